@@ -63,6 +63,6 @@ def test_cycles_at_random(lab):
             t.finish(120).assert_whole()
         wait_for(lambda: far.taken() == [0, 0], 60, 'nothing is taken')
         far.assert_no_resets()
-        print(done + len(transfers), 'transfers,', far.count('a', 'taken'), 'taken,',
-              far.count('a', 'returned'), 'returned')
-        assert far.count('a', 'taken') > 0
+        print(done + len(transfers), 'transfers,', far.count('a', 'intercepted'), 'taken,',
+              far.count('a', 'released'), 'released')
+        assert far.count('a', 'intercepted') > 0

@@ -30,9 +30,9 @@ def is_reset(t):
     return set(t.error) == {'client', 'server'}
 
 
-def wait_taken(far, t, *names):
+def wait_intercepted(far, t, *names):
     wait_for(lambda: not t.error and all(
-        far.accel[n].show()['connections_taken'] == (n in names) for n in far.accel), 90,
+        far.accel[n].show()['connections_intercepted'] == (n in names) for n in far.accel), 90,
         f'it is taken at {names}')
 
 
@@ -41,7 +41,7 @@ def test_away_from_a_site_without_a_lan(apart):
     both ends receive RST."""
     machine = Machine(apart.lab, 'b', 'c', stays=False)
     t = endless(apart)
-    wait_taken(apart, t, 'a', 'b')
+    wait_intercepted(apart, t, 'a', 'b')
     t.wait_more(MB)
     machine.move('eth1', 'eth0', apart.host['a'])
     before = sum(t.count.values())
@@ -50,7 +50,7 @@ def test_away_from_a_site_without_a_lan(apart):
     if t.error:
         t.enough.set()
     else:
-        wait_taken(apart, t, 'a', 'c')
+        wait_intercepted(apart, t, 'a', 'c')
         t.finish(120).assert_whole()
 
 
@@ -61,7 +61,7 @@ def test_away_from_there_to_where_nothing_is_accelerated(apart, hangs):
     apart.node['c'].reload(acceleration=None)
     machine = Machine(apart.lab, 'b', 'c', stays=False)
     t = endless(apart)
-    wait_taken(apart, t, 'a', 'b')
+    wait_intercepted(apart, t, 'a', 'b')
     t.wait_more(MB)
     hung = apart.accel['a'].process
     if hangs:
@@ -78,7 +78,7 @@ def test_away_from_there_to_where_nothing_is_accelerated(apart, hangs):
         t.enough.set()
     else:
         t.finish(120).assert_whole()
-    wait_for(lambda: apart.accel['a'].show()['connections_taken'] == 0, 60, 'nothing is taken')
+    wait_for(lambda: apart.accel['a'].show()['connections_intercepted'] == 0, 60, 'nothing is taken')
 
 
 def test_others_where_leond_is_killed(apart):
@@ -90,7 +90,7 @@ def test_others_where_leond_is_killed(apart):
     a, b, c = (apart.host[name] for name in 'abc')
     plain = Transfer(a, b, b.ip4, up=ENDLESS, down=ENDLESS, pause=0.05, port=7001)
     other = Transfer(b, c, c.ip4, up=ENDLESS, down=ENDLESS, pause=0.05)
-    wait_taken(apart, other, 'b', 'c')
+    wait_intercepted(apart, other, 'b', 'c')
     plain.wait_more(MB)
     apart.node['a'].kill()
     other.wait_more(4 * MB)
@@ -113,7 +113,7 @@ def test_to_a_site_without_acceleration_where_leond_is_killed(apart, when):
     apart.node['c'].reload(acceleration=None)
     machine = Machine(apart.lab, 'b', 'c')
     t = endless(apart)
-    wait_taken(apart, t, 'a', 'b')
+    wait_intercepted(apart, t, 'a', 'b')
     t.wait_more(MB)
     # With little data in flight, a host ignores the RST of a node that has seen less data.
     t.block = 1 << 12
@@ -131,13 +131,13 @@ def test_to_a_site_without_acceleration_where_leond_is_killed(apart, when):
         t.enough.set()
     else:
         t.finish(120).assert_whole()
-    assert apart.accel['a'].show()['connections_taken'] == 0
+    assert apart.accel['a'].show()['connections_intercepted'] == 0
 
 
 def test_a_lan_that_comes_back(apart):
     """As without acceleration, the hosts retransmit."""
     t = endless(apart)
-    wait_taken(apart, t, 'a', 'b')
+    wait_intercepted(apart, t, 'a', 'b')
     t.wait_more(MB)
     lan = apart.node['b'].namespace
     lan.ip('link set h0 down')
@@ -157,7 +157,7 @@ def is_still(far):
 def test_given_back_without_a_lan(apart):
     """A stopping process does not wait for a lost host. The other host receives RST."""
     t = endless(apart)
-    wait_taken(apart, t, 'a', 'b')
+    wait_intercepted(apart, t, 'a', 'b')
     t.wait_more(MB)
     apart.node['b'].namespace.ip('link set h0 down')
     apart.accel['b'].stop(40)
@@ -179,7 +179,7 @@ def test_together_and_away_again(apart):
     """Before and after the release, the connection continues at any site."""
     t, machine = moves_together(apart, 'b', 'a')
     machine.move('eth0', 'eth1', apart.host['a'])
-    wait_taken(apart, t, 'a', 'b')
+    wait_intercepted(apart, t, 'a', 'b')
     t.wait_more(MB)
     t.finish(120).assert_whole()
     apart.assert_no_resets()

@@ -67,10 +67,10 @@ class Clients:
 
 
 def taken(far):
-    return sum(far.count(name, 'taken') for name in far.accel)
+    return sum(far.count(name, 'intercepted') for name in far.accel)
 
 
-def wait_taken(far, clients):
+def wait_intercepted(far, clients):
     """Waits for a further interception."""
     before = taken(far)
     wait_for(lambda: taken(far) > before or clients.error, 120, 'a connection is taken')
@@ -97,21 +97,21 @@ def test_program(sites, directory, kind, family):
     program = kind(directory, server, client, getattr(server, family))
     clients = Clients(program)
     try:
-        wait_taken(far, clients)
+        wait_intercepted(far, clients)
         far.accel['a'].ask('reset acceleration')
-        wait_taken(far, clients)
+        wait_intercepted(far, clients)
         for name in 'ab':
             restart(far, name)
-            wait_taken(far, clients)
+            wait_intercepted(far, clients)
         far.node['a'].stop()
         far.lab.start('a')
         wait_for(lambda: set(far.accel['a'].carriers()) == {'up'}, 60, 'carriers are up')
-        wait_taken(far, clients)
+        wait_intercepted(far, clients)
         far.machine.move('eth1', 'eth0', client)
-        wait_taken(far, clients)
+        wait_intercepted(far, clients)
         clients.check()
         far.machine.move('eth0', 'eth1', client)
-        wait_taken(far, clients)
+        wait_intercepted(far, clients)
         clients.wait_done()
         clients.stop()
     finally:

@@ -33,7 +33,7 @@ def test_leond_killed_for_long(far, ends, who):
     """The host at the other node receives RST within 10 s, and the near host after the return of
     leond."""
     t = both_ways(ends)
-    far.wait_taken()
+    far.wait_intercepted()
     far.node[who].kill()
     near = {'a': 'server', 'b': 'client'}[who]
     wait_for(lambda: near in t.error, 30, 'the host at the other node is reset')
@@ -81,7 +81,7 @@ def test_half_closed(far, ends):
     half-closed."""
     a, b = ends
     t = Transfer(a, b, b.ip4, up=MB, down=ENDLESS, pause=0.02)
-    far.wait_taken()
+    far.wait_intercepted()
     wait_for(lambda: 'server' in t.got, 60, 'the client is done')
     far.cycle(t, 2)
     t.finish(60).assert_whole()
@@ -94,7 +94,7 @@ def test_zero_window(far, ends):
     """A host does not read. An interception or a release in this state loses no data."""
     t = both_ways(ends)
     t.reading.clear()
-    far.wait_taken()
+    far.wait_intercepted()
     wait_for(lambda: is_idle(far), 60, 'all windows are full')
     t.reading.set()
     t.wait_more(MB)
@@ -117,7 +117,7 @@ def test_idle_with_keepalives(far, ends):
                               (socket.TCP_KEEPCNT, 3)):
             s.setsockopt(socket.IPPROTO_TCP, option, value)
     t = both_ways(ends, prepare=prepare)
-    far.wait_taken()
+    far.wait_intercepted()
     t.pause = 8
     wait_for(lambda: is_idle(far), 30, 'it is idle')
     time.sleep(5)
@@ -139,14 +139,14 @@ def done_and_not_read(far, ends):
     client, server = ends
     t = Transfer(client, server, server.ip4, up=ENDLESS, down=1 << 12, prepare=prepare, pause=0.05)
     t.block = 1 << 12
-    far.wait_taken()
+    far.wait_intercepted()
     t.reading.clear()
     time.sleep(1)
     before = far.accel['a'].counters()['bytes_out']
     wait_for(lambda: far.accel['a'].counters()['bytes_out'] > before + (1 << 18), 60, 'it waits there')
     t.enough.set()
-    wait_for(lambda: 'taken' not in states(far, 'a', t), 60, 'the client is done')
-    assert states(far, 'b', t) == ['taken']
+    wait_for(lambda: 'intercepted' not in states(far, 'a', t), 60, 'the client is done')
+    assert states(far, 'b', t) == ['intercepted']
     return t
 
 
@@ -168,7 +168,7 @@ def test_both_done_and_one_is_gone(far, ends):
     t.server.close()
     t.reading.set()
     wait_for(lambda: states(far, 'b', t) == ['closed'], 30, 'it ends')
-    assert far.accel['b'].show()['connections_taken'] == 0
+    assert far.accel['b'].show()['connections_intercepted'] == 0
 
 
 def states(far, name, t):
@@ -209,7 +209,7 @@ def test_same_connection_in_two_vlans(far, ends, vlans):
                                                            f'v{vlan}'.encode())))
     both = [of(10), of(20)]
     for _ in range(2):
-        far.wait_taken(2)
+        far.wait_intercepted(2)
         for t in both:
             t.wait_more(MB)
         far.accel['a'].ask('reset acceleration')
@@ -254,7 +254,7 @@ def test_not_taken(far, ends, kind):
     except OSError as e:
         pytest.skip(f'not in this kernel: {e}')
     other = both_ways(ends)
-    far.wait_taken()
+    far.wait_intercepted()
     t.wait_more(4 * MB)
     assert far.taken() == [1, 1]
     for transfer in (t, other):
@@ -351,7 +351,7 @@ def test_bound(far, ends):
         node.reload(acceleration=few)
     try:
         all_ = [both_ways(ends) for _ in range(4)]
-        far.wait_taken(2)
+        far.wait_intercepted(2)
         for t in all_:
             t.wait_more(MB)
         assert far.taken() == [2, 2]

@@ -64,7 +64,7 @@ class Bench:
         assert a.reload(policy=policy)['verdict'] == 'applied'
         if twice:
             wait_for(lambda: [p['state'] for p in a.show('policy')['pairs']
-                              if p['destination'] == self.net.node['b'].node_id] == ['twice'],
+                              if p['destination'] == self.net.node['b'].node_id] == ['duplicated'],
                      WITHIN, 'two paths')
 
     def overrun(self):

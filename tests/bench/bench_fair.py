@@ -65,7 +65,7 @@ def main():
             share(net.joined(60).host, args.seconds, lambda n: None)
             return
         with far_apart(net) as far:
-            share(net.host, args.seconds, far.wait_taken)
+            share(net.host, args.seconds, far.wait_intercepted)
     finally:
         net.close(check=False)
 

@@ -114,7 +114,7 @@ def one_change(net, kbits):
     net.wan.both('n0', 'n1', rate_kbit=kbits)
     begin = time.monotonic()
     while (now := time.monotonic() - begin) < OLD_S:
-        limit = net.node['n0'].show('queues')['line']['limit_kbits'] or 0
+        limit = net.node['n0'].show('queues')['bottleneck']['limit_kbits'] or 0
         if abs(limit - kbits) > NEAR * kbits:
             near_since = None
         elif near_since is None:
@@ -137,7 +137,7 @@ def follow(arguments):
         net.wan.both('n0', 'n1', rate_kbit=rates[1], queue_us=BUFFER_US)
         sending = bulk(net, 'n0', 'n1')
         try:
-            wait_for(lambda: net.node['n0'].show('queues')['line']['limit_kbits'], 60, 'a limit')
+            wait_for(lambda: net.node['n0'].show('queues')['bottleneck']['limit_kbits'], 60, 'a limit')
             time.sleep(OLD_S)
             for _ in range(arguments.changes):
                 for kbits in rates:

@@ -329,7 +329,7 @@ static void load_row(struct latdb *db, uint16_t from, uint16_t n, bool on_plane)
 					(struct row_entry){ .node = NODE_ID0 + to,
 							    .up = true,
 							    .rtt_us = rtt_of(from, to, on_plane),
-							    .lasting_us =
+							    .long_term_us =
 								    rtt_of(from, to, on_plane),
 							    .var_us = 500,
 							    .mtu = 1472 };
@@ -347,7 +347,7 @@ static void measure_paths(uint16_t n, bool on_plane)
 		load_row(c.db, from, n, on_plane);
 	for (uint16_t to = 1; to < n; to++) {
 		struct lat_entry e = { .rtt_us = rtt_of(0, to, on_plane),
-				       .lasting_us = rtt_of(0, to, on_plane),
+				       .long_term_us = rtt_of(0, to, on_plane),
 				       .mtu = 1472,
 				       .up = true };
 

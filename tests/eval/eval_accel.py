@@ -186,7 +186,7 @@ class World:
         time.sleep(2)
 
     def carried(self):
-        return self.accel['b'].counters()['carrier_bytes_out']
+        return self.accel['b'].counters()['interproxy_bytes_out']
 
     def cpu(self):
         """CPU seconds of leond and leon-accel."""
@@ -257,7 +257,7 @@ def run_image(accelerated):
         machine.move('eth1', 'eth0', world.lab.host['a'])
         after = image.speed(IMAGE_SECONDS)
         if accelerated:
-            assert world.accel['a'].counters()['taken'] == 1, 'it was not taken'
+            assert world.accel['a'].counters()['intercepted'] == 1, 'it was not taken'
         image.finish()
         return {'image with' if accelerated else 'image without': after / before}
     finally:
@@ -279,9 +279,9 @@ def run_short(delay):
         for i in range(SHORT_TIMES):
             for kind, run in kinds.items():
                 for how, pair in (('with', 'ab'), ('plain', 'cd'))[::1 if i % 2 else -1]:
-                    taken = world.accel['a'].counters()['taken']
+                    taken = world.accel['a'].counters()['intercepted']
                     seconds[f'{kind} {how}'].append(run(*(world.lab.host[name] for name in pair)))
-                    taken = world.accel['a'].counters()['taken'] - taken
+                    taken = world.accel['a'].counters()['intercepted'] - taken
                     assert taken == 0, f'{kind} {how}: {taken} taken'
         figures = {name: statistics.median(values) for name, values in seconds.items()}
         for kind in kinds:
@@ -310,7 +310,7 @@ def run_bulk():
                 node.reload(acceleration=settings)
             world.accelerate()
             one(name)
-            assert world.accel['a'].counters()['taken'] == 1, 'it was not taken'
+            assert world.accel['a'].counters()['intercepted'] == 1, 'it was not taken'
             world.plain_again()
         return figures
     finally:

@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "conn.h"
 #include "peer.h"
-#include "stand_in.h"
+#include "proxy_sock.h"
 #include "wire/tcp.h"
 
 #define FDS_MAX	   128
@@ -222,19 +222,19 @@ static void close_one(int *fd)
 }
 
 int __wrap_tun_open_lan(struct tun *t, struct nl *nl, const char *name, uint32_t metric);
-int __wrap_tun_open_carrier(struct tun *t, struct nl *nl, const char *name,
-			    const struct ip_addr *own, uint8_t prefix_len);
+int __wrap_tun_open_interproxy(struct tun *t, struct nl *nl, const char *name,
+			       const struct ip_addr *own, uint8_t prefix_len);
 void __wrap_tun_close(struct tun *t);
 int __wrap_tun_fit_route(struct tun *t, struct nl *nl, const struct ip_addr *to, uint32_t mtu,
 			 uint32_t first_segments);
 bool __wrap_tun_write(const struct tun *t, const uint8_t *vnet, const uint8_t *frame, size_t len,
 		      uint16_t l3);
 void __wrap_tun_tune(void);
-int __wrap_stand_in_open(const struct stand_in *s);
-void __wrap_stand_in_leave(int fd);
-void __wrap_stand_in_reset(int fd);
-uint32_t __wrap_stand_in_unacknowledged(int fd);
-bool __wrap_stand_in_is_over(int fd);
+int __wrap_proxy_sock_open(const struct proxy_sock *s);
+void __wrap_proxy_sock_leave(int fd);
+void __wrap_proxy_sock_reset(int fd);
+uint32_t __wrap_proxy_sock_unacknowledged(int fd);
+bool __wrap_proxy_sock_is_over(int fd);
 int __wrap_socket(int domain, int type, int protocol);
 int __wrap_bind(int fd, const struct sockaddr *a, socklen_t len);
 int __wrap_listen(int fd, int backlog);
@@ -259,8 +259,8 @@ int __wrap_tun_open_lan(struct tun *t, struct nl *nl, const char *name, uint32_t
 	return open_tun(t);
 }
 
-int __wrap_tun_open_carrier(struct tun *t, struct nl *nl, const char *name,
-			    const struct ip_addr *own, uint8_t prefix_len)
+int __wrap_tun_open_interproxy(struct tun *t, struct nl *nl, const char *name,
+			       const struct ip_addr *own, uint8_t prefix_len)
 {
 	(void)nl;
 	(void)name;
@@ -303,7 +303,7 @@ void __wrap_tun_tune(void)
 {
 }
 
-int __wrap_stand_in_open(const struct stand_in *s)
+int __wrap_proxy_sock_open(const struct proxy_sock *s)
 {
 	if (s->near_scale > TCP_SCALE_MAX || s->far_scale > TCP_SCALE_MAX || !s->mss)
 		abort();
@@ -325,23 +325,23 @@ static void forget_proxy(int fd)
 	close(fd);
 }
 
-void __wrap_stand_in_leave(int fd)
+void __wrap_proxy_sock_leave(int fd)
 {
 	forget_proxy(fd);
 }
 
-void __wrap_stand_in_reset(int fd)
+void __wrap_proxy_sock_reset(int fd)
 {
 	forget_proxy(fd);
 }
 
-uint32_t __wrap_stand_in_unacknowledged(int fd)
+uint32_t __wrap_proxy_sock_unacknowledged(int fd)
 {
 	(void)fd;
 	return lab->unacknowledged;
 }
 
-bool __wrap_stand_in_is_over(int fd)
+bool __wrap_proxy_sock_is_over(int fd)
 {
 	(void)fd;
 	return false;
@@ -381,8 +381,8 @@ int __wrap_connect(int fd, const struct sockaddr *a, socklen_t len)
 	(void)fd;
 	(void)a;
 	(void)len;
-	close_one(&lab->carrier);
-	lab->carrier = lab->connecting;
+	close_one(&lab->interproxy);
+	lab->interproxy = lab->connecting;
 	lab->connecting = -1;
 	return 0;
 }
@@ -413,12 +413,12 @@ struct accel_key accel_lab_key(void)
 	return k;
 }
 
-void accel_lab_node(struct accel_lab *l, uint32_t rtt_us, uint16_t room, bool aside)
+void accel_lab_node(struct accel_lab *l, uint32_t rtt_us, uint16_t room, bool bypassed)
 {
-	struct accel_say_frame f = { .what = ACCEL_SAY_NODE,
-				     .node = { l->peer, rtt_us, room, aside } };
+	struct accel_notify_frame f = { .what = ACCEL_NOTIFY_NODE,
+					.node = { l->peer, rtt_us, room, bypassed } };
 
-	engine_said(&l->e);
+	engine_leond_seen(&l->e);
 	engine_node(&l->e, &f);
 }
 
@@ -426,34 +426,34 @@ void accel_lab_connect(struct accel_lab *l)
 {
 	int other;
 
-	if (l->carrier >= 0)
+	if (l->interproxy >= 0)
 		return;
 	if (l->peer > ACCEL_LAB_SELF) { /* the engine connects */
 		accel_lab_run(l, 2000);
 		return;
 	}
 	peer_accept(&l->e, pair(SOCK_STREAM, &other), loop_now(l->loop));
-	l->carrier = other;
+	l->interproxy = other;
 }
 
 void accel_lab_begin(struct accel_lab *l, node_id_t peer, const struct accel_settings *s)
 {
-	struct accel_say_frame f = { .what = ACCEL_SAY_SETUP,
-				     .setup = { .self = ACCEL_LAB_SELF, .n_queues = 1 } };
-	struct taken_file *taken;
+	struct accel_notify_frame f = { .what = ACCEL_NOTIFY_SETUP,
+					.setup = { .self = ACCEL_LAB_SELF, .n_queues = 1 } };
+	struct intercepted_file *intercepted;
 	int queue;
 
 	lab = l;
 	memset(l, 0, sizeof(*l));
 	l->now = (mono_t){ NS_PER_S };
 	l->peer = peer;
-	l->queue = l->carrier = l->connecting = -1;
+	l->queue = l->interproxy = l->connecting = -1;
 	for (unsigned i = 0; i < ACCEL_LAB_PROXY; i++)
 		l->host[i] = l->proxy[i] = -1;
 	l->loop = new_loop();
-	if (taken_open(&taken, NULL) < 0)
+	if (intercepted_open(&intercepted, NULL) < 0)
 		abort();
-	engine_init(&l->e, l->loop, NULL, taken);
+	engine_init(&l->e, l->loop, NULL, intercepted);
 	queue = pair(SOCK_SEQPACKET, &l->queue);
 	if (engine_setup(&l->e, &f, &queue, 1) < 0)
 		abort();
@@ -469,14 +469,14 @@ void accel_lab_drain(struct accel_lab *l)
 
 	while (l->queue >= 0 && recv(l->queue, buf, sizeof(buf), MSG_DONTWAIT) > 0)
 		;
-	while (l->carrier >= 0 && recv(l->carrier, buf, sizeof(buf), MSG_DONTWAIT) > 0)
+	while (l->interproxy >= 0 && recv(l->interproxy, buf, sizeof(buf), MSG_DONTWAIT) > 0)
 		;
 }
 
 void accel_lab_end(struct accel_lab *l)
 {
 	conns_reset_all(&l->e, loop_now(l->loop));
-	if (l->e.held != 0 || l->e.n_taken != 0)
+	if (l->e.held != 0 || l->e.n_intercepted != 0)
 		abort();
 	engine_fini(&l->e);
 	for (unsigned i = 0; i < FDS_MAX; i++)
@@ -486,6 +486,6 @@ void accel_lab_end(struct accel_lab *l)
 	for (unsigned i = 0; i < ACCEL_LAB_PROXY; i++)
 		close_one(&l->host[i]);
 	close_one(&l->queue);
-	close_one(&l->carrier);
+	close_one(&l->interproxy);
 	close_one(&l->connecting);
 }

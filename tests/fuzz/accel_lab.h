@@ -23,7 +23,7 @@ struct accel_lab {
 	mono_t now;
 	node_id_t peer;
 	int queue;		    /* leond's end of the queue; -1: closed */
-	int carrier;		    /* the peer's end of the inter-proxy connection; -1: none */
+	int interproxy;		    /* the peer's end of the inter-proxy connection; -1: none */
 	int connecting;		    /* the peer's end before connect(); -1: none */
 	int host[ACCEL_LAB_PROXY];  /* the near host's end of each proxy socket; -1: none */
 	int proxy[ACCEL_LAB_PROXY]; /* the engine's end of each proxy socket */
@@ -36,7 +36,7 @@ void accel_lab_end(struct accel_lab *l);
 /* Handles the descriptors that are ready, then the timers of the next ms. */
 void accel_lab_run(struct accel_lab *l, int64_t ms);
 /* Reports the peer as leond does. */
-void accel_lab_node(struct accel_lab *l, uint32_t rtt_us, uint16_t room, bool aside);
+void accel_lab_node(struct accel_lab *l, uint32_t rtt_us, uint16_t room, bool bypassed);
 /* Opens the inter-proxy connection if there is none, without a HELLO of the peer. */
 void accel_lab_connect(struct accel_lab *l);
 /* Discards the bytes from the engine to leond and to the peer. */

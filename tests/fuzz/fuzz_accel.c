@@ -13,12 +13,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static void check_say(const uint8_t *data, size_t len)
 {
-	uint8_t again[ACCEL_SAY_MAX];
-	struct accel_say_frame f;
+	uint8_t again[ACCEL_NOTIFY_MAX];
+	struct accel_notify_frame f;
 
-	if (accel_say_decode(data, len, &f))
+	if (accel_notify_decode(data, len, &f))
 		return;
-	if (accel_say_encode(&f, again) != len || memcmp(data, again, len))
+	if (accel_notify_encode(&f, again) != len || memcmp(data, again, len))
 		abort();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The engine of leon-accel (peer.c, conn.c, conns.c, flow.c, away.c) with a hostile member and
+ * The engine of leon-accel (peer.c, conn.c, conns.c, flow.c, migrated.c) with a hostile member and
  * hostile hosts, see accel_lab.h. The input is {flags (8)} and steps {action (8), length (8),
  * bytes}. flags & 1: this node leads. & 2: the peer packs. & 4: the peer sends no HELLO by itself.
  * At the end no frame is held and no descriptor is open. The limits of the engine hold at each
@@ -80,8 +80,8 @@ static void segment(struct accel_lab *l, struct step *s)
 
 static void to_peer(struct accel_lab *l, const void *data, size_t len)
 {
-	if (l->carrier >= 0)
-		send(l->carrier, data, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (l->interproxy >= 0)
+		send(l->interproxy, data, len, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 /* One frame on the inter-proxy connection: type, stream (a small number of the leader or, with 128,
@@ -156,7 +156,7 @@ static void leond(struct accel_lab *l, struct step *s)
 	struct accel_settings set = settings(what >> 2, false);
 	struct mac mac = { { 2, 0, 0, 0, 0, what & 4 ? 1 : 2 } };
 
-	engine_said(&l->e);
+	engine_leond_seen(&l->e);
 	if ((what & 3) == 0)
 		engine_set(&l->e, &set);
 	else if ((what & 3) == 1)
@@ -167,11 +167,11 @@ static void leond(struct accel_lab *l, struct step *s)
 		conns_release_all(&l->e, loop_now(l->loop));
 }
 
-static void close_carrier(struct accel_lab *l)
+static void close_interproxy(struct accel_lab *l)
 {
-	if (l->carrier >= 0)
-		close(l->carrier);
-	l->carrier = -1;
+	if (l->interproxy >= 0)
+		close(l->interproxy);
+	l->interproxy = -1;
 }
 
 static void take_step(struct accel_lab *l, uint8_t what, struct step *s)
@@ -204,7 +204,7 @@ static void take_step(struct accel_lab *l, uint8_t what, struct step *s)
 		accel_lab_drain(l);
 		break;
 	default:
-		close_carrier(l);
+		close_interproxy(l);
 		accel_lab_run(l, 1000);
 		accel_lab_connect(l);
 		hello(l, 0);
@@ -214,7 +214,7 @@ static void take_step(struct accel_lab *l, uint8_t what, struct step *s)
 
 static void check(const struct accel_lab *l)
 {
-	if (l->e.held < 0 || l->e.held > HELD_MAX || l->e.n_taken > TAKEN ||
+	if (l->e.held < 0 || l->e.held > HELD_MAX || l->e.n_intercepted > TAKEN ||
 	    l->e.n_conns > CONNS_MAX)
 		abort();
 }

@@ -80,7 +80,7 @@ static void send_segment(struct lab *l, struct side *of, const uint8_t *s)
 
 static void begin_one(struct side *s, mono_t now)
 {
-	if (s->flow.state == FLOW_PLAIN && flow_can_be_taken(&s->flow))
+	if (s->flow.state == FLOW_PLAIN && flow_can_intercept(&s->flow))
 		flow_offer(&s->flow, (s->flow.leader ? 0 : ACCEL_FOLLOWERS) + ++last_stream, now);
 }
 
@@ -92,14 +92,14 @@ static void act(struct lab *l, struct side *s, uint8_t what)
 		begin_one(s, l->now);
 		break;
 	case 1:
-		if (s->flow.leader && s->flow.state == FLOW_TAKEN)
+		if (s->flow.leader && s->flow.state == FLOW_INTERCEPTED)
 			flow_release(&s->flow, l->now);
 		break;
 	case 2:
 		s->drained = what & 0x80;
 		break;
 	case 3:
-		s->stand_in = what & 0x80 ? -1 : 0;
+		s->proxy_sock = what & 0x80 ? -1 : 0;
 		break;
 	case 4:
 		if (s->flow.state != FLOW_PLAIN)
@@ -136,16 +136,16 @@ static void take_step(struct lab *l, const uint8_t *s, bool honest)
 		break;
 	default:
 		if (honest) { /* the connection loses messages in flight */
-			l->leader.n_taken = l->leader.n_told;
-			l->follower.n_taken = l->follower.n_told;
+			l->leader.n_intercepted = l->leader.n_notified;
+			l->follower.n_intercepted = l->follower.n_notified;
 		}
-		flow_carrier_gone(&l->leader.flow, l->now);
-		flow_carrier_gone(&l->follower.flow, l->now);
+		flow_interproxy_gone(&l->leader.flow, l->now);
+		flow_interproxy_gone(&l->follower.flow, l->now);
 		break;
 	}
-	if (honest && l->leader.n_told - l->leader.n_taken > LOG_MAX / 2)
+	if (honest && l->leader.n_notified - l->leader.n_intercepted > LOG_MAX / 2)
 		deliver(l, &l->leader);
-	if (honest && l->follower.n_told - l->follower.n_taken > LOG_MAX / 2)
+	if (honest && l->follower.n_notified - l->follower.n_intercepted > LOG_MAX / 2)
 		deliver(l, &l->follower);
 }
 

@@ -27,8 +27,8 @@ static void set_policy(struct snap *s)
 
 	policy_add_vlan(&p.critical, 7);
 	snap_set_policy(s, &p);
-	snap_set_pair(s, 2, (struct snap_way){ straight, 1, NULL_MTU },
-		      (struct snap_way){ relayed, 2, NULL_MTU - 100 });
+	snap_set_pair(s, 2, (struct snap_route){ straight, 1, NULL_MTU },
+		      (struct snap_route){ relayed, 2, NULL_MTU - 100 });
 }
 
 static void check_sizes(const struct null_path *n)

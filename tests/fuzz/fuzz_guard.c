@@ -34,19 +34,20 @@ static void hear(const struct guard_frame *f)
 	guard_use(g, f->tag, (mono_t){ 2 });
 	for (int64_t ms = 0; ms <= 2000; ms += 100)
 		guard_tick(g, (mono_t){ ms * NS_PER_MS });
-	guard_heard(g, f, &in_session, (mono_t){ 2 * NS_PER_S });
+	guard_receive(g, f, &in_session, (mono_t){ 2 * NS_PER_S });
 	rank = guard_rank_of(f->preference, f->node, f->segment);
 	own = guard_rank_of(128, self, f->tag);
 	v = g->vlan[f->tag];
-	if (v->n_heard != (f->node != self) || g->local_loop != (f->node == self && !f->sequence) ||
+	if (v->n_received != (f->node != self) ||
+	    g->local_loop != (f->node == self && !f->sequence) ||
 	    g->n_forged != (f->node == self && f->sequence))
 		abort();
-	if (v->n_heard && (v->state == GUARD_SHARED) !=
-				  (!(f->flags & GUARD_FORWARDS) &&
-				   (!guard_outranks(&rank, &own) || !(f->flags & GUARD_READY))))
+	if (v->n_received && (v->state == GUARD_SHARED) !=
+				     (!(f->flags & GUARD_FORWARDS) &&
+				      (!guard_outranks(&rank, &own) || !(f->flags & GUARD_READY))))
 		abort();
-	if (v->n_heard &&
-	    !(guard_heard(g, f, &in_session, (mono_t){ 2 * NS_PER_S }) & GUARD_REPLAYED))
+	if (v->n_received &&
+	    !(guard_receive(g, f, &in_session, (mono_t){ 2 * NS_PER_S }) & GUARD_REPLAYED))
 		abort();
 	for (int64_t ms = 2100; ms < 6000; ms += 100)
 		guard_tick(g, (mono_t){ ms * NS_PER_MS });

@@ -98,7 +98,7 @@ static void seed_fragment_and_guard(void)
 				 .sequence = 1,
 				 .segment = 10,
 				 .flags = GUARD_READY | GUARD_FORWARDS,
-				 .heard = { NODE_B },
+				 .received = { NODE_B },
 				 .auth = { 1, 2, 3 } };
 	uint8_t buf[1 + GUARD_FRAME_MAX] = { 0 };
 

@@ -29,10 +29,10 @@ static bool put(struct accel_lab *l, const struct accel_frame *f)
 	uint8_t buf[ACCEL_SMALL_MAX];
 	size_t len = accel_encode(f, buf);
 
-	return send(l->carrier, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
+	return send(l->interproxy, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
 }
 
-static void greet(struct accel_lab *l, uint8_t window_log)
+static void initiator(struct accel_lab *l, uint8_t window_log)
 {
 	const struct accel_frame hello = { .type = ACCEL_HELLO,
 					   .hello = { ACCEL_VERSION, MEMBER, window_log } };
@@ -66,7 +66,7 @@ static void unread_answers_stop_the_reading(void **state)
 
 	(void)state;
 	accel_lab_begin(&l, MEMBER, &settings);
-	greet(&l, 27);
+	initiator(&l, 27);
 	assert_in_range(flood(&l), 1, UNREAD_MAX);
 	/* If the member reads, leon-accel reads too. */
 	for (unsigned i = 0; i < 100; i++) {
@@ -74,7 +74,7 @@ static void unread_answers_stop_the_reading(void **state)
 		accel_lab_run(&l, 0);
 	}
 	assert_in_range(flood(&l), 1, UNREAD_MAX);
-	assert_int_equal(l.e.n_carriers, 1);
+	assert_int_equal(l.e.n_interproxies, 1);
 	accel_lab_end(&l);
 }
 
@@ -84,7 +84,7 @@ static bool is_closed(struct accel_lab *l)
 	uint8_t buf[4096];
 	ssize_t n;
 
-	while ((n = recv(l->carrier, buf, sizeof(buf), MSG_DONTWAIT)) > 0)
+	while ((n = recv(l->interproxy, buf, sizeof(buf), MSG_DONTWAIT)) > 0)
 		;
 	return n == 0 || errno == ECONNRESET;
 }
@@ -95,28 +95,28 @@ static void an_unwanted_connection_is_refused(void **state)
 
 	(void)state;
 	accel_lab_begin(&l, MEMBER, &settings);
-	greet(&l, 20);
-	assert_int_equal(l.e.n_carriers, 1);
-	close(l.carrier);
-	l.carrier = -1;
+	initiator(&l, 20);
+	assert_int_equal(l.e.n_interproxies, 1);
+	close(l.interproxy);
+	l.interproxy = -1;
 	accel_lab_run(&l, 0);
-	assert_int_equal(l.e.n_carriers, 0);
+	assert_int_equal(l.e.n_interproxies, 0);
 	/* The member is near now, and connects nevertheless. */
 	accel_lab_node(&l, NEAR_US, ROOM, false);
 	accel_lab_connect(&l);
 	accel_lab_run(&l, 0);
 	assert_true(is_closed(&l));
-	assert_int_equal(l.e.n_carriers, 0);
+	assert_int_equal(l.e.n_interproxies, 0);
 	assert_int_equal(l.e.windows, 0);
 	assert_int_equal(l.e.counters.misuse[ACCEL_UNWANTED], 1);
 	/* The member is far again. */
-	close(l.carrier);
-	l.carrier = -1;
+	close(l.interproxy);
+	l.interproxy = -1;
 	accel_lab_node(&l, FAR_US, ROOM, false);
 	accel_lab_connect(&l);
 	accel_lab_run(&l, 0);
 	assert_false(is_closed(&l));
-	assert_int_equal(l.e.n_carriers, 1);
+	assert_int_equal(l.e.n_interproxies, 1);
 	assert_int_equal(l.e.counters.misuse[ACCEL_UNWANTED], 1);
 	accel_lab_end(&l);
 }
@@ -127,7 +127,7 @@ static void a_window_above_the_limit_ends_the_connection(void **state)
 
 	(void)state;
 	accel_lab_begin(&l, MEMBER, &settings);
-	greet(&l, 28);
+	initiator(&l, 28);
 	assert_true(is_closed(&l));
 	assert_int_equal(l.e.windows, 0);
 	assert_int_equal(l.e.counters.misuse[ACCEL_BAD_MESSAGE], 1);

@@ -9,7 +9,7 @@ import re
 # Layer -> floors, top first. A floor is a folder (with a slash at the end) or some files.
 FLOORS = {
     'proto': [
-        ['overlay', 'dispatch', 'upkeep', 'view'],
+        ['overlay', 'dispatch', 'periodic', 'view'],
         ['session/'],
         ['paths'],
         ['measure/'],
@@ -19,8 +19,8 @@ FLOORS = {
         ['topology'],
         ['pairs'],
         ['peer'],
-        ['agenda'],
-        ['service', 'tally', 'core', 'types', 'session/session_state', 'measure/measure_state',
+        ['schedule'],
+        ['service', 'loss_meas', 'core', 'types', 'session/session_state', 'measure/measure_state',
          'share/share_state'],
     ],
 }
@@ -41,7 +41,7 @@ PROGRAM_FLOORS = {
         ['outward'],
         ['agree', 'benefit', 'buffers', 'carrier', 'conn_key', 'drr', 'faults', 'fifo', 'flow_end',
          'intercepted', 'interproxy', 'meter', 'moved', 'pack', 'proxy_sock', 'saving', 'share',
-         'stand_in', 'taken', 'time_saved', 'tun', 'turns', 'vnet', 'worth'],
+         'proxy_sock', 'taken', 'time_saved', 'tun', 'turns', 'vnet', 'worth'],
     ],
 }
 
@@ -51,21 +51,21 @@ CONTRACTS = {'proto/overlay.h'}
 # Layer -> member of struct overlay or struct peer -> files with access, in addition to view.c.
 PRIVATE = {
     'proto': {
-        'along': {'measure/along'},
+        'path_probe': {'measure/path_probe'},
         'answers': {'share/serve'},
-        'asked': {'admit/endpoint'},
+        'query_limit': {'admit/endpoint'},
         'claim': {'session/member'},
         'data': {'session/data', 'send'},
-        'done': {'agenda', 'paths', 'share/rows'},
-        'doubt': {'measure/doubt'},
+        'done': {'schedule', 'paths', 'share/rows'},
+        'asymmetry': {'measure/asymmetry'},
         'dropped': {'peer'},
         'fetches': {'share/serve'},
         'guard_number': {'measure/guard_stated', 'measure/link'},
         'guard_statements': {'measure/guard_stated'},
-        'greet': {'session/greet', 'session/hello', 'agenda', 'dispatch'},
+        'initiator': {'session/initiator', 'session/hello', 'schedule', 'dispatch'},
         'hello': {'session/hello'},
-        'hooks': {'peer', 'upkeep'},
-        'inward': {'measure/inward'},
+        'hooks': {'peer', 'periodic'},
+        'ingress': {'measure/ingress'},
         'lan': {'session/lan'},
         'limit': {'session/limit'},
         'loss': {'measure/loss', 'measure/link', 'measure/probe'},
@@ -77,9 +77,9 @@ PRIVATE = {
         'pings': {'measure/ping'},
         'pmtu': {'measure/pmtu', 'measure/link'},
         'rekey': {'session/rekey'},
-        'rival': {'session/rival'},
+        'duplicate': {'session/duplicate'},
         'rows': {'share/rows'},
-        'seeds': {'session/seed', 'session/finding'},
+        'seeds': {'session/seed', 'session/diagnosis'},
         'sync': {'share/sync'},
         'topology': {'topology'},
         'trust': {'admit/trust'},

@@ -134,9 +134,9 @@ def test_critical_frames_beside_the_other_release(lab, released, old):
              'a has decided how critical frames to b travel')
     a, flow = made.node['a'], stream(made, 'a', 'b').start()
     flow.arrived(100, within=WAIT_S)
-    before = a.counter('critical_twice')
+    before = a.counter('critical_duplicated')
     flow.arrived(400, within=WAIT_S)
-    state, twice = pair(made), a.counter('critical_twice') - before
+    state, twice = pair(made), a.counter('critical_duplicated') - before
     flow.stop(linger=2)
     print(f'{old} of the other release: {state["state"]}, {twice} twice, {flow.lost} lost')
     assert sorted(flow.order) == list(range(len(flow.sent)))

@@ -48,7 +48,7 @@ def test_no_place_there(mixed):
     """The present release has one place and refuses the second connection. Both transfers continue
     without a wrong byte."""
     first = transfer(mixed, 0, ENDLESS)
-    mixed.wait_taken()
+    mixed.wait_intercepted()
     second = transfer(mixed, 0, ENDLESS)
     # The leader of any release begins; a follower begins only in releases after decision 072.
     if mixed.today == 'b':
@@ -56,6 +56,6 @@ def test_no_place_there(mixed):
     second.wait_more(accel.MB)
     assert mixed.taken() == [1, 1]
     first.finish(60).assert_whole()
-    mixed.wait_taken()
+    mixed.wait_intercepted()
     second.finish(60).assert_whole()
     mixed.assert_no_resets()

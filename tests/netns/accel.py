@@ -303,7 +303,7 @@ class Far:
                 a.start()
         for a in self.accel.values():
             wait_for(lambda a=a: set(a.carriers()) == {'up'}, 30, 'carriers are up')
-            wait_for(lambda a=a: a.show()['connections_taken'] == 0, 30, 'nothing is taken')
+            wait_for(lambda a=a: a.show()['connections_intercepted'] == 0, 30, 'nothing is taken')
         self.base = {name: a.counters() for name, a in self.accel.items()}
         return self
 
@@ -311,18 +311,18 @@ class Far:
         return self.accel[name].counters()[counter] - self.base[name][counter]
 
     def taken(self):
-        return [a.show()['connections_taken'] for a in self.accel.values()]
+        return [a.show()['connections_intercepted'] for a in self.accel.values()]
 
-    def wait_taken(self, n=1, within=60):
+    def wait_intercepted(self, n=1, within=60):
         wait_for(lambda: self.taken() == [n] * len(self.accel), within, f'{n} taken')
 
     def wait_returned(self, within=60):
-        wait_for(lambda: not any(self.taken()), within, 'returned')
+        wait_for(lambda: not any(self.taken()), within, 'released')
 
     def cycle(self, transfer, n):
         """Intercepts and releases the connection n times."""
         for _ in range(n):
-            self.wait_taken()
+            self.wait_intercepted()
             transfer.wait_more(MB)
             self.accel['a'].ask('reset acceleration')
             self.wait_returned()
@@ -388,7 +388,7 @@ def moves_together(far, who, stays, before=lambda: None):
     a, b = far.host['a'], far.host['b']
     machine = Machine(far.lab, who, stays)
     t = Transfer(a, b, b.ip4, up=ENDLESS, down=ENDLESS, pause=0.05)
-    wait_for(lambda: far.accel['a'].show()['connections_taken'] == 1, 60, 'it is taken')
+    wait_for(lambda: far.accel['a'].show()['connections_intercepted'] == 1, 60, 'it is taken')
     t.wait_more(MB)
     before()
     machine.move('eth1', 'eth0', far.host[stays])

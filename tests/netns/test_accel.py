@@ -49,7 +49,7 @@ def test_one_way(far, ends, small_windows):
     here."""
     a, b = ends
     t = Transfer(a, b, b.ip4, down=ENDLESS)
-    far.wait_taken()
+    far.wait_intercepted()
 
     def fast():
         before, began = t.count['client'], time.monotonic()
@@ -69,7 +69,7 @@ def test_reserved_ports(far, who, ports):
     port, own = ports
     t = Transfer(client, server, server.ip4, up=ENDLESS, down=ENDLESS, pause=.05, port=port,
                  source=(client.ip4, own) if own else None)
-    far.wait_taken()
+    far.wait_intercepted()
     t.wait_more(MB)
     t.finish(60).assert_whole()
     far.assert_no_resets()
@@ -83,7 +83,7 @@ def test_cycles(far, ends, family):
     far.cycle(t, 2)
     t.finish(60).assert_whole()
     far.assert_no_resets()
-    assert far.count('a', 'returned') >= 2
+    assert far.count('a', 'released') >= 2
 
 
 def test_the_follower_begins(far, ends):
@@ -98,7 +98,7 @@ def test_the_follower_begins(far, ends):
     # After a drain timeout, either node may start the next attempt.
     for _ in range(5):
         t = Transfer(a, b, b.ip4, down=ENDLESS, pause=0.05)
-        far.wait_taken()
+        far.wait_intercepted()
         far.cycle(t, 1)
         t.finish(60).assert_whole()
         t.close()
@@ -124,7 +124,7 @@ def test_connection_that_was_there_before(far, ends):
 def test_reset_by_a_host(far, ends):
     """RST at one end becomes RST at the other end."""
     t = both_ways(ends)
-    far.wait_taken()
+    far.wait_intercepted()
     t.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
     t.client.shutdown(socket.SHUT_RD)
     t.enough.set()
@@ -138,9 +138,9 @@ def test_orderly_stop_gives_back(far, ends, who):
     """The leader (a) stops, or the follower."""
     other = {'a': 'b', 'b': 'a'}[who]
     t = both_ways(ends)
-    far.wait_taken()
+    far.wait_intercepted()
     assert far.accel[who].stop() == 0
-    wait_for(lambda: far.accel[other].show()['connections_taken'] == 0, 20, 'returned')
+    wait_for(lambda: far.accel[other].show()['connections_intercepted'] == 0, 20, 'released')
     t.wait_more(MB)
     t.finish(60).assert_whole()
     assert far.count(other, 'reset') == 0
@@ -156,15 +156,15 @@ def test_orderly_stop_beside_bulk(lab, what):
     with far_apart(made) as far:
         a, b = made.host['a'], made.host['b']
         t = Transfer(a, b, b.ip4, up=ENDLESS)
-        far.wait_taken()
+        far.wait_intercepted()
         t.wait_more(8 * MB)
         if what == 'leond':
             far.node['a'].stop(within=30)
-            assert far.count('a', 'returned') == 1
+            assert far.count('a', 'released') == 1
             far.lab.start('a')
         else:
             assert far.accel['a'].stop() == 0
-        wait_for(lambda: far.count('b', 'returned') == 1, 30, 'it is returned')
+        wait_for(lambda: far.count('b', 'released') == 1, 30, 'it is returned')
         t.wait_more(MB)
         t.finish(120).assert_whole()
         assert far.count('b', 'reset') == 0
@@ -181,7 +181,7 @@ def test_streams_take_turns(lab):
         bulk = [Transfer(a, b, b.ip4, up=ENDLESS) for _ in range(3)]
         steady = Transfer(a, b, b.ip4, up=ENDLESS, pause=.02)
         steady.block = 1200
-        far.wait_taken(4)
+        far.wait_intercepted(4)
         before = [t.count['server'] for t in bulk]
         steady.silence['server'] = 0.0
         wait_for(lambda: sum(t.count['server'] for t in bulk) > sum(before) + 12 * MB, 60, 'it flows')
@@ -214,7 +214,7 @@ def test_orderly_stop_beside_new_connections(far, ends, who):
 def test_switched_off_gives_back(far, ends, who):
     """A reload switches acceleration off, and another reload on, without a restart of leond."""
     t = both_ways(ends)
-    far.wait_taken()
+    far.wait_intercepted()
     node = far.node[who]
     assert node.reload(acceleration=None)['verdict'] == 'applied'
     far.wait_returned()
@@ -226,7 +226,7 @@ def test_switched_off_gives_back(far, ends, who):
     wait_for(nothing_is_diverted, 20)
     far.assert_no_resets()
     assert node.reload(acceleration=CONFIG['acceleration'])['verdict'] == 'applied'
-    far.wait_taken()
+    far.wait_intercepted()
     t.finish(60).assert_whole()
     far.assert_no_resets()
 
@@ -234,14 +234,14 @@ def test_switched_off_gives_back(far, ends, who):
 def test_forgotten_where_it_goes_past(far, ends):
     """Sequence numbers advance unseen, so leon-accel drops all state of bypassed nodes."""
     t = both_ways(ends)
-    far.wait_taken()
+    far.wait_intercepted()
     far.node['b'].reload(acceleration=None)
     far.wait_returned()
     here = '{}:{}'.format(*t.client.getsockname())
     wait_for(lambda: here not in [c['near'] for c in far.accel['a'].show()['connections']], 60, 'it is forgotten')
     t.wait_more(MB)
     far.node['b'].reload(acceleration=CONFIG['acceleration'])
-    far.wait_taken()
+    far.wait_intercepted()
     t.finish(60).assert_whole()
     far.assert_no_resets()
 
@@ -282,7 +282,7 @@ def test_switched_off_beside_new_connections(far, ends):
 
 def test_excluded_by_a_reload(far, ends):
     t = both_ways(ends)
-    far.wait_taken()
+    far.wait_intercepted()
     excluded = {**CONFIG['acceleration'], 'exclude': {'port': [str(t.port)]}}
     far.node['b'].reload(acceleration=excluded)
     far.wait_returned()
@@ -294,9 +294,9 @@ def test_excluded_by_a_reload(far, ends):
 def test_leond_stops(far, ends):
     """At an upgrade, connections are released before leond stops."""
     t = both_ways(ends)
-    far.wait_taken()
+    far.wait_intercepted()
     far.node['b'].stop()
-    wait_for(lambda: far.accel['a'].show()['connections_taken'] == 0, 20, 'returned')
+    wait_for(lambda: far.accel['a'].show()['connections_intercepted'] == 0, 20, 'released')
     assert far.count('a', 'reset') == 0 and far.count('b', 'reset') == 0
     far.lab.start('b')
     t.finish(120).assert_whole()
@@ -334,7 +334,7 @@ def test_leond_is_gone(far):
 def test_leond_killed_and_back(far, ends, who):
     """leon-accel survives and reconnects a second later. Until then, no connection is refused."""
     t = both_ways(ends)
-    far.wait_taken()
+    far.wait_intercepted()
     node, accel = far.node[who], far.accel[who].process
     other = {'a': 'b', 'b': 'a'}[who]
     accel.send_signal(signal.SIGSTOP)
@@ -346,7 +346,7 @@ def test_leond_killed_and_back(far, ends, who):
                  'the other accelerator speaks to it, or has given it up')
     finally:
         accel.send_signal(signal.SIGCONT)
-    wait_for(lambda: node.show('acceleration')['state'] == 'here', 30, 'leon-accel is back')
+    wait_for(lambda: node.show('acceleration')['state'] == 'running', 30, 'leon-accel is back')
     seconds = time.monotonic() - began
     before = sum(t.count.values())
     wait_for(lambda: set(t.error) == {'client', 'server'} or
@@ -362,7 +362,7 @@ def test_leond_killed_and_back(far, ends, who):
 def test_accelerator_dies(far, ends):
     """Both ends receive RST at once, because acknowledged and undelivered data is lost."""
     t = both_ways(ends)
-    far.wait_taken()
+    far.wait_intercepted()
     far.accel['b'].kill()
     wait_for(lambda: set(t.error) == {'client', 'server'}, 20, 'both ends are reset')
     t.enough.set()
@@ -374,7 +374,7 @@ def test_accelerator_dies(far, ends):
 def test_both_accelerators_die(far, ends):
     """Both hosts of an idle connection receive RST although neither host sends."""
     t = both_ways(ends)
-    far.wait_taken()
+    far.wait_intercepted()
     t.pause = 100000
     quiet = far.accel['a'].show
     wait_for(lambda: quiet()['counters']['bytes_in'] == (time.sleep(1), quiet())[1]['counters']['bytes_in'], 30,
@@ -398,7 +398,7 @@ def test_hung_accelerator_is_done_without(far, ends):
     connections bypass leon-accel."""
     a, b = ends
     had = both_ways(ends)
-    far.wait_taken()
+    far.wait_intercepted()
     hung = far.accel['a'].process
     hung.send_signal(signal.SIGSTOP)
     try:
@@ -412,7 +412,7 @@ def test_hung_accelerator_is_done_without(far, ends):
     wait_for(lambda: 'leon-accel has not answered' in far.node['a'].log(), 10, 'it is in the log')
     far.ready()
     t = both_ways(ends)
-    far.wait_taken()
+    far.wait_intercepted()
     t.finish(60).assert_whole()
 
 
@@ -462,7 +462,7 @@ def hang_while(far, say):
         say()
     finally:
         hung.send_signal(signal.SIGCONT)
-    wait_for(lambda: far.node['a'].show('acceleration')['state'] == 'here', 60, 'it has new queues')
+    wait_for(lambda: far.node['a'].show('acceleration')['state'] == 'running', 60, 'it has new queues')
     for name in far.node:
         wait_for(lambda name=name: set(far.accel[name].carriers()) == {'up'}, 60, 'it is back')
 
@@ -534,7 +534,7 @@ def test_leond_killed_beside_a_quiet_connection(far, ends, quiet_s):
                 time.sleep(max(0, stood + UNSEEN - time.monotonic()))
             finally:
                 accel.send_signal(signal.SIGCONT)
-            wait_for(lambda: node.show('acceleration')['state'] == 'here', 60, 'it is back')
+            wait_for(lambda: node.show('acceleration')['state'] == 'running', 60, 'it is back')
             assert follows(far.accel['a'], port) == (quiet_s < UNSEEN)
             for name in far.node:
                 wait_for(lambda name=name: set(far.accel[name].carriers()) == {'up'}, 60, 'they are up')
@@ -552,7 +552,7 @@ def test_far_host_is_not_forgotten(lab):
     made = lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': RTT_MS, 'config': config})
     with far_apart(made) as far:
         t = both_ways((made.host['a'], made.host['b']))
-        far.wait_taken()
+        far.wait_intercepted()
         end = time.monotonic() + 25
         while time.monotonic() < end:
             t.wait_more(MB)

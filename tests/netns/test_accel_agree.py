@@ -47,7 +47,7 @@ def test_half_closed_over_an_orderly_restart(far, who):
     """The restarted accelerator has no record of the FIN, but the other accelerator does."""
     c = HalfClosed(far.host['a'], far.host['b'])
     c.flows(20)
-    far.wait_taken()
+    far.wait_intercepted()
     assert far.accel[who].stop() == 0
     c.flows(5)
     far.accel[who].start()
@@ -79,7 +79,7 @@ def test_urgent_data_is_not_lost(far):
         server.sendall(b'y')
         assert receive(server, 1000) == b'x' * 1000
         assert client.recv(1) == b'y'
-    far.wait_taken()
+    far.wait_intercepted()
     client.sendall(b'abc')
     client.send(b'!', socket.MSG_OOB)
     client.sendall(b'def')
@@ -100,9 +100,9 @@ def test_no_descriptor_is_left(far, who):
     # The control socket of the node has no descriptor either.
     wait_for(lambda: other.counters()['refused'] > 0 or t.error, 30, 'no socket can be made')
     t.wait_more(MB)
-    assert other.counters()['taken'] == 0
+    assert other.counters()['intercepted'] == 0
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (4096, 4096))
-    far.wait_taken()
+    far.wait_intercepted()
     failed = far.accel[who].counters()
     assert failed['socket_files'] + failed['socket_memory'] > 0
     assert 'no proxy socket can be made: ' in far.accel[who].log()

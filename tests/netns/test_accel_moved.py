@@ -33,7 +33,7 @@ def test_taken_where_it_moved_and_is_far(three):
     assert three.taken() == [0, 0, 0]
     machine.move('eth1', 'eth0', a)
     wait_for(lambda: three.taken() == [1, 0, 1], 60, 'it is taken at both ends')
-    taken = [x for x in three.accel['a'].show()['connections'] if x['state'] == 'taken']
+    taken = [x for x in three.accel['a'].show()['connections'] if x['state'] == 'intercepted']
     assert [x['far'] for x in taken] == [f'{b.ip4}:{t.port}']
     t.wait_more(MB)
     always_far.wait_more(MB)
@@ -62,7 +62,7 @@ def test_moves_again_while_taken(apart, who):
 
     def taken_at(*names):
         return lambda: not t.error and all(
-            apart.accel[n].show()['connections_taken'] == (n in names) for n in apart.accel)
+            apart.accel[n].show()['connections_intercepted'] == (n in names) for n in apart.accel)
     wait_for(taken_at('a', 'b'), 60, 'it is taken')
     t.wait_more(MB)
     machine.move('eth1', 'eth0', apart.host[stays])
@@ -86,7 +86,7 @@ def taken_of_a_machine(apart, block):
     apart.node['c'].reload(acceleration=None)
     t = Transfer(apart.host['a'], apart.host['b'], apart.host['b'].ip4, up=ENDLESS, down=ENDLESS, pause=0.05)
     t.block = block
-    wait_for(lambda: all(apart.accel[name].show()['connections_taken'] == 1 for name in 'ab'), 60, 'it is taken')
+    wait_for(lambda: all(apart.accel[name].show()['connections_intercepted'] == 1 for name in 'ab'), 60, 'it is taken')
     t.wait_more(MB)
     return t, machine
 
@@ -100,7 +100,7 @@ def test_moves_to_a_site_without_acceleration(apart, block):
     if settled(t) == 'flows':
         t.finish(120).assert_whole()
         apart.assert_no_resets()
-    wait_for(lambda: apart.accel['a'].show()['connections_taken'] == 0, 20, 'nothing is taken')
+    wait_for(lambda: apart.accel['a'].show()['connections_intercepted'] == 0, 20, 'nothing is taken')
 
 
 @pytest.mark.parametrize('block', BLOCKS)

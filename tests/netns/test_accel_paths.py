@@ -29,7 +29,7 @@ def wait_filled(far, a='a', b='b'):
 def taken(far):
     a, b = far.host['a'], far.host['b']
     t = Transfer(a, b, b.ip4, up=ENDLESS, down=ENDLESS, pause=.05)
-    wait_for(lambda: far.accel['a'].show()['connections_taken'] == 1, 60, 'it is taken')
+    wait_for(lambda: far.accel['a'].show()['connections_intercepted'] == 1, 60, 'it is taken')
     t.wait_more(MB)
     return t
 

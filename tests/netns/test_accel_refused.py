@@ -39,7 +39,7 @@ def refused(far):
 def test_a_node_without_a_place_is_left_alone(far):
     """One connection is refused, and no other connection causes a request."""
     transfers = [sent_by_b(far)]
-    far.wait_taken()
+    far.wait_intercepted()
     transfers.append(sent_by_b(far))
     wait_for(lambda: refused(far), 30, 'there is no place for the second')
     began, before = time.monotonic(), refused(far)
@@ -50,7 +50,7 @@ def test_a_node_without_a_place_is_left_alone(far):
     assert refused(far) - before <= 2 + (time.monotonic() - began) / AGAIN
     # The interception follows when a place is free.
     transfers[0].finish(60).assert_whole()
-    far.wait_taken()
+    far.wait_intercepted()
     for t in transfers[1:]:
         t.finish(60).assert_whole()
     far.assert_no_resets()
@@ -65,7 +65,7 @@ def test_what_is_excluded_there_is_left_alone(far):
         t.wait_more(MB // 4)
     assert refused(far) <= 1 + (time.monotonic() - began) / AGAIN_EXCLUDED
     other = sent_by_b(far)
-    far.wait_taken()
+    far.wait_intercepted()
     for one in (t, other):
         one.finish(60).assert_whole()
     far.assert_no_resets()

@@ -144,21 +144,21 @@ def test_what_no_longer_gains_is_given_back(one_place):
         states.update({c['near']: (c['state'], c['reason']) for c in connections(net.node['a'])})
         return states.get(here, ('unknown', None))
     first = Transfer(a, b, b.ip4, down=ENDLESS, pause=0.05)
-    wait_for(lambda: state(first)[0] == 'taken', WITHIN, 'it is taken')
+    wait_for(lambda: state(first)[0] == 'intercepted', WITHIN, 'it is taken')
     other = Transfer(a, b, b.ip4, down=ENDLESS, pause=0.05)
     wait_for(lambda: state(other) == ('plain', 'maximum'), WITHIN, 'there is no place for the other')
-    assert state(first)[0] == 'taken'
+    assert state(first)[0] == 'intercepted'
     first.pause, first.block = 1, 1000
-    wait_for(lambda: state(first) == ('returned', 'calm'), WITHIN, 'it is given back, and why')
-    wait_for(lambda: state(other)[0] == 'taken', WITHIN, 'the other has its place')
+    wait_for(lambda: state(first) == ('released', 'no-benefit'), WITHIN, 'it is given back, and why')
+    wait_for(lambda: state(other)[0] == 'intercepted', WITHIN, 'the other has its place')
     first.wait_more(2 * 1000)
-    assert state(first) == ('returned', 'calm')
+    assert state(first) == ('released', 'no-benefit')
     other.finish(WITHIN).assert_whole()
     first.pause, first.block = 0.05, 1 << 18
-    wait_for(lambda: state(first)[0] == 'taken', WITHIN, 'it is taken again')
+    wait_for(lambda: state(first)[0] == 'intercepted', WITHIN, 'it is taken again')
     for node in net.node.values():
         node.reload(acceleration=merged(ONE_PLACE, {'threshold': 500}))
-    wait_for(lambda: state(first)[0] == 'returned', WITHIN, 'it is given back below the threshold')
+    wait_for(lambda: state(first)[0] == 'released', WITHIN, 'it is given back below the threshold')
     wait_for(lambda: taken(net) == [0, 0], WITHIN, 'nothing is taken')
     first.finish(WITHIN).assert_whole()
     assert not any(metric(n, 'accel_reset_total') for n in net.node.values())
@@ -191,13 +191,13 @@ def test_hosts_that_ask_and_answer_are_left_alone(one_place):
         asks(server, client, 24)
         # leon-accel updates its data periodically.
         until = time.monotonic() + 5
-        while reason(client) != [('plain', 'calm')] and time.monotonic() < until:
+        while reason(client) != [('plain', 'no-benefit')] and time.monotonic() < until:
             time.sleep(.2)
-        if reason(client) == [('plain', 'calm')]:
+        if reason(client) == [('plain', 'no-benefit')]:
             break
         client.close()
         server.close()
-    assert reason(client) == [('plain', 'calm')] and taken(net) == [0, 0]
+    assert reason(client) == [('plain', 'no-benefit')] and taken(net) == [0, 0]
     server.setblocking(False)
 
     def much():
@@ -217,7 +217,7 @@ def test_what_is_taken_is_shown(far):
     for host in hosts.values():
         host.namespace.sysctl('ipv4/tcp_window_scaling', 0)
     t = Transfer(hosts['a'], hosts['b'], hosts['b'].ip4, down=ENDLESS)
-    wait_for(lambda: taken(far) == [1, 1], WITHIN, 'taken')
+    wait_for(lambda: taken(far) == [1, 1], WITHIN, 'intercepted')
     enough = t.count['client'] + 8 * MB
     wait_for(lambda: t.count['client'] > enough, WITHIN, 'it flows')
     wait_for(lambda: shown(a)['in']['bytes'] > 6 * MB, WITHIN, 'it is counted')
@@ -225,7 +225,7 @@ def test_what_is_taken_is_shown(far):
     wait_for(lambda: all(c['in']['bytes'] + c['out']['bytes'] > 6 * MB for n in (a, b) for c in connections(n)),
              WITHIN, 'it is shown')
     (here,), (there,) = connections(a), connections(b)
-    assert here['state'] == there['state'] == 'taken' and here['times_taken'] == 1
+    assert here['state'] == there['state'] == 'intercepted' and here['times_intercepted'] == 1
     assert here['near'] == there['far'] and here['near'].startswith(hosts['a'].ip4 + ':')
     assert here['far'] == there['near'] == f'{hosts["b"].ip4}:{t.server.getsockname()[1]}'
     assert here['node_id'] == b.node_id and there['node_id'] == a.node_id
@@ -245,17 +245,17 @@ def test_what_is_taken_is_shown(far):
     jsonschema.validate(shown(a), strict(schema_of('show_acceleration')))
     jsonschema.validate(shown(a, 'connections'), strict(schema_of('show_acceleration_connections')))
     assert metric(a, 'accel_up') == 1 and metric(a, 'accel_connections') == 1
-    assert metric(a, 'accel_taken_total') == 1
+    assert metric(a, 'accel_intercepted_total') == 1
     for node in (a, b):
-        wait_for(lambda node=node: node.events('tcp-taken'), WITHIN, 'an event')
-        assert [e['value'] for e in node.events('tcp-taken')] == [1]
+        wait_for(lambda node=node: node.events('tcp-intercepted'), WITHIN, 'an event')
+        assert [e['value'] for e in node.events('tcp-intercepted')] == [1]
     # A manual release: all connections are released and marked, and the transfer continues.
     answer = a.ctl('reset', 'acceleration')
     assert answer['connections'] == 1
     jsonschema.validate(answer, strict(schema_of('reset_acceleration')))
     for node in (a, b):
-        wait_for(lambda node=node: shown(node)['counted']['returned'] == 1, WITHIN, 'returned')
-        wait_for(lambda node=node: 'tcp-returned' in kinds(node), WITHIN, 'an event')
+        wait_for(lambda node=node: shown(node)['counted']['released'] == 1, WITHIN, 'released')
+        wait_for(lambda node=node: 'tcp-released' in kinds(node), WITHIN, 'an event')
     t.finish(WITHIN).assert_whole()
     t.close()
     wait_for(lambda: taken(far) == [0, 0], WITHIN, 'none is left')
@@ -288,15 +288,15 @@ def test_the_table_is_paged(far):
         for s in servers:
             s.send(b'x')
         return taken(far) == [n, n]
-    wait_for(all_taken, WITHIN, 'taken', every=0.3)
+    wait_for(all_taken, WITHIN, 'intercepted', every=0.3)
     for node in far.node.values():
-        wait_for(lambda node=node: [c['state'] for c in connections(node)] == ['taken'] * n, WITHIN, 'all are shown')
+        wait_for(lambda node=node: [c['state'] for c in connections(node)] == ['intercepted'] * n, WITHIN, 'all are shown')
         seen = connections(node)
         assert len({(c['near'], c['far']) for c in seen}) == len(seen) == n
         assert 'and' not in node.leonctl('show', 'acceleration', 'connections', json_output=False)
     # The number of events is limited by the seconds, not by the connections.
-    wait_for(lambda: sum(e['value'] for e in far.node['a'].events('tcp-taken')) >= n, WITHIN, 'events')
-    events = far.node['a'].events('tcp-taken')
+    wait_for(lambda: sum(e['value'] for e in far.node['a'].events('tcp-intercepted')) >= n, WITHIN, 'events')
+    events = far.node['a'].events('tcp-intercepted')
     assert sum(e['value'] for e in events) == n
     assert len(events) <= time.monotonic() - began + 2 and len(events) < n
     for s in [*others, *servers]:
@@ -322,7 +322,7 @@ def test_gone_and_back(lab):
     assert metric(a, 'accel_up') == 0
     accelerate(net)
     wait_for(lambda: all(reached(n) for n in net.node.values()), WITHIN, 'reached')
-    wait_for(lambda: {'accelerator-here', 'accelerator-reached'} <= set(kinds(a)), WITHIN, 'it is told of')
+    wait_for(lambda: {'accelerator-started', 'accelerator-reached'} <= set(kinds(a)), WITHIN, 'it is told of')
     net.accel['b'].kill()
     wait_for(lambda: 'accelerator-lost' in kinds(a), WITHIN, 'a lost that of b')
     wait_for(lambda: 'accelerator-gone' in kinds(net.node['b']), WITHIN, 'b lost its own')

@@ -26,8 +26,8 @@ UNSEALED = {'config': {**PATIENT, 'policy': POLICY, 'encryption': {'disable': Tr
 def twice(net, a, b):
     """Waits until critical frames from a to b travel along two paths."""
     flow = stream(net, a, b)
-    before = net.node[a].counter('critical_twice')
-    wait_for(lambda: net.node[a].counter('critical_twice') > before + 20, WITHIN, 'two copies')
+    before = net.node[a].counter('critical_duplicated')
+    wait_for(lambda: net.node[a].counter('critical_duplicated') > before + 20, WITHIN, 'two copies')
     flow.stop()
 
 
@@ -84,13 +84,13 @@ def test_loss_on_one_path_costs_nothing(lab, more):
     def travels_twice():
         """Frames travel along two paths of similar latency, except on a stalled machine."""
         found.update(pair(net, 'a', 'b'))
-        return found['state'] == 'twice' and found['difference_us'] < 30000
+        return found['state'] == 'duplicated' and found['difference_us'] < 30000
     wait_for(travels_twice, WITHIN, 'twice, with little between')
     assert not found['reason'] and found['first']['latency_us'] > 0
     ways = {tuple(found[way]['hops']) for way in ('first', 'second')}
     assert ways == {(b.node_id,), (net.node['r'].node_id, b.node_id)}
     sent, received = policy(net, 'a')['sent'], policy(net, 'b')['received']
-    assert sent['frames'] >= sent['twice'] >= 1600 and sent['bytes'] > 60 * sent['frames']
+    assert sent['frames'] >= sent['duplicated'] >= 1600 and sent['bytes'] > 60 * sent['frames']
     assert received['first'] >= 1600 and received['second_dropped'] > 1000
     wait_for(lambda: copies_in_metrics(net, 'a', 'b') == 2, WITHIN, 'the metrics say so')
     # The second copy caused no flooding, no reassembly and no learning.
@@ -116,7 +116,7 @@ def test_a_relay_that_dies_takes_no_frame_with_it(lab):
     assert flow.lost == 0
     # `show policy` and an event report the reason for single frames.
     a = net.node['a']
-    wait_for(lambda: a.events('critical-once'), WITHIN, 'the event')
+    wait_for(lambda: a.events('critical-single-path'), WITHIN, 'the event')
     wait_for(lambda: pair(net, 'a', 'b')['state'] == 'no-second-path', WITHIN, 'it is shown')
     wait_for(lambda: copies_in_metrics(net, 'a', 'b') == 1, WITHIN, 'the metrics say so')
 
@@ -182,8 +182,8 @@ def test_reload_under_traffic(lab):
     for policy in (None, POLICY, {'critical': {**POLICY['critical'], 'vlan': ['7']}}, None, POLICY):
         flow.arrived(100, within=WITHIN)
         assert net.node['a'].reload(policy=policy)['verdict'] == 'applied'
-    before = net.node['a'].counter('critical_twice')
-    wait_for(lambda: net.node['a'].counter('critical_twice') > before + 20, WITHIN, 'two copies')
+    before = net.node['a'].counter('critical_duplicated')
+    wait_for(lambda: net.node['a'].counter('critical_duplicated') > before + 20, WITHIN, 'two copies')
     passed(flow, 100)
     assert flow.lost == 0
 

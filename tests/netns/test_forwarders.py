@@ -29,7 +29,7 @@ def forwarded(node):
 
 def is_changing(node):
     """True if the node waits for another router to release a VLAN."""
-    return any(s['reason'] in ('holding', 'standstill') for s in node.show('segments')['segments'])
+    return any(s['reason'] in ('holding', 'stall') for s in node.show('segments')['segments'])
 
 
 def shared_out(net, *names):
@@ -154,7 +154,7 @@ def test_a_lan_that_is_cut_again_and_again_is_believed_at_once(lab):
 def guard_of(node):
     """(state in VLAN 0, standstills so far)"""
     found = node.statistics()['loop_guard']
-    return found['vlans'][0]['state'], found['standstills']
+    return found['vlans'][0]['state'], found['stalls']
 
 
 def test_half_of_a_router_stands_still(lab):
@@ -174,10 +174,10 @@ def test_half_of_a_router_stands_still(lab):
     # The control thread of n0 stops next, and its earlier decisions expire.
     wait_for(lambda: (guard_of(n0)[0], guard_of(n1)[0]) == ('shared', 'blocked')
              and wire.once('n2'), 20, 'as before')
-    late = n0.drops('lan_standstill')
+    late = n0.drops('lan_stalled')
     with held(n0.process.pid, 'leond'):
         wait_for(lambda: guard_of(n1)[0] in ('shared', 'clear'), 20, 'the other takes over')
         wait_for(lambda: wire.once('n2'), 20, 'a broadcast arrives once')
-    wait_for(lambda: n0.drops('lan_standstill') > late, 20, 'it is counted')
+    wait_for(lambda: n0.drops('lan_stalled') > late, 20, 'it is counted')
     wait_for(lambda: (guard_of(n0)[0], guard_of(n1)[0]) == ('shared', 'blocked')
              and wire.once('n2'), 20, 'as before')

@@ -37,8 +37,8 @@ def of_sender(node, name, key):
     return senders(node).get(name, {}).get(key) or 0
 
 
-def asked_kbits(node, receiver):
-    return [hop['asked_kbits'] for hop in node.show('queues')['next_hops']
+def requested_kbits(node, receiver):
+    return [hop['requested_kbits'] for hop in node.show('queues')['next_hops']
             if hop['node_id'] == receiver.node_id]
 
 
@@ -48,7 +48,7 @@ def test_senders_share_the_line_of_who_receives(lab):
         net.settle_hosts('n0', name)
     n0, n1, n2 = (net.node[name] for name in ('n0', 'n1', 'n2'))
     net.wan.link('*', 'n0', rate_kbit=LINE_KBITS, queue_us=QUEUE_US, shares_line=True)
-    assert senders(n0) == {} and asked_kbits(n1, n0) == []
+    assert senders(n0) == {} and requested_kbits(n1, n0) == []
     first, second = bulk(net, 'n1', 40101), bulk(net, 'n2', 40102)
     sparse = net.stream('n3', 'n0', interval=0.02)
     try:
@@ -56,7 +56,7 @@ def test_senders_share_the_line_of_who_receives(lab):
         wait_for(lambda: queue_us(net) > 40000, 60, 'a full line')
         without_us = queue_us(net)
         assert n0.reload(shaper={'ingress': f'{RATE_KBITS}kbit'})['verdict'] == 'applied'
-        wait_for(lambda: asked_kbits(n1, n0) and asked_kbits(n2, n0), 10, 'both are asked')
+        wait_for(lambda: requested_kbits(n1, n0) and requested_kbits(n2, n0), 10, 'both are asked')
 
         def shared():
             got = {name: sender['received_kbits'] for name, sender in senders(n0).items()}
@@ -69,7 +69,7 @@ def test_senders_share_the_line_of_who_receives(lab):
         assert not sparse.gap()[1] > len(sparse.sent) / 2
 
         def told_kbits():
-            line = rf'leon_next_hop_asked_bytes_per_second{{.*node_id="{n0.node_id}".*}} (\d+)\n'
+            line = rf'leon_next_hop_requested_bytes_per_second{{.*node_id="{n0.node_id}".*}} (\d+)\n'
             found = re.findall(line, n1.leonctl('metrics', json_output=False))
             return int(found[0]) / 125 if found else 0
         wait_for(lambda: 0.2 * RATE_KBITS < told_kbits() < RATE_KBITS, 30, 'a share in the metrics')
@@ -79,7 +79,7 @@ def test_senders_share_the_line_of_who_receives(lab):
         wait_for(lambda: of_sender(n0, 'n2', 'received_kbits') > 0.8 * RATE_KBITS, 30,
                  'the other has what the one left')
         assert n0.reload(shaper=None)['verdict'] == 'applied'
-        wait_for(lambda: asked_kbits(n2, n0) == [], 10, 'nobody is asked any more')
+        wait_for(lambda: requested_kbits(n2, n0) == [], 10, 'nobody is asked any more')
     finally:
         second.stop()
         sparse.stop()

@@ -67,10 +67,10 @@ def test_a_secret_of_one_node_only_is_warned_of_at_once(lab):
     seoul.write_config()
     text = seoul.leonctl('reload', json_output=False)
     assert 'applied' in text and 'warning: 2 nodes have no secret in common with this node' in text
-    assert seoul.events('secret-differs')[0]['text'] in text
+    assert seoul.events('secret-not-common')[0]['text'] in text
     for other in (inagi, fujisawa):
-        wait_for(lambda o=other: o.events('secret-differs'), 10, f'{other.name} tells of it')
-        assert 'seoul' in other.events('secret-differs')[0]['text']
+        wait_for(lambda o=other: o.events('secret-not-common'), 10, f'{other.name} tells of it')
+        assert 'seoul' in other.events('secret-not-common')[0]['text']
         # A machine that delays probes for a moment may have lost the path.
         wait_for(lambda o=other: o.nodes()[seoul.node_id]['state'] == 'reachable', 10, 'it is reached')
         node = other.nodes()[seoul.node_id]

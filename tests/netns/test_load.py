@@ -49,7 +49,7 @@ def test_a_way_that_gets_longer_beside_our_traffic_is_left(lab):
     def longer(name, other):
         candidates = net.node[name].ctl('explain', 'path', other)['candidates']
         direct = [c for c in candidates if 'direct' in c['roles']]
-        return direct and direct[0]['links'][0]['longer_us'] or 0
+        return direct and direct[0]['links'][0]['persistent_us'] or 0
     bulks = [Bulk(near.namespace, far.namespace, far.ip4, streams=2, port=port, kbits=8000)
              for near, far, port in ((a, b, 40100), (b, a, 40101))]
     try:
@@ -78,13 +78,13 @@ def test_the_rate_of_a_line_is_found_and_followed(lab):
     n0 = net.node['n0']
 
     def line():
-        return n0.show('queues')['line']
+        return n0.show('queues')['bottleneck']
     assert line()['limit_kbits'] is None and line()['state'] == 'open'
     net.wan.both('n0', 'n1', rate_kbit=20000, queue_us=QUEUE_US)
     bulk = Bulk(net.host['n0'].namespace, net.host['n1'].namespace, net.host['n1'].ip4, streams=4)
     try:
         wait_for(lambda: 8000 < (line()['limit_kbits'] or 0) < 22000, 60, 'a limit')
-        wait_for(lambda: n0.events('line-found'), 10, 'it is told of')
+        wait_for(lambda: n0.events('bottleneck-found'), 10, 'it is told of')
         # Without a limit, the delay would be 200 ms.
         wait_for(lambda: line()['queue_us'] is not None and line()['queue_us'] < 30000, 60, 'a short queue')
         net.wan.both('n0', 'n1', rate_kbit=6000)
@@ -108,7 +108,7 @@ def test_a_line_that_falls_to_a_fifth_is_followed(lab):
         net.wan.both('n0', 'n1', rate_kbit=kbits, queue_us=QUEUE_US)
 
     def carries(least, most):
-        line = n0.show('queues')['line']
+        line = n0.show('queues')['bottleneck']
         return (least < (line['limit_kbits'] or 0) < most and
                 line['queue_us'] is not None and line['queue_us'] < 40000)
 

@@ -83,7 +83,7 @@ def test_data_goes_on_where_there_is_no_other_way(lab):
     assert net.hops('a', 'b') == ['b']
     assert net.node['a'].state_of(net.node['b']) == 'reachable'
     net.wan.link('a', 'b', drops_data=False)
-    wait_for(lambda: net.node['a'].events('data-passes'), WITHIN, 'it to pass again')
+    wait_for(lambda: net.node['a'].events('data-loss-over'), WITHIN, 'it to pass again')
     flow.arrived(100)
     # Data must pass, because without data no comparison replaces the last value.
     wait_for(lambda: net.node['a'].nodes()[net.node['b'].node_id]['data_loss_permille'] == 0, WITHIN,

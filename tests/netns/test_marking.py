@@ -65,7 +65,7 @@ def test_marks_of_a_relayed_path_reach_the_sender(lab):
     bulk = Bulk(hosts[0].namespace, hosts[1].namespace, hosts[1].ip4, streams=1)
     try:
         wait_for(lambda: net.wan.count('r', 'b')['marked'] > 20, 60, 'marks')
-        wait_for(lambda: net.node['b'].counter('marked_on_the_way') > 20, 60, 'marks handed on')
+        wait_for(lambda: net.node['b'].counter('marked_in_transit') > 20, 60, 'marks handed on')
         # Only the sender that received the mark slows down.
         wait_for(lambda: kernel_count(hosts[0].namespace, 'TCPDeliveredCE') > 20, 60, 'told')
         wait_for(lambda: bulk.received > 4 << 20, 60, '4 MB')

@@ -78,7 +78,7 @@ def test_what_varies_in_each_direction_is_shown(lab):
     net = lab(PAPER).joined()
     net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'])
     node, host = net.node['fujisawa'], net.host['fujisawa']
-    keys = ('jitter_us', 'there_variation_us', 'back_variation_us')
+    keys = ('jitter_us', 'forward_variation_us', 'return_variation_us')
 
     def measured(of):
         path = node.paths()[net.node[of].node_id]
@@ -87,7 +87,7 @@ def test_what_varies_in_each_direction_is_shown(lab):
     wait_for(lambda: measured('inagi'), 60, 'the direct path is measured by probes')
     # Traffic to Seoul passes a relay.
     wait_for(lambda: host.ping(net.host['seoul'].ip4, count=5) is not None and measured('seoul'), 60, 'so is the relayed one')
-    assert 'leon_path_there_variation_seconds' in node.leonctl('metrics', json_output=False)
+    assert 'leon_path_forward_variation_seconds' in node.leonctl('metrics', json_output=False)
     assert 'THERE' in node.leonctl('show', 'paths', json_output=False)
 
 

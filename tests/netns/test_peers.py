@@ -53,7 +53,7 @@ def test_nothing_answers(lab):
     net = lab(line_up(1, hosts=False, config={'peer': {'gone': {'address': '198.18.99.99'}}}))
     peer = wait_result(net.node['n0'], 'gone', 'nothing')
     assert peer['addresses'][0]['endpoint'] == f'198.18.99.99:{PORT}'
-    wait_for(lambda: peers(net.node['n0'])['gone']['addresses'][0]['asked'] >= 3, 30, 'asked again')
+    wait_for(lambda: peers(net.node['n0'])['gone']['addresses'][0]['requested'] >= 3, 30, 'asked again')
 
 
 def test_port_unreachable(lab):
@@ -266,7 +266,7 @@ def test_source_address_that_goes_and_comes_back_is_told_of(lab):
     assert wan.ip4(0) in node.events('source-lost')[0]['text']
     wait_for(lambda: result(node, 'n1') == 'not-sent', 40, 'show peers says the same')
     node.namespace.ip(f'addr add {wan.ip4(0)}/16 dev wan0')
-    wait_for(lambda: node.events('source-back'), 20, 'its return is')
+    wait_for(lambda: node.events('source-restored'), 20, 'its return is')
     net.joined(within=60)
 
 
@@ -289,7 +289,7 @@ def test_source_address_that_goes_unnoticed_is_told_of(lab):
     deafened(node, f'addr del {wan.ip4(0)}/16 dev wan0')
     wait_for(lambda: node.events('source-lost'), 20, 'it is told of')
     deafened(node, f'addr add {wan.ip4(0)}/16 dev wan0')
-    wait_for(lambda: node.events('source-back'), 20, 'its return is')
+    wait_for(lambda: node.events('source-restored'), 20, 'its return is')
 
 
 @pytest.mark.parametrize('change', [lambda node, line: node.namespace.ip(line), deafened],

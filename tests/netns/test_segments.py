@@ -41,7 +41,7 @@ def test_a_broadcast_goes_where_its_vlan_is(lab):
     arrives('n3', 10, 'n0', 'n1')
     arrives('n3', 30)
     # The node does not send the frame, so the other end has nothing to drop.
-    wait_for(lambda: n0.counter('flood_spared') >= 4, 10, 'it is counted')
+    wait_for(lambda: n0.counter('flood_pruned') >= 4, 10, 'it is counted')
     before = net.node['n2'].drops('vlan_not_served')
     arrives('n0', 10, 'n1', 'n3')
     assert net.node['n2'].drops('vlan_not_served') == before
@@ -51,7 +51,7 @@ def test_a_broadcast_goes_where_its_vlan_is(lab):
     rows = {s['vlan']: s for s in n0.show('segments')['segments']}
     assert set(rows) == {0, 10, 20}
     assert rows[10]['nodes'] == rows[20]['nodes'] == 2 and rows[0]['nodes'] == 1
-    assert rows[10]['flooded'] >= 2 and rows[10]['spared'] >= 2
+    assert rows[10]['flooded'] >= 2 and rows[10]['pruned'] >= 2
     assert 'leon_vlan_flooded_total{interface="leon0",vlan="10"}' in n0.ctl('metrics')['text']
     # A reload adds a VLAN.
     net.node['n1'].reload(vlan=['10', '20'])
@@ -180,10 +180,10 @@ def test_two_routers_name_the_vlan_of_their_lan(lab):
     # One node gets a different id, and both nodes report the conflict once.
     net.node['n1'].reload(**segment(storage=(10, 70011)))
     for name, other in (('n0', 'n1'), ('n1', 'n0')):
-        wait_for(lambda n=name: net.node[n].events('segment-unlike'), 20, f'{name} says so')
-        (event,) = net.node[name].events('segment-unlike')
+        wait_for(lambda n=name: net.node[n].events('segment-mismatch'), 20, f'{name} says so')
+        (event,) = net.node[name].events('segment-mismatch')
         assert other in event['text'] and 'VLAN 10 ' in event['text']
     net.node['n1'].reload(**here)
     trunk.arrives('n1', 10, n0=10, n2=20)
     net.node['n1'].reload(**segment(storage=(10, 70011)))
-    wait_for(lambda: len(net.node['n0'].events('segment-unlike')) == 2, 20, 'and again')
+    wait_for(lambda: len(net.node['n0'].events('segment-mismatch')) == 2, 20, 'and again')

@@ -114,7 +114,7 @@ def test_the_vlans_of_the_bridge_are_known(lab):
     try:
         def spared():
             out.send(ethernet('ff:ff:ff:ff:ff:ff', net.host['n1'].mac, 0x88b6, b'leon' * 20, 77))
-            return net.node['n1'].drops('vlan_nowhere')
+            return net.node['n1'].drops('vlan_no_node')
         wait_for(spared, 20, 'a frame of a VLAN that n0 does not serve stays here')
     finally:
         out.close()

@@ -167,7 +167,7 @@ def test_reaches_leond_and_no_secret(both, units, tmp_path):
         'leon-accel', 'sh', '-c', 'umask 0077; exec ' + command.replace('%i', 'leon0') +
         ' 2>/run/leon-accel/log', caps=caps))
     try:
-        wait_until(lambda: '"here"' in both.run(*ask, '--json', 'show', 'acceleration').stdout)
+        wait_until(lambda: '"running"' in both.run(*ask, '--json', 'show', 'acceleration').stdout)
         # VyOS has the document in /run, with the group of the daemon.
         both.run('install', '-o', 'root', '-g', 'leon', '-m', '0640', '/etc/leon/leon0.json', '/run/leon/')
         for words in (('cat', '/etc/leon/leon0.json'), ('cat', '/run/leon/leon0.json'), ('ls', '/etc/leon'),

@@ -71,7 +71,7 @@ floors, knots, layers = load('floors'), load('knots'), load('layers')
 
 
 @pytest.mark.parametrize('name, other', [
-    ('agenda', 'session/hello'),
+    ('schedule', 'session/hello'),
     ('measure/probe', 'paths'),
     ('session/hello', 'dispatch'),
     ('session/hello', 'elsewhere'),
@@ -85,9 +85,9 @@ def test_an_arrow_that_goes_up(name, other):
 
 
 @pytest.mark.parametrize('name, other', [
-    ('session/hello', 'session/greet'),
-    ('session/hello', 'agenda'),
-    ('paths', 'measure/along'),
+    ('session/hello', 'session/initiator'),
+    ('session/hello', 'schedule'),
+    ('paths', 'measure/path_probe'),
 ])
 def test_an_arrow_that_goes_down(name, other):
     assert not floors.problem('proto', name, other)

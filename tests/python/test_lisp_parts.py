@@ -345,12 +345,12 @@ def latency(source, *links, unheard=(), closed=()):
     names = sorted({n for a, b, _ in links for n in (a, b)} | {source})
     rows = [
         {'origin': name, 'entries': [
-            {'node': b, 'up': rtt is not None, 'rtt_us': rtt, 'lasting_rtt_us': rtt}
+            {'node': b, 'up': rtt is not None, 'rtt_us': rtt, 'long_term_rtt_us': rtt}
             for a, b, rtt in links if a == name
         ]} for name in names
     ]  # fmt: skip
     nodes = [
-        {'node_id': n, 'transit_disabled': n in closed, 'unheard': n in unheard} for n in names
+        {'node_id': n, 'transit_disabled': n in closed, 'unreceived': n in unheard} for n in names
     ]
     return {'source': source, 'nodes': nodes, 'rows': rows}
 

@@ -552,7 +552,7 @@ static const struct overlay_ops ops = {
 	.precise_now = op_precise_now,
 	.master_key = sim_master_key,
 	.traffic = op_traffic,
-	.asked = op_asked,
+	.requested = op_asked,
 };
 
 /* --- running --- */

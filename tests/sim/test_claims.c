@@ -136,7 +136,7 @@ static struct sim *new_star(unsigned n, uint64_t seed)
 }
 
 /* Sends a message from `liar` to all running nodes. */
-static void tell_all(struct sim *s, unsigned liar, const struct msg *m)
+static void notify_all(struct sim *s, unsigned liar, const struct msg *m)
 {
 	for (unsigned i = 0; i < s->n; i++) {
 		struct peer *p = i != liar && sim_is_up(s, i)
@@ -176,7 +176,7 @@ static void test_record_of_an_absent_node(void **state)
 		for (unsigned k = 0; k < 21; k++) {
 			m = made_up_record(s, s->node[1].id, 4711 + k % 3 * (seed % 2), version,
 					   UINT32_MAX - 60 + k, 0);
-			tell_all(s, 3, &m);
+			notify_all(s, 3, &m);
 			if (k == 5 && seed > 1) {
 				restart_all_but(s, 1, 3);
 				sim_run(s, 5000);
@@ -196,7 +196,7 @@ static void test_record_of_an_absent_node(void **state)
 			sim_run(s, 1000);
 			m = made_up_record(s, s->node[1].id, 4711 + k % 3 * (seed % 2), version,
 					   UINT32_MAX - 30 + k, 0);
-			tell_all(s, 3, &m);
+			notify_all(s, 3, &m);
 		}
 		assert_true(reach_each_other(s, &n));
 		/* Records of nodes without any session are not passed on. */
@@ -206,7 +206,7 @@ static void test_record_of_an_absent_node(void **state)
 		sim_kill(s, 1);
 		sim_run(s, 60000);
 		m = made_up_record(s, s->node[1].id, 4711, version, UINT32_MAX, 0);
-		tell_all(s, 3, &m);
+		notify_all(s, 3, &m);
 		sim_boot(s, 1);
 		assert_true(sim_until(s, reach_each_other, &n, 20000) >= 0);
 		assert_true(sim_until(s, sim_converged, NULL, 60000) >= 0);
@@ -361,7 +361,7 @@ static void test_made_up_nodes(void **state)
 			if (k & 2)
 				(void)peer_send(s->node[3].o, p, &m);
 			else
-				tell_all(s, 3, &m);
+				notify_all(s, 3, &m);
 		}
 		sim_run(s, 15000);
 		for (unsigned i = 0; i < 400; i++)
@@ -376,7 +376,7 @@ static void test_made_up_nodes(void **state)
 		for (unsigned i = 0; i < 400; i++) {
 			struct msg m = made_up_record(s, 0x02020202 + i, 19000 + i, 77, 5, flags);
 
-			tell_all(s, 2 + i % 2, &m);
+			notify_all(s, 2 + i % 2, &m);
 		}
 		sim_leave(s, 6);
 		sim_boot(s, 6);

@@ -124,7 +124,7 @@ static void test_slow_direct_link_makes_place(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < MESH; i++)
-		s->node[i].conf->lasting_s = 60;
+		s->node[i].conf->long_term_s = 60;
 	sim_set_rtt(s, 0, 1, 300000);
 	sim_run(s, 600000);
 	assert_true(is_twice(s, NULL));
@@ -287,29 +287,29 @@ static unsigned told(const struct sim *s, enum event_kind k)
 }
 
 /* No event for the missing node, and none for a short time. */
-static void test_people_are_told(void **state)
+static void test_people_are_notified(void **state)
 {
 	struct sim *s = new_triangle();
 
 	(void)state;
 	assert_true(is_twice(s, NULL));
-	assert_int_equal(told(s, EV_CRITICAL_ONCE), 0);
+	assert_int_equal(told(s, EV_CRITICAL_SINGLE_PATH), 0);
 	sim_kill(s, 2);
 	sim_run(s, 8000);
-	assert_int_equal(told(s, EV_CRITICAL_ONCE), 0);
+	assert_int_equal(told(s, EV_CRITICAL_SINGLE_PATH), 0);
 	sim_run(s, 20000);
-	assert_int_equal(told(s, EV_CRITICAL_ONCE), 1);
-	assert_int_equal(told(s, EV_CRITICAL_TWICE), 0);
+	assert_int_equal(told(s, EV_CRITICAL_SINGLE_PATH), 1);
+	assert_int_equal(told(s, EV_CRITICAL_DUPLICATED), 0);
 	sim_boot(s, 2);
 	sim_run(s, 120000);
 	assert_true(is_twice(s, NULL));
-	assert_int_equal(told(s, EV_CRITICAL_ONCE), 1);
-	assert_int_equal(told(s, EV_CRITICAL_TWICE), 1);
+	assert_int_equal(told(s, EV_CRITICAL_SINGLE_PATH), 1);
+	assert_int_equal(told(s, EV_CRITICAL_DUPLICATED), 1);
 	sim_free(s);
 }
 
 /* A relay with changes every 30 s for 20 minutes causes at most one event per minute. */
-static void test_people_are_not_told_too_often(void **state)
+static void test_people_are_not_notified_too_often(void **state)
 {
 	struct sim *s = new_triangle();
 
@@ -319,8 +319,8 @@ static void test_people_are_not_told_too_often(void **state)
 		sim_set_down(s, 1, 2, i % 2 == 0);
 		sim_run(s, 30000);
 	}
-	assert_in_range(told(s, EV_CRITICAL_ONCE), 2, 11);
-	assert_in_range(told(s, EV_CRITICAL_ONCE) + told(s, EV_CRITICAL_TWICE), 4, 21);
+	assert_in_range(told(s, EV_CRITICAL_SINGLE_PATH), 2, 11);
+	assert_in_range(told(s, EV_CRITICAL_SINGLE_PATH) + told(s, EV_CRITICAL_DUPLICATED), 4, 21);
 	sim_free(s);
 }
 
@@ -336,8 +336,8 @@ int main(void)
 		cmocka_unit_test(test_better_a_bad_one_than_none),
 		cmocka_unit_test(test_older_nodes),
 		cmocka_unit_test(test_no_policy),
-		cmocka_unit_test(test_people_are_told),
-		cmocka_unit_test(test_people_are_not_told_too_often),
+		cmocka_unit_test(test_people_are_notified),
+		cmocka_unit_test(test_people_are_not_notified_too_often),
 	};
 
 	cmocka_set_test_filter(getenv("SIM_FILTER"));

@@ -26,7 +26,7 @@
 #define TEXT	"frame"
 #define SEALED	(sizeof(TEXT) + SEAL_OVERHEAD)
 
-struct on_way {
+struct in_queue {
 	unsigned from, to, due;
 	uint8_t data[SEALED];
 	bool in_clear;
@@ -36,7 +36,7 @@ struct on_way {
 struct lab {
 	struct sim *s;
 	struct snap *snap[NODES]; /* as seen by the workers */
-	struct on_way queue[NODES * NODES * (ON_WAY + 1)];
+	struct in_queue queue[NODES * NODES * (ON_WAY + 1)];
 	unsigned n_queue, step;
 	unsigned sent, no_key, lost, n_keys;
 	uint64_t last_link[NODES][NODES];
@@ -66,14 +66,14 @@ static void send(struct lab *l, unsigned a, unsigned b)
 {
 	const struct aead_piece piece = { TEXT, sizeof(TEXT) };
 	const struct snap_node *n = seen(l, a, b);
-	struct on_way *w = &l->queue[l->n_queue];
+	struct in_queue *w = &l->queue[l->n_queue];
 
 	l->sent++;
 	if (!n->seal_tx) {
 		l->no_key++;
 		return;
 	}
-	*w = (struct on_way){
+	*w = (struct in_queue){
 		.from = a, .to = b, .due = l->step + 1 + l->sent % ON_WAY, .link = n->link_tx
 	};
 	w->in_clear = seal_cipher(n->seal_tx) == SEAL_NONE;
@@ -84,7 +84,7 @@ static void send(struct lab *l, unsigned a, unsigned b)
 	l->n_queue++;
 }
 
-static bool is_taken(struct lab *l, struct on_way *w)
+static bool is_taken(struct lab *l, struct in_queue *w)
 {
 	const struct snap_node *n = seen(l, w->to, w->from);
 
@@ -103,7 +103,7 @@ static void arrive(struct lab *l)
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < l->n_queue; i++) {
-		struct on_way *w = &l->queue[i];
+		struct in_queue *w = &l->queue[i];
 
 		if (w->due <= l->step)
 			l->lost += !is_taken(l, w);

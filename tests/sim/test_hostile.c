@@ -127,7 +127,7 @@ static void test_other_secret_is_reported(void **state)
 static void test_stranger_is_reported_with_the_reason(void **state)
 {
 	static const struct {
-		enum seed_finding what;
+		enum seed_diagnosis what;
 		const char *words;
 		uint8_t wire;
 	} cases[] = {
@@ -157,13 +157,13 @@ static void test_stranger_is_reported_with_the_reason(void **state)
 }
 
 /* The result of the only peer in `show peers`. */
-static enum seed_finding finding_at(struct sim *s, unsigned i)
+static enum seed_diagnosis diagnosis_at(struct sim *s, unsigned i)
 {
 	struct overlay_seed seed;
 
 	assert_true(overlay_seed(s->node[i].o, 0, &seed));
 	assert_false(seed.reached);
-	return seed.address[0].finding;
+	return seed.address[0].diagnosis;
 }
 
 static void test_peer_that_is_not_reached(void **state)
@@ -174,18 +174,18 @@ static void test_peer_that_is_not_reached(void **state)
 	(void)state;
 	sim_seed_of(s, 0, 1);
 	sim_boot(s, 0);
-	assert_int_equal(finding_at(s, 0), SEED_NOT_ASKED);
+	assert_int_equal(diagnosis_at(s, 0), SEED_NOT_QUERIED);
 	sim_run(s, 5000);
-	assert_int_equal(finding_at(s, 0), SEED_SILENT);
+	assert_int_equal(diagnosis_at(s, 0), SEED_SILENT);
 	overlay_seed_error(s->node[0].o, &s->node[1].ep, ECONNREFUSED, false);
-	assert_int_equal(finding_at(s, 0), SEED_REFUSED);
+	assert_int_equal(diagnosis_at(s, 0), SEED_REFUSED);
 	/* An ICMP error does not replace the result of the peer's own datagrams. */
 	overlay_seed_foreign(s->node[0].o, &s->node[1].ep, SEED_OTHER_VNI, 0);
 	overlay_seed_error(s->node[0].o, &s->node[1].ep, ECONNREFUSED, false);
-	assert_int_equal(finding_at(s, 0), SEED_OTHER_VNI);
+	assert_int_equal(diagnosis_at(s, 0), SEED_OTHER_VNI);
 	/* The result expires. */
 	sim_run(s, 61000);
-	assert_int_equal(finding_at(s, 0), SEED_SILENT);
+	assert_int_equal(diagnosis_at(s, 0), SEED_SILENT);
 	sim_boot(s, 1);
 	sim_run(s, 15000);
 	assert_true(overlay_seed(s->node[0].o, 0, &seed));
@@ -210,7 +210,7 @@ static void test_other_wire_is_reported(void **state)
 	assert_int_equal(s->node[0].n_events[EV_OTHER_WIRE], 1);
 	assert_int_equal(s->node[0].n_events[EV_SECRET_MISMATCH], 0);
 	assert_int_equal(s->node[0].n_events[EV_STRANGER], 0);
-	assert_int_equal(finding_at(s, 0), SEED_OTHER_VERSION);
+	assert_int_equal(diagnosis_at(s, 0), SEED_OTHER_VERSION);
 	assert_true(overlay_seed(s->node[0].o, 0, &seed));
 	assert_int_equal(seed.address[0].error, 3);
 	/* The peer is upgraded. A forged datagram of another version then reports nothing. */
@@ -539,7 +539,7 @@ static void test_clear_mode_amplifies_nothing(void **state)
 {
 	struct sim *s = sim_new(2, 16);
 	struct wire w = { .recording = true };
-	uint64_t asked = 0, answered = 0;
+	uint64_t requested = 0, answered = 0;
 	uint8_t buf[256];
 
 	(void)state;
@@ -554,15 +554,15 @@ static void test_clear_mode_amplifies_nothing(void **state)
 		size_t len = make_hello(s, buf, sizeof(buf), NULL, s->node[1].id, s->node[0].id,
 					1 + i, 1 + i);
 
-		asked += len;
+		requested += len;
 		sim_inject(s, &s->node[1].ep, 0, buf, len);
 		sim_run(s, 2);
 	}
 	for (size_t i = 0; i < w.n; i++)
 		answered += w.rec[i].len;
-	printf("# %llu bytes asked, %llu answered\n", (unsigned long long)asked,
+	printf("# %llu bytes asked, %llu answered\n", (unsigned long long)requested,
 	       (unsigned long long)answered);
-	assert_true(answered > 0 && answered <= asked / 4);
+	assert_true(answered > 0 && answered <= requested / 4);
 	done(s, &w);
 }
 

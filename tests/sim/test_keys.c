@@ -155,7 +155,7 @@ static void test_half_open(void **state)
 	keyring_ids(o->keys, t.their_ids);
 	p->prev = p->cur;
 	p->cur = session_new(o->keys, &t);
-	p->cur_heard = false;
+	p->cur_received = false;
 	p->established = sim_now(s);
 	sim_run(s, 20000);
 	assert_true(session_mine(p->cur) != 77);
@@ -302,15 +302,15 @@ static void test_secret_of_one_node(void **state)
 	node_id_t id[2];
 
 	(void)state;
-	assert_int_equal(overlay_estranged(s->node[0].o, id, 2), 0);
+	assert_int_equal(overlay_has_no_common_secret(s->node[0].o, id, 2), 0);
 	set_secrets(s, 0, fresh, NULL);
-	assert_int_equal(overlay_estranged(s->node[0].o, id, 2), 2);
+	assert_int_equal(overlay_has_no_common_secret(s->node[0].o, id, 2), 2);
 	sim_run(s, 300);
 	for (unsigned i = 1; i < 3; i++) {
 		struct overlay_link link = link_at(s, i, 0);
 		int64_t left_ms = mono_sub_ms(link.session_ends, sim_now(s));
 
-		assert_int_equal(s->node[i].n_events[EV_SECRET_DIFFERS], 1);
+		assert_int_equal(s->node[i].n_events[EV_SECRET_NOT_COMMON], 1);
 		assert_int_equal(link.secret, LINK_SECRET_OTHER);
 		assert_true(left_ms > 59000 && left_ms <= 60000);
 		assert_true(mono_is_never(link_at(s, i, 3 - i).session_ends));
@@ -322,11 +322,11 @@ static void test_secret_of_one_node(void **state)
 	assert_int_equal(sim_state(s, 1, 0), NODE_UNREACHABLE);
 	assert_int_equal(sim_state(s, 1, 2), NODE_REACHABLE);
 	/* One event for several messages. */
-	assert_int_equal(s->node[1].n_events[EV_SECRET_DIFFERS], 1);
+	assert_int_equal(s->node[1].n_events[EV_SECRET_NOT_COMMON], 1);
 	set_secrets(s, 1, fresh, NULL);
 	set_secrets(s, 2, fresh, NULL);
 	assert_true(sim_until(s, sim_converged, NULL, 30000) >= 0);
-	assert_int_equal(overlay_estranged(s->node[0].o, id, 2), 0);
+	assert_int_equal(overlay_has_no_common_secret(s->node[0].o, id, 2), 0);
 	assert_int_equal(link_at(s, 1, 0).secret, LINK_SECRET_OWN);
 	sim_free(s);
 }
@@ -343,7 +343,7 @@ static void test_secret_taken_back(void **state)
 	sim_run(s, 20000);
 	set_secrets(s, 0, SIM_SECRET, NULL);
 	sim_run(s, 300);
-	assert_int_equal(overlay_estranged(s->node[0].o, id, 2), 0);
+	assert_int_equal(overlay_has_no_common_secret(s->node[0].o, id, 2), 0);
 	assert_int_equal(link_at(s, 1, 0).secret, LINK_SECRET_OWN);
 	sim_run(s, 120000);
 	assert_int_equal(sim_events(s, EV_LINK_DOWN), before.link_down);

@@ -197,7 +197,7 @@ static void the_last_way_is_kept(void **state)
 	assert_int_equal(s->node[0].n_events[EV_DATA_LOSS], 1);
 	sim_link(s, 0, 1)->data_down = false;
 	sim_run(s, 10000);
-	assert_int_equal(s->node[0].n_events[EV_DATA_PASSES], 1);
+	assert_int_equal(s->node[0].n_events[EV_DATA_LOSS_OVER], 1);
 	assert_int_equal(said_loss(s, 1, 0, 1), 0);
 	sim_free(s);
 }

@@ -313,7 +313,7 @@ static void test_restart_with_clock_set_back(void **state)
 
 /* Frame counters of one run do not apply to the next run, which may start lower. A new session
  * within one run is not a new run. */
-static void expect_new_run_told(struct sim *s, int64_t wall_shift_us, unsigned purges)
+static void expect_new_run_notified(struct sim *s, int64_t wall_shift_us, unsigned purges)
 {
 	unsigned before[5], purged[5];
 
@@ -336,7 +336,7 @@ static void expect_new_run_told(struct sim *s, int64_t wall_shift_us, unsigned p
 	}
 }
 
-static void test_a_new_run_is_told(void **state)
+static void test_a_new_run_is_notified(void **state)
 {
 	struct sim *s = new_mesh(5, 19);
 
@@ -345,9 +345,9 @@ static void test_a_new_run_is_told(void **state)
 	/* All pairs had a session once. */
 	for (unsigned i = 0; i < 5; i++)
 		assert_int_equal(s->node[i].n_new_runs, 4);
-	expect_new_run_told(s, 0, 0);
+	expect_new_run_notified(s, 0, 0);
 	/* Within the elapsed time, and so below the start value of the previous run. */
-	expect_new_run_told(s, -sim_now(s).ns / 1000 - 500000, 0);
+	expect_new_run_notified(s, -sim_now(s).ns / 1000 - 500000, 0);
 	sim_free(s);
 }
 
@@ -740,7 +740,7 @@ int main(void)
 		cmocka_unit_test(test_partition_longer_than_memory),
 		cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_restart_with_clock_set_back),
-		cmocka_unit_test(test_a_new_run_is_told),
+		cmocka_unit_test(test_a_new_run_is_notified),
 		cmocka_unit_test(test_leave_then_return_with_clock_set_back),
 		cmocka_unit_test(test_address_changes),
 		cmocka_unit_test(test_returns_at_another_address),

@@ -314,7 +314,7 @@ static void test_silent_link_failure(void **state)
 static void test_notice_of_relay(void **state)
 {
 	struct sim *s = new_diamond(5, 10000);
-	uint64_t asked;
+	uint64_t requested;
 
 	(void)state;
 	expect_via(s, 0, 1, 2);
@@ -336,13 +336,13 @@ static void test_notice_of_relay(void **state)
 	sim_set_down(s, 0, 1, true);
 	sim_flow_start(s, 0, 1, 5000);
 	sim_run(s, 8000);
-	asked = s->node[2].n_notices_asked;
+	requested = s->node[2].n_notices_asked;
 	sim_set_down(s, 2, 1, true);
 	sim_run(s, 2000);
 	expect_via(s, 0, 1, 2);
-	assert_int_equal(s->node[2].n_notices_asked, asked);
+	assert_int_equal(s->node[2].n_notices_asked, requested);
 	sim_run(s, 3000);
-	assert_true(s->node[2].n_notices_asked > asked);
+	assert_true(s->node[2].n_notices_asked > requested);
 	assert_in_range(overlay_counters(s->node[0].o)->rx_by_type[MSG_NOTICE], 1, 4);
 	assert_int_equal(sim_state(s, 0, 1), NODE_UNREACHABLE);
 	sim_free(s);

@@ -46,7 +46,7 @@ static void test_questions_under_another_address(void **state)
 	struct endpoint victim = mallory(VICTIM);
 	struct msg fetch = { .type = MSG_FETCH, .fetch = { .n = MSG_FETCH_MAX } };
 	struct msg list = { .type = MSG_SUMMARY_REQ };
-	uint64_t asked = 0;
+	uint64_t requested = 0;
 	uint8_t buf[1500];
 	size_t len;
 
@@ -56,14 +56,14 @@ static void test_questions_under_another_address(void **state)
 		fetch.fetch.origin[i] = s->node[i % s->n].id;
 	for (unsigned i = 0; i < 200; i++) {
 		len = seal_message(s, 0, i % 20 ? &fetch : &list, buf, sizeof(buf));
-		asked += len;
+		requested += len;
 		sim_inject(s, &victim, 0, buf, len);
 		sim_run(s, 50);
 	}
 	sim_run(s, 10000);
 	printf("# %llu bytes asked under the victim's address, %llu arrived there\n",
-	       (unsigned long long)asked, (unsigned long long)w.bytes_to_mallory);
-	assert_true(w.bytes_to_mallory < 10000 && w.bytes_to_mallory < asked / 10);
+	       (unsigned long long)requested, (unsigned long long)w.bytes_to_mallory);
+	assert_true(w.bytes_to_mallory < 10000 && w.bytes_to_mallory < requested / 10);
 	/* The liar gets answers at its own address. */
 	assert_true(
 		endpoint_equal(&peer_find(s->node[0].o, s->node[LIAR].id)->ep, &s->node[LIAR].ep));

@@ -43,7 +43,8 @@ static inline void on_tick(void *arg, mono_t now)
 
 static inline void conns_lab_learn(struct conns_lab *l, node_id_t id)
 {
-	struct accel_say_frame f = { .what = ACCEL_SAY_NODE, .node = { id, 50000, 1400, false } };
+	struct accel_notify_frame f = { .what = ACCEL_NOTIFY_NODE,
+					.node = { id, 50000, 1400, false } };
 
 	/* The node has no carrier device, and mode off adds no route. */
 	peer_learn(&l->e, &f, l->now);
@@ -63,7 +64,7 @@ static inline void conns_lab_open(struct conns_lab *l)
 				.leond = -1,
 				.listener = -1,
 				.peer_ops = &peer_frames_ops };
-	assert_int_equal(taken_open(&l->e.taken, NULL), 0);
+	assert_int_equal(intercepted_open(&l->e.intercepted, NULL), 0);
 	l->e.message = x_buffer(ACCEL_QUEUE_MAX, 1);
 	l->e.queue[0] = pair[0];
 	l->e.n_queues = 1;
@@ -79,7 +80,7 @@ static inline void conns_lab_close(struct conns_lab *l)
 	conns_free(&l->e);
 	peers_free(&l->e);
 	moved_free(&l->e.moved);
-	taken_close(l->e.taken);
+	intercepted_close(l->e.intercepted);
 	free(l->e.message);
 	timer_free(l->e.tick);
 	close(l->e.queue[0]);

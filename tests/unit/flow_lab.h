@@ -20,10 +20,10 @@
 struct side {
 	struct flow flow;
 	struct accel_frame told[LOG_MAX];
-	unsigned n_told, n_taken;
+	unsigned n_notified, n_intercepted;
 	uint32_t far[LOG_MAX], near[LOG_MAX], inside[LOG_MAX]; /* `end` of the frames */
 	unsigned n_far, n_near, n_inside, n_refused;
-	int stand_in;	   /* result of making the proxy socket */
+	int proxy_sock;	   /* result of making the proxy socket */
 	bool made, starts; /* of the proxy socket */
 	unsigned n_unused; /* made, and never part of the connection */
 	unsigned n_probed;
@@ -71,27 +71,27 @@ static inline void to_near(void *arg, struct flow *f, const struct flow_frame *f
 	(void)f;
 	s->near[s->n_near++ % LOG_MAX] = end_of(frame);
 }
-static inline void to_stand_in(void *arg, struct flow *f, const struct flow_frame *frame)
+static inline void to_proxy_sock(void *arg, struct flow *f, const struct flow_frame *frame)
 {
 	struct side *s = arg;
 
 	(void)f;
 	s->inside[s->n_inside++ % LOG_MAX] = end_of(frame);
 }
-static inline void tell(void *arg, struct flow *f, const struct accel_frame *frame)
+static inline void notify(void *arg, struct flow *f, const struct accel_frame *frame)
 {
 	struct side *s = arg;
 
 	(void)f;
-	s->told[s->n_told++ % LOG_MAX] = *frame;
+	s->told[s->n_notified++ % LOG_MAX] = *frame;
 }
-static inline int stand_in(void *arg, struct flow *f)
+static inline int proxy_sock(void *arg, struct flow *f)
 {
 	struct side *s = arg;
 
 	(void)f;
-	s->made = s->stand_in == 0;
-	return s->stand_in;
+	s->made = s->proxy_sock == 0;
+	return s->proxy_sock;
 }
 static inline bool start(void *arg, struct flow *f)
 {
@@ -150,9 +150,9 @@ static inline bool may_hold(void *arg, int64_t bytes)
 
 static const struct flow_ops OPS = { .to_far = to_far,
 				     .to_near = to_near,
-				     .to_stand_in = to_stand_in,
-				     .tell = tell,
-				     .stand_in = stand_in,
+				     .to_proxy_sock = to_proxy_sock,
+				     .notify = notify,
+				     .proxy_sock = proxy_sock,
 				     .start = start,
 				     .is_drained = is_drained,
 				     .refuse_far = refuse_far,
@@ -208,10 +208,10 @@ static inline void across(struct lab *l, struct side *from, uint32_t seq, uint32
 	segment(l, from, to, seq, len, ack, TCP_ACK);
 }
 
-static inline const struct accel_frame *last_told(const struct side *s)
+static inline const struct accel_frame *last_notified(const struct side *s)
 {
-	assert_true(s->n_told > 0);
-	return &s->told[(s->n_told - 1) % LOG_MAX];
+	assert_true(s->n_notified > 0);
+	return &s->told[(s->n_notified - 1) % LOG_MAX];
 }
 
 /* Delivers all messages of one side to the other. */
@@ -219,8 +219,8 @@ static inline void deliver(struct lab *l, struct side *from)
 {
 	struct side *to = from == &l->leader ? &l->follower : &l->leader;
 
-	for (; from->n_taken < from->n_told; from->n_taken++) {
-		const struct accel_frame *m = &from->told[from->n_taken % LOG_MAX];
+	for (; from->n_intercepted < from->n_notified; from->n_intercepted++) {
+		const struct accel_frame *m = &from->told[from->n_intercepted % LOG_MAX];
 
 		if (m->type == ACCEL_OFFER)
 			flow_offered(&to->flow, m, l->now);
@@ -267,7 +267,8 @@ static inline void offer(struct lab *l, struct side *s)
 /* Delivers the messages of both sides until no new message follows. */
 static inline void deliver_all(struct lab *l)
 {
-	while (l->leader.n_taken < l->leader.n_told || l->follower.n_taken < l->follower.n_told) {
+	while (l->leader.n_intercepted < l->leader.n_notified ||
+	       l->follower.n_intercepted < l->follower.n_notified) {
 		deliver(l, &l->leader);
 		deliver(l, &l->follower);
 	}
@@ -277,7 +278,7 @@ static inline void take(struct lab *l)
 {
 	offer(l, &l->leader);
 	deliver_all(l);
-	assert_int_equal(l->leader.flow.state, FLOW_TAKEN);
-	assert_int_equal(l->follower.flow.state, FLOW_TAKEN);
+	assert_int_equal(l->leader.flow.state, FLOW_INTERCEPTED);
+	assert_int_equal(l->follower.flow.state, FLOW_INTERCEPTED);
 	assert_true(l->leader.stands && l->follower.stands);
 }

@@ -137,11 +137,11 @@ static inline void lab_drain(struct lab_node *n)
 		case FWD_GUARD:
 			n->n_guard++;
 			break;
-		case FWD_SUSPECT:
+		case FWD_SEND_ERROR:
 			n->n_suspect++;
 			break;
 		case FWD_VLAN:
-		case FWD_DOUBT:
+		case FWD_REPETITION:
 		case FWD_FOREIGN:
 		case FWD_ACCEL_FOREIGN:
 			break;

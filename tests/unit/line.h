@@ -58,8 +58,8 @@ struct line {
 	double queue, queue_others; /* bytes */
 	struct line_tcp tcp, tcp_others;
 	struct line_codel codel;
-	double sent, delivered, lost, back; /* own bytes */
-	double loses;			    /* part of the data of this millisecond that is lost */
+	double sent, delivered, lost, reverse; /* own bytes */
+	double loses; /* part of the data of this millisecond that is lost */
 	unsigned seed;
 	struct line_ping {
 		int64_t sent_ms, arrives_ms, answer_ms;
@@ -252,7 +252,7 @@ static inline void line_step(struct line *l)
 	if (l->tcp_others.streams)
 		others = line_tcp_offers(l, &l->tcp_others, others);
 	l->sent += ours;
-	l->back += l->back_kbits / 8;
+	l->reverse += l->back_kbits / 8;
 	l->loses = 0;
 	if (ours + others > room && ours + others > 0) {
 		share = max_of(room, 0.0) / (ours + others);
@@ -299,15 +299,16 @@ static inline bool line_answer(struct line *l, struct load_sample *s)
 	arrived += arrived * LINE_SKEW_PPM / 1e6;
 	*s = (struct load_sample){
 		.rtt_us = (uint32_t)((p->there_ms + p->back_ms) * 1000),
-		.there_us = (uint32_t)(int64_t)((arrived - (double)p->sent_ms) * 1000),
-		.back_us = (uint32_t)(int64_t)((p->sent_ms + p->there_ms + p->back_ms - arrived) *
-					       1000),
+		.forward_us = (uint32_t)(int64_t)((arrived - (double)p->sent_ms) * 1000),
+		.reverse_us =
+			(uint32_t)(int64_t)((p->sent_ms + p->there_ms + p->back_ms - arrived) *
+					    1000),
 		.counted_us = (uint32_t)(int64_t)(arrived * 1000),
 		.delivered = (uint32_t)(p->delivered / LINE_DATAGRAM),
 		.epoch = 1,
 		.tx_datagrams = (uint64_t)(l->sent / LINE_DATAGRAM),
 		.tx_bytes = (uint64_t)(l->sent / LINE_DATAGRAM) * LINE_DATAGRAM,
-		.rx_bytes = (uint64_t)l->back,
+		.rx_bytes = (uint64_t)l->reverse,
 	};
 	return true;
 }

@@ -195,25 +195,26 @@ static struct accel_settings largest(void)
 /* No setting of leond exceeds an array or a window. */
 static void test_bad_settings(void **state)
 {
-	struct accel_say_frame f = { .what = ACCEL_SAY_SETTINGS, .settings = largest() }, back;
-	uint8_t buf[ACCEL_SAY_MAX];
-	size_t len = accel_say_encode(&f, buf), prefixes = 19;
+	struct accel_notify_frame f = { .what = ACCEL_NOTIFY_SETTINGS, .settings = largest() },
+				  back;
+	uint8_t buf[ACCEL_NOTIFY_MAX];
+	size_t len = accel_notify_encode(&f, buf), prefixes = 19;
 
 	(void)state;
-	assert_int_equal(accel_say_decode(buf, len, &back), 0);
+	assert_int_equal(accel_notify_decode(buf, len, &back), 0);
 	buf[1] = ACCEL_MODES;
-	assert_int_equal(accel_say_decode(buf, len, &back), -EBADMSG);
+	assert_int_equal(accel_notify_decode(buf, len, &back), -EBADMSG);
 	buf[1] = ACCEL_OFF;
 	buf[prefixes - 1] = 28; /* log2 of the cache */
-	assert_int_equal(accel_say_decode(buf, len, &back), -EBADMSG);
+	assert_int_equal(accel_notify_decode(buf, len, &back), -EBADMSG);
 	buf[prefixes - 1] = 0;
 	buf[prefixes] = ACCEL_PREFIXES_MAX + 1;
-	assert_int_equal(accel_say_decode(buf, len, &back), -EBADMSG);
+	assert_int_equal(accel_notify_decode(buf, len, &back), -EBADMSG);
 	buf[prefixes] = ACCEL_PREFIXES_MAX;
 	buf[prefixes + 1] = 5; /* family */
-	assert_int_equal(accel_say_decode(buf, len, &back), -EBADMSG);
+	assert_int_equal(accel_notify_decode(buf, len, &back), -EBADMSG);
 	buf[prefixes + 1] = 4;
-	assert_int_equal(accel_say_decode(buf, len, &back), -EBADMSG); /* 128 bits of IPv4 */
+	assert_int_equal(accel_notify_decode(buf, len, &back), -EBADMSG); /* 128 bits of IPv4 */
 }
 
 static bool admits(const struct accel_settings *s, const char *a, const char *b, uint16_t port)
@@ -272,37 +273,39 @@ static void test_ports(void **state)
 
 static void test_queue(void **state)
 {
-	struct accel_say_frame say[] = {
-		{ .what = ACCEL_SAY_HERE, .version = 1 },
-		{ .what = ACCEL_SAY_SETUP, .setup = { 0x0a000001, { { 2, 1, 2, 3, 4, 5 } }, 2 } },
-		{ .what = ACCEL_SAY_NODE, .node = { 0x0a000002, 100000, 1400, false } },
-		{ .what = ACCEL_SAY_NODE, .node = { 0x0a000002, 1000, 1400, true } },
-		{ .what = ACCEL_SAY_SETTINGS, .settings = { .mode = ACCEL_ALWAYS } },
-		{ .what = ACCEL_SAY_SETTINGS, .settings = largest() },
-		{ .what = ACCEL_SAY_MOVED,
+	struct accel_notify_frame say[] = {
+		{ .what = ACCEL_NOTIFY_HERE, .version = 1 },
+		{ .what = ACCEL_NOTIFY_SETUP,
+		  .setup = { 0x0a000001, { { 2, 1, 2, 3, 4, 5 } }, 2 } },
+		{ .what = ACCEL_NOTIFY_NODE, .node = { 0x0a000002, 100000, 1400, false } },
+		{ .what = ACCEL_NOTIFY_NODE, .node = { 0x0a000002, 1000, 1400, true } },
+		{ .what = ACCEL_NOTIFY_SETTINGS, .settings = { .mode = ACCEL_ALWAYS } },
+		{ .what = ACCEL_NOTIFY_SETTINGS, .settings = largest() },
+		{ .what = ACCEL_NOTIFY_MOVED,
 		  .moved = { 4094, { { 2, 0, 0, 0, 0, 9 } }, 0x0a000003 } },
 	};
-	uint8_t buf[ACCEL_SAY_MAX], again[ACCEL_SAY_MAX];
-	struct accel_say_frame back;
+	uint8_t buf[ACCEL_NOTIFY_MAX], again[ACCEL_NOTIFY_MAX];
+	struct accel_notify_frame back;
 	size_t len;
 
 	(void)state;
 	for (unsigned i = 0; i < array_size(say); i++) {
-		len = accel_say_encode(&say[i], buf);
+		len = accel_notify_encode(&say[i], buf);
 
-		assert_int_equal(accel_say_decode(buf, len, &back), 0);
-		assert_int_equal(accel_say_encode(&back, again), len);
+		assert_int_equal(accel_notify_decode(buf, len, &back), 0);
+		assert_int_equal(accel_notify_encode(&back, again), len);
 		assert_memory_equal(buf, again, len);
-		assert_int_equal(accel_say_decode(buf, len - 1, &back), -EBADMSG);
-		assert_int_equal(accel_say_decode(buf, len + 1, &back), -EBADMSG);
+		assert_int_equal(accel_notify_decode(buf, len - 1, &back), -EBADMSG);
+		assert_int_equal(accel_notify_decode(buf, len + 1, &back), -EBADMSG);
 	}
-	len = accel_say_encode(&say[2], buf);
+	len = accel_notify_encode(&say[2], buf);
 	buf[len - 1] = 2;
-	assert_int_equal(accel_say_decode(buf, len, &back), -EBADMSG);
+	assert_int_equal(accel_notify_decode(buf, len, &back), -EBADMSG);
 	say[1].setup.n_queues = ACCEL_QUEUES_MAX + 1;
-	assert_int_equal(accel_say_decode(buf, accel_say_encode(&say[1], buf), &back), -EBADMSG);
-	buf[0] = ACCEL_SAY_END;
-	assert_int_equal(accel_say_decode(buf, 2, &back), -EBADMSG);
+	assert_int_equal(accel_notify_decode(buf, accel_notify_encode(&say[1], buf), &back),
+			 -EBADMSG);
+	buf[0] = ACCEL_NOTIFY_END;
+	assert_int_equal(accel_notify_decode(buf, 2, &back), -EBADMSG);
 	accel_queue_put(buf, ACCEL_NODE, 0x0a000001);
 	assert_memory_equal(buf, "\x02\0\0\0\x0a\0\0\x01", ACCEL_QUEUE_HDR);
 }

@@ -51,7 +51,7 @@ static struct accel_conn conn(const char *near, const char *far)
 		.since_ms = UINT32_MAX,
 		.held = UINT32_MAX,
 		.times = UINT16_MAX,
-		.why = ACCEL_WHY_LATER,
+		.reason = ACCEL_REASON_LATER,
 		.bytes = { UINT64_MAX, 1, 2, 3 },
 		.time = { 4, UINT64_MAX },
 	};
@@ -65,19 +65,21 @@ static void test_totals(void **state)
 	memset(&sent, 0, sizeof(sent));
 	sent.what = ACCEL_REPORT_TOTALS;
 	assert_round();
-	*t = (struct accel_totals){ .followed = 65536,
-				    .taken_now = 4096,
-				    .plain = { [ACCEL_WHY_OFF] = 1, [ACCEL_WHY_FULL] = 65535 },
-				    .held = 64 << 20,
-				    .taken = UINT64_MAX,
-				    .returned = 5,
-				    .reset = 6,
-				    .refused = 7,
-				    .queue_full = 8,
-				    .held_dropped = 9,
-				    .fault = { 16, 17, [ACCEL_N_FAULTS - 1] = 18 },
-				    .bytes = { 10, 11, 12, 13 },
-				    .time = { 14, 15 } };
+	*t = (struct accel_totals){
+		.tracked = 65536,
+		.intercepted_now = 4096,
+		.plain = { [ACCEL_REASON_OFF] = 1, [ACCEL_REASON_FULL] = 65535 },
+		.held = 64 << 20,
+		.intercepted = UINT64_MAX,
+		.returned = 5,
+		.reset = 6,
+		.refused = 7,
+		.queue_full = 8,
+		.held_dropped = 9,
+		.fault = { 16, 17, [ACCEL_N_FAULTS - 1] = 18 },
+		.bytes = { 10, 11, 12, 13 },
+		.time = { 14, 15 }
+	};
 	assert_round();
 	assert_memory_equal(&back.totals, t, sizeof(*t));
 }
@@ -86,13 +88,13 @@ static void test_totals(void **state)
 static void test_reasons(void **state)
 {
 	(void)state;
-	assert_null(accel_why_word(ACCEL_WHY_NONE));
-	assert_null(accel_why_word(ACCEL_WHYS));
-	assert_string_equal(accel_why_word(ACCEL_WHY_FAST), "fast-enough");
-	for (enum accel_why i = ACCEL_WHY_NONE + 1; i < ACCEL_WHYS; i++) {
-		assert_true(strlen(accel_why_sentence(i)) > 10);
-		for (enum accel_why j = ACCEL_WHY_NONE + 1; j < i; j++)
-			assert_string_not_equal(accel_why_word(i), accel_why_word(j));
+	assert_null(accel_reason_word(ACCEL_REASON_NONE));
+	assert_null(accel_reason_word(ACCEL_N_REASONS));
+	assert_string_equal(accel_reason_word(ACCEL_REASON_FAST), "fast-enough");
+	for (enum accel_reason i = ACCEL_REASON_NONE + 1; i < ACCEL_N_REASONS; i++) {
+		assert_true(strlen(accel_reason_sentence(i)) > 10);
+		for (enum accel_reason j = ACCEL_REASON_NONE + 1; j < i; j++)
+			assert_string_not_equal(accel_reason_word(i), accel_reason_word(j));
 	}
 }
 
@@ -150,10 +152,10 @@ static void test_page_that_lies(void **state)
 	len = accel_report_encode(&sent, buf);
 	assert_int_equal(accel_report_decode(buf, len, &back), -EBADMSG);
 	sent.page.conn[0].state = 0;
-	sent.page.conn[0].why = ACCEL_WHYS;
+	sent.page.conn[0].reason = ACCEL_N_REASONS;
 	len = accel_report_encode(&sent, buf);
 	assert_int_equal(accel_report_decode(buf, len, &back), -EBADMSG);
-	sent.page.conn[0].why = 0;
+	sent.page.conn[0].reason = 0;
 	sent.page.conn[0].near.family = 5;
 	len = accel_report_encode(&sent, buf);
 	assert_int_equal(accel_report_decode(buf, len, &back), -EBADMSG);
@@ -188,12 +190,12 @@ static void test_asks(void **state)
 {
 	(void)state;
 	memset(&sent, 0, sizeof(sent));
-	sent.what = ACCEL_ASK_PAGE;
+	sent.what = ACCEL_REQUEST_PAGE;
 	sent.ask.ask = 9;
 	sent.ask.behind = 1ULL << 40;
 	assert_round();
 	assert_int_equal(back.ask.behind, 1ULL << 40);
-	sent.what = ACCEL_ASK_RETURN;
+	sent.what = ACCEL_REQUEST_RETURN;
 	assert_int_equal(assert_round(), 1);
 }
 
@@ -205,7 +207,7 @@ static void test_others(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 256; i++) {
 		what = (uint8_t)i;
-		if (i != ACCEL_ASK_RETURN)
+		if (i != ACCEL_REQUEST_RETURN)
 			assert_int_equal(accel_report_decode(&what, 1, &back), -EBADMSG);
 	}
 }

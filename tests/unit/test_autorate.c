@@ -54,14 +54,14 @@ static void step(struct site *s)
 
 	s->in = (struct autorate_input){ .fresh = s->fresh };
 	if (!s->line_2.kbits || autorate_counts(&s->load, most))
-		autorate_take(&s->in, &s->load);
+		autorate_add(&s->in, &s->load);
 	if (s->line_2.kbits && autorate_counts(&s->load_2, most))
-		autorate_take(&s->in, &s->load_2);
+		autorate_add(&s->in, &s->load_2);
 	s->in.backlog = s->line.held >= LINE_DATAGRAM;
 	if (s->manual)
 		return;
 	s->line.shaped_kbits = autorate_step(&s->rate, &s->in, line_now(&s->line));
-	if (autorate_asks(&s->rate, line_now(&s->line)))
+	if (autorate_probe_ended(&s->rate, line_now(&s->line)))
 		line_ping(&s->line);
 	s->fresh = false;
 	s->shaped += s->line.shaped_kbits != 0;
@@ -114,7 +114,7 @@ static void say(const char *what, const struct site *s)
 	       "%s at %u kbit/s, found %u, yielded %u\n",
 	       what, s->line.kbits, s->line.base_ms, s->delivered / s->line.kbits, p(s, 50),
 	       p(s, 99), autorate_state_name(s->rate.state), s->rate.kbits, (unsigned)s->rate.found,
-	       (unsigned)s->rate.yielded);
+	       (unsigned)s->rate.suspensions);
 }
 
 /* Without an effective limit, TCP itself may use less of a link with a long round-trip time. */
@@ -248,7 +248,7 @@ static void assert_followed(struct site *s, const char *what)
 	assert_true(p(s, 99) <= 15 + s->line.base_ms / 8 + 60e3 / s->line.kbits);
 	assert_true(s->delivered >= .85 * s->line.kbits);
 	assert_in_range(s->rate.kbits, .85 * s->line.kbits, 1.2 * s->line.kbits);
-	assert_int_equal(s->rate.yielded, 0);
+	assert_int_equal(s->rate.suspensions, 0);
 }
 
 /* The limit follows a fall of the link rate to any part of it, at any moment. */
@@ -369,7 +369,7 @@ static void a_longer_way_is_no_queue(void **state)
 		assert_true(fills(&s, .92) || s.line.tcp.streams < 16);
 		assert_true(!s.rate.kbits || s.rate.kbits >= .85 * s.line.kbits);
 		assert_true(p(&s, 99) <= 20 || s.line.tcp.streams < 16);
-		assert_int_equal(s.rate.yielded, 0);
+		assert_int_equal(s.rate.suspensions, 0);
 	}
 }
 
@@ -551,7 +551,7 @@ static void a_queue_of_others_is_not_drained_for_ever(void **state)
 	assert_true(s.shaped > 0);
 	s.line.others_kbits = PLENTY;
 	run(&s, 15000);
-	assert_true(s.rate.yielded > 0);
+	assert_true(s.rate.suspensions > 0);
 	run(&s, 60000);
 	say("beside others", &s);
 	assert_true(s.delivered >= .25 * s.line.kbits);
@@ -582,7 +582,7 @@ static void others_while_we_are_idle(void **state)
 			}
 			s.line.wants_kbits = PLENTY;
 			run(&s, 3000);
-			assert_int_equal(s.rate.yielded, 0);
+			assert_int_equal(s.rate.suspensions, 0);
 			run(&s, 8000);
 			say("others while idle", &s);
 			assert_true(p(&s, 99) <= 10);
@@ -637,12 +637,12 @@ static void a_stream_beside_others_goes_on(void **state)
 static void switched_on_after_bulk(void **state)
 {
 	static const double kbits[] = { 10000, 50000, 200000 }, base[] = { 20, 80 };
-	static const double longer[] = { 0, 5, 20 };
+	static const double step[] = { 0, 5, 20 };
 
 	unsigned low = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < array_size(kbits) * array_size(base) * array_size(longer); i++) {
+	for (unsigned i = 0; i < array_size(kbits) * array_size(base) * array_size(step); i++) {
 		for (int64_t pause = 0; pause <= 2500; pause += 100) {
 			struct site s = site(kbits[i % 3], base[i / 3 % 2]);
 
@@ -653,7 +653,7 @@ static void switched_on_after_bulk(void **state)
 			s.line.wants_kbits = PLENTY;
 			run(&s, 8000);
 			s.line.wants_kbits = 0;
-			s.line.base_ms += longer[i / 6];
+			s.line.base_ms += step[i / 6];
 			run(&s, pause);
 			s.manual = false;
 			run(&s, 1000);

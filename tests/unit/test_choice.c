@@ -208,7 +208,7 @@ static void rule_5_noise_margin(void **state)
 }
 
 /* A small improvement is sufficient if it is long-term, unless the present cost is higher. */
-static void rule_5_lasting(void **state)
+static void rule_5_long_term(void **state)
 {
 	struct choice_params p = params;
 	struct path direct = path_over(0, 100000), other = path_over(3, 99000);
@@ -216,20 +216,20 @@ static void rule_5_lasting(void **state)
 
 	(void)state;
 	p.noise_percent = 60;
-	p.lasting_percent = 5;
+	p.long_term_percent = 5;
 	direct.noise_us = other.noise_us = 30000;
-	direct.lasting_us = 100000;
-	other.lasting_us = 95001;
+	direct.long_term_us = 100000;
+	other.long_term_us = 95001;
 	c = started(&direct, S(1));
-	c.lasting = other;
+	c.long_term = other;
 	assert_false(choice_run(&c, &other, &direct, &p, S(100)));
-	c.lasting.lasting_us = 95000;
-	c.lasting.cost_us = 100001;
+	c.long_term.long_term_us = 95000;
+	c.long_term.cost_us = 100001;
 	assert_false(choice_run(&c, &direct, &direct, &p, S(100)));
-	c.lasting.cost_us = 100000;
+	c.long_term.cost_us = 100000;
 	assert_true(choice_run(&c, &direct, &direct, &p, S(100)));
-	assert_int_equal(c.reason, CHOICE_LASTING);
-	assert_int_equal(c.chosen_by, CHOICE_LASTING);
+	assert_int_equal(c.reason, CHOICE_LONG_TERM);
+	assert_int_equal(c.chosen_by, CHOICE_LONG_TERM);
 	assert_true(path_same(&c.path, &other));
 }
 
@@ -282,7 +282,7 @@ static void rule_7_better(void **state)
 static void reasons_have_words(void **state)
 {
 	(void)state;
-	for (int r = CHOICE_NO_PATH; r <= CHOICE_LASTING; r++) {
+	for (int r = CHOICE_NO_PATH; r <= CHOICE_LONG_TERM; r++) {
 		assert_true(strlen(choice_reason_name((enum choice_reason)r)) > 0);
 		assert_true(strlen(choice_reason_text((enum choice_reason)r)) > 10);
 	}
@@ -412,7 +412,7 @@ int main(void)
 		cmocka_unit_test(rule_6_hold_down),
 		cmocka_unit_test(rule_6_holds_no_bad_path),
 		cmocka_unit_test(rule_5_noise_margin),
-		cmocka_unit_test(rule_5_lasting),
+		cmocka_unit_test(rule_5_long_term),
 		cmocka_unit_test(rule_3_silent),
 		cmocka_unit_test(changed_hold_time_counts_at_once),
 		cmocka_unit_test(rule_7_better),

@@ -587,7 +587,7 @@ static unsigned diff(const char *a, const char *b, char *keys, size_t len)
 	return d;
 }
 
-static void differences_are_told_apart(void **state)
+static void differences_are_notified_apart(void **state)
 {
 	static const struct {
 		const char *a, *b;
@@ -751,7 +751,7 @@ int main(void)
 		cmocka_unit_test(broken_documents_are_refused),
 		cmocka_unit_test(the_cipher_differs),
 		cmocka_unit_test(wrong_type_does_not_print_the_secret),
-		cmocka_unit_test(differences_are_told_apart),
+		cmocka_unit_test(differences_are_notified_apart),
 		cmocka_unit_test(scheduling_is_changed_live),
 		cmocka_unit_test(the_list_differs),
 		cmocka_unit_test(other_interface_needs_a_restart),

@@ -27,8 +27,8 @@ static void set_policy(struct snap *s)
 	static const uint16_t straight[] = { 2 }, relayed[] = { 1, 2 };
 
 	snap_set_policy(s, &policy);
-	snap_set_pair(s, 2, (struct snap_way){ straight, 1, FX_MTU },
-		      (struct snap_way){ relayed, 2, FX_MTU - 100 });
+	snap_set_pair(s, 2, (struct snap_route){ straight, 1, FX_MTU },
+		      (struct snap_route){ relayed, 2, FX_MTU - 100 });
 }
 
 static int setup_policy(void **state)
@@ -218,7 +218,7 @@ static void one_along_each(void **state)
 	assert_true(a.counter == b.counter && a.worker == b.worker && a.kind == LEON_FRAME);
 	first = a.counter;
 	expect_silence();
-	assert_int_equal(fx_count(&fx, CNT_critical_twice), 1);
+	assert_int_equal(fx_count(&fx, CNT_critical_duplicated), 1);
 	assert_int_equal(fx_count(&fx, CNT_critical_frames), 1);
 	assert_int_equal(fx_count(&fx, CNT_unicast_tx), 1);
 	/* IP and UDP headers, LEON header of two hops, frame, and twice the header of a copy. */
@@ -251,7 +251,7 @@ static void others_as_before(void **state)
 	expect_frame(1, fx_id(1), len, 0);
 	expect_silence();
 	assert_int_equal(fx_count(&fx, CNT_critical_frames), 1);
-	assert_int_equal(fx_count(&fx, CNT_critical_twice), 0);
+	assert_int_equal(fx_count(&fx, CNT_critical_duplicated), 0);
 }
 
 static void to_all(void **state)
@@ -297,7 +297,7 @@ static void above_the_budget_once(void **state)
 	}
 	/* The bucket of 3028 bytes, and its refill during the test. */
 	assert_in_range(twice, 14, 20);
-	assert_int_equal(fx_count(&fx, CNT_critical_twice), twice);
+	assert_int_equal(fx_count(&fx, CNT_critical_duplicated), twice);
 	assert_int_equal(fx_count(&fx, CNT_critical_over_budget), once);
 	assert_int_equal(fx_count(&fx, CNT_unicast_tx), 40);
 }

@@ -5,13 +5,13 @@
 #include "base/defs.h"
 #include "flow_lab.h"
 
-static void test_quiet_one_is_taken_at_once(void **state)
+static void test_quiet_one_is_intercepted_at_once(void **state)
 {
 	struct lab l;
 
 	(void)state;
 	begin(&l);
-	assert_true(flow_can_be_taken(&l.leader.flow));
+	assert_true(flow_can_intercept(&l.leader.flow));
 	take(&l);
 	assert_starts(&l.leader, 1100, 5100);
 	assert_starts(&l.follower, 5100, 1100);
@@ -31,7 +31,7 @@ static void test_data_in_flight(void **state)
 
 	(void)state;
 	begin_offer(&l);
-	assert_int_equal(last_told(&l.leader)->offer.view.near.seq, 1200);
+	assert_int_equal(last_notified(&l.leader)->offer.view.near.seq, 1200);
 	deliver(&l, &l.leader);
 	deliver(&l, &l.follower);
 	/* The host of the follower has not acknowledged 1200. */
@@ -50,11 +50,11 @@ static void test_data_in_flight(void **state)
 	assert_int_equal(l.follower.near[l.follower.n_near - 1], 1200);
 	assert_int_equal(flow_held(&l.leader.flow), 150);
 	segment(&l, &l.follower, &l.follower, 5100, 0, 1200, TCP_ACK);
-	assert_int_equal(last_told(&l.follower)->type, ACCEL_ACCEPT);
+	assert_int_equal(last_notified(&l.follower)->type, ACCEL_ACCEPT);
 	assert_int_equal(l.follower.flow.state, FLOW_ACCEPTED);
 	assert_true(l.follower.made && !l.follower.stands);
 	deliver(&l, &l.follower);
-	assert_int_equal(l.leader.flow.state, FLOW_TAKEN);
+	assert_int_equal(l.leader.flow.state, FLOW_INTERCEPTED);
 	/* Held data is passed to the proxy socket. */
 	assert_int_equal(l.leader.n_inside, 2);
 	assert_int_equal(l.leader.inside[0], 1300);
@@ -62,7 +62,7 @@ static void test_data_in_flight(void **state)
 	assert_int_equal(l.leader.flow.near.next, 1350);
 	assert_int_equal(flow_held(&l.leader.flow), 0);
 	deliver(&l, &l.leader);
-	assert_int_equal(l.follower.flow.state, FLOW_TAKEN);
+	assert_int_equal(l.follower.flow.state, FLOW_INTERCEPTED);
 	end(&l);
 }
 
@@ -87,12 +87,12 @@ static void test_given_up_in_time(void **state)
 	flow_tick(&l.follower.flow, 100, l.now);
 	assert_int_equal(l.leader.flow.state, FLOW_OFFERED);
 	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
-	assert_int_equal(last_told(&l.follower)->refuse.reason, ACCEL_NOT_DRAINED);
+	assert_int_equal(last_notified(&l.follower)->refuse.reason, ACCEL_NOT_DRAINED);
 	assert_int_equal(l.follower.far[l.follower.n_far - 1], 5200);
 	l.now = mono_add_ms(l.now, 60);
 	flow_tick(&l.leader.flow, 100, l.now);
 	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
-	assert_int_equal(last_told(&l.leader)->type, ACCEL_REFUSE);
+	assert_int_equal(last_notified(&l.leader)->type, ACCEL_REFUSE);
 	/* Held data is forwarded, and no new takeover is tried for some time. */
 	assert_int_equal(l.leader.far[l.leader.n_far - 1], 1300);
 	assert_true(mono_before(l.now, l.leader.flow.retry.not_before));
@@ -114,7 +114,7 @@ static void test_given_back(void **state)
 	take(&l);
 	segment(&l, &l.leader, &l.leader, 1100, 100, 5100, TCP_ACK);
 	flow_release(&l.leader.flow, l.now);
-	assert_int_equal(last_told(&l.leader)->at.point, 1200);
+	assert_int_equal(last_notified(&l.leader)->at.point, 1200);
 	segment(&l, &l.leader, &l.leader, 1200, 100, 5100, TCP_ACK);
 	assert_int_equal(l.leader.flow.hold.n, 1);
 	deliver(&l, &l.leader);
@@ -125,7 +125,7 @@ static void test_given_back(void **state)
 	assert_int_equal(l.leader.flow.state, FLOW_RETURNING);
 	l.follower.drained = true;
 	flow_tick(&l.follower.flow, 100, l.now);
-	assert_int_equal(last_told(&l.follower)->type, ACCEL_DRAINED);
+	assert_int_equal(last_notified(&l.follower)->type, ACCEL_DRAINED);
 	deliver(&l, &l.follower);
 	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
 	assert_false(l.leader.stands || l.leader.reset);
@@ -159,10 +159,10 @@ static void test_first_segment_is_a_fin(void **state)
 	segment(&l, &l.follower, &l.leader, 5100, 10, 1100, TCP_ACK | TCP_FIN);
 	assert_true(l.follower.flow.near.fin && l.leader.flow.far.fin);
 	assert_int_equal(l.leader.flow.far.next, 5111);
-	assert_true(flow_can_be_taken(&l.leader.flow));
+	assert_true(flow_can_intercept(&l.leader.flow));
 	across(&l, &l.leader, 1100, 0, 5111);
 	segment(&l, &l.leader, &l.leader, 1100, 0, 5111, TCP_ACK | TCP_FIN);
-	assert_false(flow_can_be_taken(&l.leader.flow));
+	assert_false(flow_can_intercept(&l.leader.flow));
 	end(&l);
 }
 
@@ -193,7 +193,7 @@ static void test_reset_while_drained(void **state)
 	segment(&l, &l.follower, &l.follower, 5100, 0, 1100, TCP_RST);
 	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
 	assert_int_equal(l.follower.far[l.follower.n_far - 1], 5100);
-	assert_int_equal(last_told(&l.follower)->type, ACCEL_RESET);
+	assert_int_equal(last_notified(&l.follower)->type, ACCEL_RESET);
 	deliver(&l, &l.follower);
 	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
 	assert_false(l.leader.reset);
@@ -201,15 +201,15 @@ static void test_reset_while_drained(void **state)
 }
 
 /* The other end may have intercepted the connection, so it cannot continue as plain. */
-static void test_carrier_breaks(void **state)
+static void test_interproxy_breaks(void **state)
 {
 	struct lab l;
 
 	(void)state;
 	begin_offer(&l);
 	deliver(&l, &l.leader);
-	flow_carrier_gone(&l.leader.flow, l.now);
-	flow_carrier_gone(&l.follower.flow, l.now);
+	flow_interproxy_gone(&l.leader.flow, l.now);
+	flow_interproxy_gone(&l.follower.flow, l.now);
 	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
 	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
 	end(&l);
@@ -217,15 +217,15 @@ static void test_carrier_breaks(void **state)
 	begin(&l);
 	flow_offer(&l.leader.flow, 7, l.now);
 	deliver(&l, &l.leader);
-	assert_int_equal(last_told(&l.follower)->type, ACCEL_ACCEPT);
-	flow_carrier_gone(&l.follower.flow, l.now);
+	assert_int_equal(last_notified(&l.follower)->type, ACCEL_ACCEPT);
+	flow_interproxy_gone(&l.follower.flow, l.now);
 	assert_int_equal(l.follower.flow.state, FLOW_CLOSED);
 	assert_true(l.follower.reset);
 	end(&l);
 
 	begin(&l);
 	take(&l);
-	flow_carrier_gone(&l.leader.flow, l.now);
+	flow_interproxy_gone(&l.leader.flow, l.now);
 	assert_int_equal(l.leader.flow.state, FLOW_CLOSED);
 	assert_true(l.leader.reset);
 	/* The host at the other end has lost its accelerator and gets RST for its next segment. */
@@ -251,7 +251,7 @@ static void test_buried(void **state)
 
 	(void)state;
 	begin(&l);
-	flow_bury(&l.leader.flow, l.now);
+	flow_quench(&l.leader.flow, l.now);
 	assert_int_equal(l.leader.flow.state, FLOW_CLOSED);
 	segment(&l, &l.leader, &l.leader, 1100, 0, 5100, TCP_ACK);
 	segment(&l, &l.follower, &l.leader, 5100, 10, 1100, TCP_ACK);
@@ -277,7 +277,7 @@ static void test_no_socket(void **state)
 		struct side *fails = i & 2 ? offers : other;
 
 		begin(&l);
-		fails->stand_in = errors[i / 4];
+		fails->proxy_sock = errors[i / 4];
 		offer(&l, offers);
 		segment(&l, offers, offers, offers->flow.near.next, 100, offers->flow.near.acked,
 			TCP_ACK);
@@ -286,7 +286,7 @@ static void test_no_socket(void **state)
 		assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
 		assert_false(l.leader.reset || l.follower.reset || offers->made || other->made);
 		assert_int_equal(other->n_unused, fails == offers);
-		assert_int_equal(last_told(fails)->refuse.reason, ACCEL_NO_SOCKET);
+		assert_int_equal(last_notified(fails)->refuse.reason, ACCEL_NO_SOCKET);
 		/* Held data is forwarded. */
 		assert_int_equal(offers->flow.hold.n, 0);
 		assert_int_equal(offers->far[offers->n_far - 1], offers->flow.near.next);
@@ -327,7 +327,7 @@ static void test_one_end_is_done(void **state)
 	begin(&l);
 	segment(&l, &l.leader, &l.leader, 1100, 0, 5100, TCP_ACK | TCP_FIN);
 	segment(&l, &l.follower, &l.leader, 5100, 0, 1101, TCP_ACK | TCP_FIN);
-	assert_false(flow_can_be_taken(&l.leader.flow));
+	assert_false(flow_can_intercept(&l.leader.flow));
 	end(&l);
 }
 
@@ -337,16 +337,16 @@ static void test_foreign(void **state)
 
 	(void)state;
 	begin(&l);
-	assert_true(flow_can_be_taken(&l.leader.flow));
+	assert_true(flow_can_intercept(&l.leader.flow));
 	l.foreign = true;
 	segment(&l, &l.follower, &l.leader, 5100, 0, 1100, TCP_ACK);
-	assert_false(flow_can_be_taken(&l.leader.flow));
+	assert_false(flow_can_intercept(&l.leader.flow));
 	/* The refusal also occurs if only the follower saw the option. */
 	segment(&l, &l.follower, &l.follower, 5100, 0, 1100, TCP_ACK);
 	l.leader.flow.foreign = false;
 	flow_offer(&l.leader.flow, 7, l.now);
 	deliver(&l, &l.leader);
-	assert_int_equal(last_told(&l.follower)->type, ACCEL_REFUSE);
+	assert_int_equal(last_notified(&l.follower)->type, ACCEL_REFUSE);
 	deliver(&l, &l.follower);
 	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
 	end(&l);
@@ -368,7 +368,7 @@ static bool fits(unsigned clock_hz, int64_t ms)
 	l.now = mono_add_ms(l.now, ms);
 	across(&l, &l.leader, 1100, 0, 5100);
 	across(&l, &l.follower, 5100, 0, 1100);
-	can = flow_can_be_taken(&l.leader.flow);
+	can = flow_can_intercept(&l.leader.flow);
 	end(&l);
 	return can;
 }
@@ -399,7 +399,7 @@ static void test_called_off(void **state)
 	begin_offer(&l);
 	deliver(&l, &l.leader);
 	assert_int_equal(l.follower.flow.state, FLOW_DRAINING);
-	flow_call_off(&l.follower.flow, l.now);
+	flow_cancel(&l.follower.flow, l.now);
 	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
 	assert_true(mono_before(l.now, l.follower.flow.retry.not_before));
 	deliver(&l, &l.follower);
@@ -409,12 +409,12 @@ static void test_called_off(void **state)
 	begin(&l);
 	flow_offer(&l.leader.flow, 7, l.now);
 	deliver(&l, &l.leader);
-	assert_int_equal(last_told(&l.follower)->type, ACCEL_ACCEPT);
-	flow_call_off(&l.follower.flow, l.now);
+	assert_int_equal(last_notified(&l.follower)->type, ACCEL_ACCEPT);
+	flow_cancel(&l.follower.flow, l.now);
 	assert_int_equal(l.follower.flow.state, FLOW_ACCEPTED);
 	assert_false(flow_other_node(&l.follower.flow, true));
-	flow_call_off(&l.leader.flow, l.now);
-	assert_int_equal(last_told(&l.leader)->type, ACCEL_REFUSE);
+	flow_cancel(&l.leader.flow, l.now);
+	assert_int_equal(last_notified(&l.leader)->type, ACCEL_REFUSE);
 	deliver(&l, &l.leader);
 	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
 	end(&l);
@@ -431,10 +431,10 @@ static void test_other_node(void **state)
 	assert_true(flow_other_node(&l.leader.flow, false));
 	assert_false(l.leader.flow.leader);
 	assert_int_equal(l.leader.flow.near.syn.scale, 7);
-	assert_false(flow_can_be_taken(&l.leader.flow));
+	assert_false(flow_can_intercept(&l.leader.flow));
 	across(&l, &l.leader, 9000, 100, 8000);
 	across(&l, &l.follower, 8000, 0, 9100);
-	assert_true(flow_can_be_taken(&l.leader.flow));
+	assert_true(flow_can_intercept(&l.leader.flow));
 	assert_int_equal(l.leader.flow.near.scale_seen, 0);
 	end(&l);
 }
@@ -450,9 +450,9 @@ static void test_unseen(void **state)
 	segment(&l, &l.leader, &l.follower, 1100, 100, 5100, TCP_ACK);
 	flow_unseen(&l.leader.flow, l.now);
 	across(&l, &l.follower, 5100, 10, 1200);
-	assert_false(flow_can_be_taken(&l.leader.flow));
+	assert_false(flow_can_intercept(&l.leader.flow));
 	across(&l, &l.leader, 1200, 0, 5110);
-	assert_true(flow_can_be_taken(&l.leader.flow));
+	assert_true(flow_can_intercept(&l.leader.flow));
 	assert_int_equal(l.leader.flow.near.syn.scale, 7);
 	take(&l);
 	assert_int_equal(l.leader.flow.near_start, 1200);
@@ -469,28 +469,28 @@ static void test_unseen_while_drained(void **state)
 	begin_offer(&l);
 	deliver(&l, &l.leader);
 	flow_unseen(&l.leader.flow, l.now);
-	assert_int_equal(last_told(&l.leader)->type, ACCEL_REFUSE);
+	assert_int_equal(last_notified(&l.leader)->type, ACCEL_REFUSE);
 	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
 	assert_false(l.leader.flow.near.seen);
 	end(&l);
 
-	for (int taken = 0; taken <= 1; taken++) {
+	for (int intercepted = 0; intercepted <= 1; intercepted++) {
 		begin(&l);
 		flow_offer(&l.leader.flow, 7, l.now);
 		deliver(&l, &l.leader);
-		assert_int_equal(last_told(&l.follower)->type, ACCEL_ACCEPT);
+		assert_int_equal(last_notified(&l.follower)->type, ACCEL_ACCEPT);
 		flow_unseen(&l.follower.flow, l.now);
 		assert_int_equal(l.follower.flow.state, FLOW_ACCEPTED);
-		if (taken)
+		if (intercepted)
 			deliver(&l, &l.follower);
 		else
-			flow_call_off(&l.leader.flow, l.now);
+			flow_cancel(&l.leader.flow, l.now);
 		deliver(&l, &l.leader);
-		assert_int_equal(l.follower.flow.state, taken ? FLOW_CLOSED : FLOW_PLAIN);
-		assert_int_equal(l.follower.reset, taken);
+		assert_int_equal(l.follower.flow.state, intercepted ? FLOW_CLOSED : FLOW_PLAIN);
+		assert_int_equal(l.follower.reset, intercepted);
 		assert_false(l.follower.stands);
 		deliver(&l, &l.follower);
-		assert_int_equal(l.leader.flow.state, taken ? FLOW_CLOSED : FLOW_PLAIN);
+		assert_int_equal(l.leader.flow.state, intercepted ? FLOW_CLOSED : FLOW_PLAIN);
 		assert_false(l.follower.flow.state == FLOW_PLAIN && l.follower.flow.near.seen);
 		end(&l);
 	}
@@ -508,11 +508,11 @@ static void test_frames_overtake_refusal(void **state)
 	segment(&l, &l.leader, &l.leader, 1200, 100, 5100, TCP_ACK);
 	l.now = mono_add_ms(l.now, 700);
 	flow_tick(&l.leader.flow, 100, l.now);
-	assert_int_equal(last_told(&l.leader)->type, ACCEL_REFUSE);
+	assert_int_equal(last_notified(&l.leader)->type, ACCEL_REFUSE);
 	segment(&l, &l.leader, &l.follower, 1100, 100, 5100, TCP_ACK);
 	segment(&l, &l.leader, &l.follower, 1200, 100, 5100, TCP_ACK);
 	segment(&l, &l.follower, &l.follower, 5100, 0, 1300, TCP_ACK);
-	assert_int_equal(last_told(&l.follower)->refuse.reason, ACCEL_NUMBERS_DIFFER);
+	assert_int_equal(last_notified(&l.follower)->refuse.reason, ACCEL_NUMBERS_DIFFER);
 	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
 	deliver_all(&l);
 	segment(&l, &l.follower, &l.leader, 5100, 0, 1300, TCP_ACK);
@@ -544,7 +544,7 @@ static void test_old_numbers(void **state)
 		assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
 		assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
 		assert_false(l.leader.reset || l.follower.reset);
-		assert_int_equal(last_told(offers == &l.leader ? &l.follower : &l.leader)->type,
+		assert_int_equal(last_notified(offers == &l.leader ? &l.follower : &l.leader)->type,
 				 ACCEL_REFUSE);
 		assert_true(mono_before(l.now, offers->flow.retry.not_before));
 		end(&l);
@@ -574,14 +574,14 @@ static void test_no_answer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_quiet_one_is_taken_at_once),
+		cmocka_unit_test(test_quiet_one_is_intercepted_at_once),
 		cmocka_unit_test(test_data_in_flight),
 		cmocka_unit_test(test_given_up_in_time),
 		cmocka_unit_test(test_given_back),
 		cmocka_unit_test(test_first_segment_is_a_fin),
 		cmocka_unit_test(test_late_copy_returns_nothing),
 		cmocka_unit_test(test_reset_while_drained),
-		cmocka_unit_test(test_carrier_breaks),
+		cmocka_unit_test(test_interproxy_breaks),
 		cmocka_unit_test(test_buried),
 		cmocka_unit_test(test_no_socket),
 		cmocka_unit_test(test_memory_is_bounded),

@@ -6,13 +6,13 @@
 #include "flow_lab.h"
 
 /* The frames of a half-closed connection. `of_leader`: sent by the host behind the leader. */
-struct said {
+struct leond_seen {
 	bool of_leader;
 	uint32_t seq, len, ack;
 	uint8_t flags;
 };
 
-static const struct said HALF_CLOSED[] = {
+static const struct leond_seen HALF_CLOSED[] = {
 	{ true, 1000, 100, 5000, TCP_ACK }, { false, 5000, 100, 1100, TCP_ACK },
 	{ true, 1100, 0, 5100, TCP_ACK },   { true, 1100, 0, 5100, TCP_ACK | TCP_FIN },
 	{ false, 5100, 0, 1101, TCP_ACK },  { false, 5100, 50, 1101, TCP_ACK },
@@ -26,7 +26,7 @@ static const struct said HALF_CLOSED[] = {
 static void see(struct lab *l, struct side *at, unsigned which)
 {
 	for (unsigned i = 0; i < N_SAID; i++) {
-		const struct said *s = &HALF_CLOSED[i];
+		const struct leond_seen *s = &HALF_CLOSED[i];
 
 		if (which & 1u << i)
 			segment(l, s->of_leader ? &l->leader : &l->follower, at, s->seq, s->len,
@@ -66,7 +66,7 @@ static bool is_current(unsigned saw)
  * connection hangs or is reset. */
 static void test_half_closed_whatever_was_seen(void **state)
 {
-	unsigned taken = 0, plain = 0;
+	unsigned intercepted = 0, plain = 0;
 
 	(void)state;
 	for (unsigned saw = 0; saw < 1u << (2 * N_SAID + 1); saw++) {
@@ -77,7 +77,7 @@ static void test_half_closed_whatever_was_seen(void **state)
 			continue;
 		begin_with(&l, saw & ((1u << N_SAID) - 1), saw >> N_SAID & ((1u << N_SAID) - 1));
 		offers = saw >> (2 * N_SAID) ? &l.leader : &l.follower;
-		if (flow_can_be_taken(&offers->flow))
+		if (flow_can_intercept(&offers->flow))
 			offer(&l, offers);
 		deliver_all(&l);
 		l.now = mono_add_ms(l.now, 2000);
@@ -86,25 +86,25 @@ static void test_half_closed_whatever_was_seen(void **state)
 		deliver_all(&l);
 		assert_int_equal(l.leader.flow.state, l.follower.flow.state);
 		assert_false(l.leader.reset || l.follower.reset);
-		if (l.leader.flow.state == FLOW_TAKEN) {
+		if (l.leader.flow.state == FLOW_INTERCEPTED) {
 			assert_fits(&l.leader, SENT_L, SENT_F);
 			assert_fits(&l.follower, SENT_F, SENT_L);
 			assert_int_equal(l.leader.flow.near.fin, l.follower.flow.far.fin);
-			taken++;
+			intercepted++;
 		} else {
 			assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
 			plain++;
 		}
 		end(&l);
 	}
-	assert_true(taken > 1000 && plain > 1000);
+	assert_true(intercepted > 1000 && plain > 1000);
 }
 
 static const struct accel_frame *refused(const struct lab *l)
 {
-	const struct accel_frame *m = last_told(&l->leader);
+	const struct accel_frame *m = last_notified(&l->leader);
 
-	return m->type == ACCEL_REFUSE ? m : last_told(&l->follower);
+	return m->type == ACCEL_REFUSE ? m : last_notified(&l->follower);
 }
 
 /* The node of the host that sent FIN has restarted, or that host has migrated. Only the other node
@@ -143,7 +143,7 @@ static void test_options_differ(void **state)
 	l.follower.flow.far.syn = none;
 	offer(&l, &l.leader);
 	deliver_all(&l);
-	assert_int_equal(last_told(&l.follower)->refuse.reason, ACCEL_OPTIONS_DIFFER);
+	assert_int_equal(last_notified(&l.follower)->refuse.reason, ACCEL_OPTIONS_DIFFER);
 	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
 	end(&l);
 
@@ -178,14 +178,14 @@ static void test_clocks_differ(void **state)
 		deliver_all(&l);
 		if (i < 2)
 			assert_int_equal(refused(&l)->refuse.reason, ACCEL_CLOCKS_DIFFER);
-		assert_int_equal(l.leader.flow.state, i < 2 ? FLOW_PLAIN : FLOW_TAKEN);
+		assert_int_equal(l.leader.flow.state, i < 2 ? FLOW_PLAIN : FLOW_INTERCEPTED);
 		end(&l);
 	}
 }
 
 /* The inter-proxy connection breaks after any number of messages. The connection is plain at both
  * nodes, or is reset if a node was bound. */
-static void test_carrier_breaks_anywhere(void **state)
+static void test_interproxy_breaks_anywhere(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 8; i++) {
@@ -197,8 +197,8 @@ static void test_carrier_breaks_anywhere(void **state)
 		offer(&l, offers);
 		for (unsigned n = 0; n < i / 2; n++)
 			deliver(&l, n % 2 ? other : offers);
-		flow_carrier_gone(&l.leader.flow, l.now);
-		flow_carrier_gone(&l.follower.flow, l.now);
+		flow_interproxy_gone(&l.leader.flow, l.now);
+		flow_interproxy_gone(&l.follower.flow, l.now);
 		assert_int_equal(offers->flow.state, i / 2 < 2 ? FLOW_PLAIN : FLOW_CLOSED);
 		assert_int_equal(other->flow.state, i / 2 < 1 ? FLOW_PLAIN : FLOW_CLOSED);
 		assert_false(l.leader.made || l.follower.made);
@@ -227,7 +227,7 @@ static void test_silent_host_is_not_reset(void **state)
 	begin(&l);
 	take(&l);
 	assert_false(watch(&l, &l.leader, 100));
-	assert_int_equal(l.leader.flow.state, FLOW_TAKEN);
+	assert_int_equal(l.leader.flow.state, FLOW_INTERCEPTED);
 	assert_int_equal(l.leader.n_probed, 100);
 	/* The host answers at last. No data was sent to the host, so there is no further proof. */
 	l.leader.proof.answered = true;
@@ -301,14 +301,14 @@ static void test_urgent_while_plain(void **state)
 	(void)state;
 	begin(&l);
 	segment(&l, &l.leader, &l.leader, 1100, 1, 5100, URGENT);
-	assert_false(flow_can_be_taken(&l.leader.flow));
+	assert_false(flow_can_intercept(&l.leader.flow));
 	/* Only the other node saw the urgent data. */
 	l.leader.flow.foreign = false;
 	segment(&l, &l.leader, &l.follower, 1100, 1, 5100, URGENT);
 	offer(&l, &l.leader);
 	deliver_all(&l);
 	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
-	assert_int_equal(last_told(&l.follower)->type, ACCEL_REFUSE);
+	assert_int_equal(last_notified(&l.follower)->type, ACCEL_REFUSE);
 	end(&l);
 }
 
@@ -344,7 +344,7 @@ static void return_it(struct lab *l, struct side *s, uint32_t urgent)
 	for (unsigned i = 0; i < s->n_inside; i++)
 		assert_true(seq_before(s->inside[i], urgent));
 	assert_int_equal(s->far[s->n_far - 1], urgent);
-	assert_false(flow_can_be_taken(&s->flow));
+	assert_false(flow_can_intercept(&s->flow));
 }
 
 static void test_urgent_while_intercepted(void **state)
@@ -362,7 +362,7 @@ static void test_urgent_while_intercepted(void **state)
 		segment(&l, s, s, seq + 10, 1, ack, URGENT);
 		segment(&l, s, s, seq + 10, 1, ack, TCP_ACK);
 		assert_int_equal(s->inside[0], seq + 10);
-		assert_int_equal(last_told(s)->type, ACCEL_RELEASE);
+		assert_int_equal(last_notified(s)->type, ACCEL_RELEASE);
 		return_it(&l, s, seq + 11);
 		end(&l);
 	}
@@ -419,7 +419,7 @@ int main(void)
 		cmocka_unit_test(test_fin_at_one_node_only),
 		cmocka_unit_test(test_options_differ),
 		cmocka_unit_test(test_clocks_differ),
-		cmocka_unit_test(test_carrier_breaks_anywhere),
+		cmocka_unit_test(test_interproxy_breaks_anywhere),
 		cmocka_unit_test(test_silent_host_is_not_reset),
 		cmocka_unit_test(test_host_that_does_not_fit_is_reset),
 		cmocka_unit_test(test_host_that_acknowledges_no_data_is_reset),

@@ -54,12 +54,12 @@ static void test_lately(void **state)
 	(void)state;
 	new_segments(&e, 100000);
 	assert_int_equal(e.segments, 100000);
-	assert_in_range(e.lately, 512, 1023);
+	assert_in_range(e.recent, 512, 1023);
 	for (unsigned i = 0; i < 50; i++) {
 		new_segments(&e, 10);
 		took(&e, e.next - MSS, MSS, 0);
 	}
-	assert_true(e.again * 32 > e.lately);
+	assert_true(e.again * 32 > e.recent);
 	new_segments(&e, 10000);
 	assert_int_equal(e.again, 0);
 }

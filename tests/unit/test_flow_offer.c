@@ -11,23 +11,23 @@ static void test_follower_begins(void **state)
 	(void)state;
 	begin(&l);
 	offer(&l, &l.follower);
-	assert_int_equal(last_told(&l.follower)->type, ACCEL_OFFER);
-	assert_int_equal(last_told(&l.follower)->offer.view.near.seq, 5100);
+	assert_int_equal(last_notified(&l.follower)->type, ACCEL_OFFER);
+	assert_int_equal(last_notified(&l.follower)->offer.view.near.seq, 5100);
 	deliver(&l, &l.follower);
 	/* The leader has all data and need not wait. */
 	assert_int_equal(l.leader.flow.state, FLOW_ACCEPTED);
-	assert_int_equal(l.leader.n_told, 1);
+	assert_int_equal(l.leader.n_notified, 1);
 	assert_int_equal(l.leader.told[0].type, ACCEL_ACCEPT);
 	assert_int_equal(l.leader.told[0].offer.view.near.seq, 1100);
 	segment(&l, &l.follower, &l.follower, 5100, 100, 1100, TCP_ACK);
 	assert_int_equal(l.follower.flow.hold.n, 1);
 	deliver(&l, &l.leader);
-	assert_int_equal(l.follower.flow.state, FLOW_TAKEN);
-	assert_int_equal(last_told(&l.follower)->type, ACCEL_TAKE);
+	assert_int_equal(l.follower.flow.state, FLOW_INTERCEPTED);
+	assert_int_equal(last_notified(&l.follower)->type, ACCEL_TAKE);
 	assert_int_equal(l.follower.n_inside, 1);
 	assert_starts(&l.follower, 5100, 1100);
 	deliver(&l, &l.follower);
-	assert_int_equal(l.leader.flow.state, FLOW_TAKEN);
+	assert_int_equal(l.leader.flow.state, FLOW_INTERCEPTED);
 	assert_true(l.leader.stands && l.follower.stands);
 	assert_starts(&l.leader, 1100, 5100);
 	end(&l);
@@ -54,8 +54,8 @@ static void test_data_in_flight_both_ways(void **state)
 	segment(&l, &l.follower, &l.leader, 5200, 0, 1200, TCP_ACK);
 	assert_int_equal(l.leader.flow.state, FLOW_ACCEPTED);
 	deliver_all(&l);
-	assert_int_equal(l.leader.flow.state, FLOW_TAKEN);
-	assert_int_equal(l.follower.flow.state, FLOW_TAKEN);
+	assert_int_equal(l.leader.flow.state, FLOW_INTERCEPTED);
+	assert_int_equal(l.follower.flow.state, FLOW_INTERCEPTED);
 	assert_starts(&l.follower, 5200, 1200);
 	end(&l);
 }
@@ -74,7 +74,7 @@ static void test_offered_before_the_first_data(void **state)
 	l.now = mono_add_ms(l.now, 50);
 	segment(&l, &l.follower, &l.follower, 5100, 0, 1100, TCP_ACK);
 	offer(&l, &l.follower);
-	assert_false(flow_can_be_taken(&l.leader.flow));
+	assert_false(flow_can_intercept(&l.leader.flow));
 	deliver(&l, &l.follower);
 	assert_int_equal(l.leader.flow.state, FLOW_DRAINING);
 	segment(&l, &l.follower, &l.leader, 5000, 100, 1100, TCP_ACK);
@@ -105,15 +105,15 @@ static void test_both_begin(void **state)
 		deliver(&l, &l.follower);
 		assert_int_equal(l.follower.flow.stream, ACCEL_FOLLOWERS + 1);
 		assert_int_equal(l.leader.flow.stream, ACCEL_FOLLOWERS + 1);
-		assert_int_equal(last_told(&l.leader)->type, ACCEL_REFUSE);
-		assert_int_equal(last_told(&l.leader)->stream, 7);
+		assert_int_equal(last_notified(&l.leader)->type, ACCEL_REFUSE);
+		assert_int_equal(last_notified(&l.leader)->stream, 7);
 		assert_int_equal(l.leader.flow.hold.n, 1);
 		segment(&l, &l.follower, &l.leader, 5100, 100, 1100, TCP_ACK);
 		segment(&l, &l.leader, &l.leader, 1200, 0, 5200, TCP_ACK);
 		segment(&l, &l.leader, &l.follower, 1100, 0, 5200, TCP_ACK);
 		deliver_all(&l);
-		assert_int_equal(l.leader.flow.state, FLOW_TAKEN);
-		assert_int_equal(l.follower.flow.state, FLOW_TAKEN);
+		assert_int_equal(l.leader.flow.state, FLOW_INTERCEPTED);
+		assert_int_equal(l.follower.flow.state, FLOW_INTERCEPTED);
 		assert_starts(&l.follower, 5200, 1100);
 		end(&l);
 	}
@@ -128,7 +128,7 @@ static void test_both_begin_and_one_gives_up(void **state)
 	(void)state;
 	begin(&l);
 	offer(&l, &l.follower);
-	flow_call_off(&l.follower.flow, l.now);
+	flow_cancel(&l.follower.flow, l.now);
 	offer(&l, &l.leader);
 	deliver(&l, &l.leader);
 	assert_int_equal(l.follower.flow.state, FLOW_ACCEPTED);
@@ -150,7 +150,7 @@ static void test_an_offer_binds_nobody(void **state)
 
 		begin(&l);
 		offer(&l, s);
-		flow_carrier_gone(&s->flow, l.now);
+		flow_interproxy_gone(&s->flow, l.now);
 		assert_int_equal(s->flow.state, FLOW_PLAIN);
 		assert_false(s->reset);
 		end(&l);
@@ -164,11 +164,11 @@ static void test_an_offer_binds_nobody(void **state)
 	}
 }
 
-static void is_refused(struct lab *l, struct side *s, enum accel_refusal why)
+static void is_refused(struct lab *l, struct side *s, enum accel_refusal reason)
 {
 	struct accel_frame m = { .type = ACCEL_REFUSE,
 				 .stream = s->flow.stream,
-				 .refuse = { (uint8_t)why } };
+				 .refuse = { (uint8_t)reason } };
 
 	assert_true(flow_message(&s->flow, &m, l->now));
 	assert_int_equal(s->flow.state, FLOW_PLAIN);
@@ -183,15 +183,15 @@ static bool waits(const struct lab *l, const struct side *s)
  * would waste the round trip of a drain. */
 static void test_excluded(void **state)
 {
-	static const enum accel_refusal why[] = { ACCEL_NOT_THIS_ONE, ACCEL_FIN_DIFFERS,
-						  ACCEL_OPTIONS_DIFFER };
+	static const enum accel_refusal reason[] = { ACCEL_NOT_THIS_ONE, ACCEL_FIN_DIFFERS,
+						     ACCEL_OPTIONS_DIFFER };
 	struct lab l;
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
 		begin(&l);
 		offer(&l, &l.follower);
-		is_refused(&l, &l.follower, why[i]);
+		is_refused(&l, &l.follower, reason[i]);
 		l.now = mono_add_ms(l.now, 59000);
 		assert_true(waits(&l, &l.follower));
 		l.now = mono_add_ms(l.now, 1000);
@@ -224,14 +224,15 @@ static void test_reset_while_accepted(void **state)
 	struct lab l;
 
 	(void)state;
-	for (int taken = 0; taken <= 1; taken++) {
+	for (int intercepted = 0; intercepted <= 1; intercepted++) {
 		begin(&l);
 		offer(&l, &l.leader);
 		deliver(&l, &l.leader);
 		assert_int_equal(l.follower.flow.state, FLOW_ACCEPTED);
-		if (taken)
+		if (intercepted)
 			deliver(&l, &l.follower);
-		assert_int_equal(l.leader.flow.state, taken ? FLOW_TAKEN : FLOW_OFFERED);
+		assert_int_equal(l.leader.flow.state,
+				 intercepted ? FLOW_INTERCEPTED : FLOW_OFFERED);
 		segment(&l, &l.follower, &l.follower, 5100, 0, 1100, TCP_RST);
 		assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
 		assert_int_equal(l.follower.n_unused, 1);
@@ -258,13 +259,13 @@ static void test_syn_again_while_drained(void **state)
 	segment(&l, &l.leader, &l.follower, 1099, 0, 0, TCP_SYN);
 	segment(&l, &l.follower, &l.follower, 4999, 0, 1000, TCP_SYN | TCP_ACK);
 	assert_int_equal(l.follower.flow.state, FLOW_OFFERED);
-	assert_int_equal(l.follower.n_told, 1);
+	assert_int_equal(l.follower.n_notified, 1);
 	/* The SYN is forwarded. A SYN of another connection ends this one, with any sequence
 	 * number. */
 	assert_int_equal(l.follower.far[l.follower.n_far - 1], 5000);
 	segment(&l, &l.leader, &l.follower, 99, 0, 0, TCP_SYN);
 	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
-	assert_int_equal(last_told(&l.follower)->type, ACCEL_RESET);
+	assert_int_equal(last_notified(&l.follower)->type, ACCEL_RESET);
 	end(&l);
 }
 

@@ -22,9 +22,9 @@ static struct conn *intercept(struct conns_lab *l, int *host)
 	c->socket.fd = pair[0];
 	*host = pair[1];
 	c->socket.started = c->ended.lingers = true; /* the socket is in no loop */
-	c->flow.state = FLOW_TAKEN;
+	c->flow.state = FLOW_INTERCEPTED;
 	c->bound = c->flow.stream = 1;
-	l->e.n_taken = 1;
+	l->e.n_intercepted = 1;
 	conns_lab_sent(l, &node);
 	return c;
 }
@@ -52,18 +52,18 @@ static void a_host_that_left_is_not_awaited_for_ever(void **state)
 	conns_lab_open(&l);
 	c = intercept(&l, &host);
 	conns_moved(&l.e, 0, mac_from_u64(NEAR_MAC), OTHER_NODE, l.now);
-	assert_true(c->away.near_away);
+	assert_true(c->away.near_migrated);
 	after_s(&l, 30);
-	assert_int_equal(c->flow.state, FLOW_TAKEN);
+	assert_int_equal(c->flow.state, FLOW_INTERCEPTED);
 	/* A message about the stream proves that the other accelerator has the connection. */
 	assert_true(conn_message(
 		c, &(struct accel_frame){ .type = ACCEL_CREDIT, .stream = 1, .credit = { 1 } },
 		l.now));
 	after_s(&l, 30);
-	assert_int_equal(c->flow.state, FLOW_TAKEN);
+	assert_int_equal(c->flow.state, FLOW_INTERCEPTED);
 	after_s(&l, 1);
 	assert_int_equal(c->flow.state, FLOW_CLOSED);
-	assert_int_equal(l.e.n_taken, 0);
+	assert_int_equal(l.e.n_intercepted, 0);
 	assert_int_equal(l.e.counters.reset, 1);
 	close(host);
 	conns_lab_close(&l);

@@ -743,7 +743,7 @@ static void refused_by_the_kernel(void **state)
 	fx.w->tx.family[0].fd = fx.near_tap;
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[2], buf), 0);
 	assert_int_equal(fx_drops(&fx, DROP_tx_failed), 1);
-	assert_int_equal(fx_reports(FWD_SUSPECT, &ev), 1);
+	assert_int_equal(fx_reports(FWD_SEND_ERROR, &ev), 1);
 	assert_true(endpoint_equal(&ev.suspect.ep, &fx.ep[2]));
 	fx.w->tx.family[0].fd = -1;
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[2], buf), 0);

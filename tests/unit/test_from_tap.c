@@ -118,19 +118,19 @@ static void only_those_who_serve_the_vlan(void **state)
 	broadcast_in(10);
 	expect_frame(1, fx_id(1), 100, 0);
 	expect_silence();
-	assert_int_equal(fx_count(&fx, CNT_flood_spared), 1);
+	assert_int_equal(fx_count(&fx, CNT_flood_pruned), 1);
 	fwd_vlan(fx.f, 10, &counted);
 	assert_int_equal(counted.flooded, 1);
-	assert_int_equal(counted.spared, 1);
+	assert_int_equal(counted.pruned, 1);
 	/* One VLAN has reached its limit, another has not. No node serves the other VLAN. */
 	broadcast_in(10);
 	expect_silence();
 	assert_int_equal(fx_drops(&fx, DROP_storm_vlan), 1);
 	broadcast_in(20);
 	expect_silence();
-	assert_int_equal(fx_drops(&fx, DROP_vlan_nowhere), 1);
+	assert_int_equal(fx_drops(&fx, DROP_vlan_no_node), 1);
 	fwd_vlan(fx.f, 20, &counted);
-	assert_int_equal(counted.spared, 2);
+	assert_int_equal(counted.pruned, 2);
 	fwd_vlan(fx.f, 10, &counted);
 	assert_int_equal(counted.limited, 1);
 }

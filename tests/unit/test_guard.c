@@ -19,7 +19,7 @@ static const struct guard_frame sample = {
 	.sequence = 0x1112131415161718ULL,
 	.segment = 0x0abcde,
 	.flags = GUARD_READY | GUARD_FORWARDS,
-	.heard = { 0xc0000202, 0xc0000203, 4, 5, 6, 7, 8, 9 },
+	.received = { 0xc0000202, 0xc0000203, 4, 5, 6, 7, 8, 9 },
 	.auth = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 },
 };
 
@@ -50,7 +50,7 @@ static void test_round_trip(void **state)
 		assert_int_equal(back.sequence, g.sequence);
 		assert_int_equal(back.segment, g.segment);
 		assert_int_equal(back.flags, g.flags);
-		assert_memory_equal(back.heard, g.heard, sizeof(g.heard));
+		assert_memory_equal(back.received, g.received, sizeof(g.received));
 		assert_memory_equal(back.auth, g.auth, GUARD_AUTH_LEN);
 		/* The frame is valid Ethernet, of the kind that the packet path detects. */
 		assert_int_equal(eth_parse(buf, len, &v), 0);

@@ -74,7 +74,7 @@ static void hear(unsigned i, const struct guard_frame *f)
 	struct guard_bounds b = bounds_of(i, f->node);
 
 	if (f->tag != 20 || s.serves_vlan_20[i])
-		s.outcome[i] |= guard_heard(&s.node[i], f, &b, now());
+		s.outcome[i] |= guard_receive(&s.node[i], f, &b, now());
 }
 
 /* A genuine frame does not return to its sender. A forged one reaches the named node. */
@@ -133,7 +133,7 @@ static unsigned copies(unsigned from, unsigned depth)
 	for (unsigned a = 0; a < s.n && depth < 8; a++)
 		for (unsigned b = 0; b < s.n; b++)
 			if (a != b && a != from && forwards(a) && forwards(b) &&
-			    !guard_is_here(&s.node[b], VLAN, FIRST + a))
+			    !guard_is_on_lan(&s.node[b], VLAN, FIRST + a))
 				n += copies(b, depth + 1);
 	return n;
 }
@@ -208,7 +208,7 @@ static void forge_in(uint16_t vlan, unsigned who, uint64_t ahead)
 				 .sequence = s.node[who].sequence + ahead };
 
 	for (unsigned i = 0; i < s.n; i++)
-		f.heard[i] = guard_mark(FIRST + i, RUN);
+		f.received[i] = guard_mark(FIRST + i, RUN);
 	put_on_wire(&f);
 }
 
@@ -243,10 +243,10 @@ static void the_last_sequence_takes_no_longer_than_another(void **state)
 
 	(void)state;
 	open_lan(1, false);
-	guard_heard(&s.node[0], &f, &none, now());
+	guard_receive(&s.node[0], &f, &none, now());
 	f.sequence = UINT64_MAX;
 	alarm(5);
-	assert_false(guard_heard(&s.node[0], &f, &none, now()) & GUARD_REPLAYED);
+	assert_false(guard_receive(&s.node[0], &f, &none, now()) & GUARD_REPLAYED);
 	alarm(0);
 	assert_int_equal(guard_vlan_state(&s.node[0], 0), GUARD_BLOCKED);
 }
@@ -330,8 +330,8 @@ static void without_a_session_a_live_window_stays(void **state)
 			forge(0, aheads[k]);
 			forge(1, aheads[k]);
 			pass(10);
-			assert_true(guard_is_here(&s.node[0], VLAN, FIRST + 1));
-			assert_true(guard_is_here(&s.node[1], VLAN, FIRST));
+			assert_true(guard_is_on_lan(&s.node[0], VLAN, FIRST + 1));
+			assert_true(guard_is_on_lan(&s.node[1], VLAN, FIRST));
 		}
 		pass(4000);
 		assert_int_equal(n_forwarding(), 1);
@@ -371,7 +371,7 @@ static struct guard_frame recorded(uint64_t sequence, uint32_t mark)
 				     .preference = 200,
 				     .incarnation = RUN,
 				     .sequence = sequence,
-				     .heard = { mark } };
+				     .received = { mark } };
 }
 
 /* Replays frames for one minute. Returns the time for which the VLAN was not forwarded. */
@@ -428,7 +428,7 @@ static void recorded_frames_of_a_node_without_session_block_some_intervals(void 
 	assert_in_range(blocked_ms(3000, guard_mark(FIRST, RUN)), 59000, 60000);
 }
 
-static void a_neighbour_without_session_is_heard(void **state)
+static void a_neighbour_without_session_is_received(void **state)
 {
 	(void)state;
 	open_lan(2, false);
@@ -471,7 +471,7 @@ static void nodes_in_session_have_the_first_places(void **state)
 		f.flags = GUARD_READY;
 		put_on_wire(&f);
 		pass(10);
-		assert_true(guard_is_here(&s.node[0], VLAN, FIRST + 1));
+		assert_true(guard_is_on_lan(&s.node[0], VLAN, FIRST + 1));
 	}
 }
 
@@ -483,7 +483,7 @@ static bool is_replay(uint64_t incarnation, uint64_t number)
 	struct guard_frame f = recorded(number, guard_mark(FIRST, RUN));
 
 	f.incarnation = incarnation;
-	return guard_heard(&s.node[0], &f, &none, now()) & GUARD_REPLAYED;
+	return guard_receive(&s.node[0], &f, &none, now()) & GUARD_REPLAYED;
 }
 
 static void each_number_is_taken_once(void **state)
@@ -553,7 +553,7 @@ int main(void)
 		T(a_node_continues_above_a_forged_number_and_reports_it),
 		T(recorded_frames_of_a_node_in_session_block_nothing),
 		T(recorded_frames_of_a_node_without_session_block_some_intervals),
-		T(a_neighbour_without_session_is_heard),
+		T(a_neighbour_without_session_is_received),
 		T(a_path_gives_a_deaf_neighbour_its_say_back),
 		T(nodes_in_session_have_the_first_places),
 		T(each_number_is_taken_once),

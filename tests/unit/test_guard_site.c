@@ -97,7 +97,7 @@ static bool is_taken(unsigned at, int64_t ms)
 			continue;
 		s.wire[at].taken_by |= 1u << i;
 		if (FIRST + i != f->node && s.hears[i][f->node - FIRST])
-			guard_heard(&s.node[i], f, &in_session, at_ms(ms));
+			guard_receive(&s.node[i], f, &in_session, at_ms(ms));
 	}
 	for (unsigned i = 0; i < NODES; i++)
 		if (!s.is_dead[i] && !(s.wire[at].taken_by & 1u << i))
@@ -122,7 +122,7 @@ static void run_node(unsigned i, int64_t ms)
 	uint16_t vlan;
 
 	if (ms >= s.tick_ms[i]) {
-		guard_hears(g, s.deaf_ms[i] <= ms);
+		guard_set_input(g, s.deaf_ms[i] <= ms);
 		guard_tick(g, at_ms(ms));
 		s.tick_ms[i] = ms + guard_tick_ms(g);
 		while (guard_next_due(g, &vlan))
@@ -152,12 +152,12 @@ static unsigned n_forwarding(uint16_t vlan)
 }
 
 /* Returns whether a knows that b is on its LAN. */
-static bool has_heard(unsigned a, unsigned b, uint16_t vlan)
+static bool has_received(unsigned a, unsigned b, uint16_t vlan)
 {
 	const struct guard_vlan *v = s.node[a].vlan[vlan];
 
-	for (unsigned i = 0; v && i < v->n_heard; i++)
-		if (v->heard[i].node == FIRST + b)
+	for (unsigned i = 0; v && i < v->n_received; i++)
+		if (v->received[i].node == FIRST + b)
 			return true;
 	return false;
 }
@@ -167,7 +167,7 @@ static bool has_heard(unsigned a, unsigned b, uint16_t vlan)
 static bool goes_round(unsigned a, unsigned b, uint16_t vlan)
 {
 	return forwards(a, vlan) && forwards(b, vlan) && s.hears[a][b] && s.hears[b][a] &&
-	       !has_heard(b, a, vlan);
+	       !has_received(b, a, vlan);
 }
 
 /* Measures the longest time in which two nodes that know each other both forward. */
@@ -180,7 +180,7 @@ static void watch_pairs(unsigned k, int64_t ms)
 		for (unsigned b = 0; b < a; b++)
 			pair |= forwards(a, vlan) && forwards(b, vlan) && runs(a, ms) &&
 				runs(b, ms) && s.hears[a][b] && s.hears[b][a] &&
-				has_heard(a, b, vlan) && has_heard(b, a, vlan);
+				has_received(a, b, vlan) && has_received(b, a, vlan);
 	if (!pair)
 		s.pair_ms[k] = ms;
 	s.worst_pair_ms = max_of(s.worst_pair_ms, ms - s.pair_ms[k]);
@@ -356,7 +356,7 @@ static void standing_still_makes_no_circle(void **state)
 
 /* The guard runs, but the workers stall and receive no guard frames. Frames that were not read are
  * no silence. */
-static void who_cannot_hear_makes_no_circle(void **state)
+static void who_cannot_receive_makes_no_circle(void **state)
 {
 	int64_t ms = open_site(4711, 0);
 
@@ -380,7 +380,7 @@ static void who_cannot_hear_makes_no_circle(void **state)
 }
 
 /* A node that begins while its workers stall stays in listening. */
-static void who_cannot_hear_does_not_begin(void **state)
+static void who_cannot_receive_does_not_begin(void **state)
 {
 	int64_t ms = open_site(815, 0);
 
@@ -541,8 +541,8 @@ int main(void)
 		cmocka_unit_test(the_dead_are_replaced_within_three_guards),
 		cmocka_unit_test(who_leaves_or_loses_the_overlay_hands_over_in_two_messages),
 		cmocka_unit_test(standing_still_makes_no_circle),
-		cmocka_unit_test(who_cannot_hear_makes_no_circle),
-		cmocka_unit_test(who_cannot_hear_does_not_begin),
+		cmocka_unit_test(who_cannot_receive_makes_no_circle),
+		cmocka_unit_test(who_cannot_receive_does_not_begin),
 		cmocka_unit_test(a_hundred_cuts_and_heals),
 		cmocka_unit_test(a_hundred_cuts_and_heals_with_losses),
 	};

@@ -612,7 +612,7 @@ static void test_document_guard(void **state)
 	g.tag = 10;
 	g.segment = 10;
 	g.flags = GUARD_READY | GUARD_FORWARDS;
-	g.heard[0] = guard_mark(NODE_B, 0x0006123456789abd);
+	g.received[0] = guard_mark(NODE_B, 0x0006123456789abd);
 	guard_encode(&g, frame);
 	keyring_guard_auth(k, guard_signed(frame), GUARD_SIGNED_LEN, g.auth);
 	len = guard_encode(&g, frame);

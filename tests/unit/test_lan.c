@@ -141,7 +141,7 @@ static unsigned doubts(void)
 	unsigned n = 0;
 
 	while (fwd_next_report(fx.f, &ev)) {
-		if (ev.type != FWD_DOUBT)
+		if (ev.type != FWD_REPETITION)
 			continue;
 		assert_int_equal(ev.vlan, 10);
 		n++;
@@ -170,17 +170,17 @@ static void a_broadcast_that_comes_the_other_way_goes_no_further(void **state)
 	lan_sends(1, 60);
 	assert_int_equal(doubts(), 0);
 	node_sends(1, 1);
-	assert_int_equal(fx_drops(&fx, DROP_came_round), 1);
+	assert_int_equal(fx_drops(&fx, DROP_flood_looped), 1);
 	assert_int_equal(put_on_lan(), 0);
 	assert_int_equal(doubts(), 1);
 	node_sends(1, 2);
 	assert_int_equal(put_on_lan(), 1);
 	flooded = fx.w->vlan[10].flooded;
 	lan_sends(2, 19);
-	assert_int_equal(fx_drops(&fx, DROP_came_round), 2);
+	assert_int_equal(fx_drops(&fx, DROP_flood_looped), 2);
 	/* The second copy in the first direction is dropped as well. */
 	node_sends(1, 2);
-	assert_int_equal(fx_drops(&fx, DROP_came_round), 3);
+	assert_int_equal(fx_drops(&fx, DROP_flood_looped), 3);
 	assert_int_equal(put_on_lan(), 0);
 	assert_true(fx.w->vlan[10].flooded == flooded);
 	/* A different broadcast passes. */
@@ -255,7 +255,7 @@ static void what_is_old_is_not_believed(void **state)
 	now = (mono_t){ ts.tv_sec * NS_PER_S + ts.tv_nsec };
 	fwd_lan_until(fx.f, mono_add_ns(now, -NS_PER_MS));
 	node_1_sends(20);
-	assert_int_equal(fx_drops(&fx, DROP_lan_standstill), 1);
+	assert_int_equal(fx_drops(&fx, DROP_lan_stalled), 1);
 	assert_int_equal(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT), -1);
 	fwd_lan_until(fx.f, mono_add_ns(now, 3600 * NS_PER_S));
 	node_1_sends(20);
@@ -277,22 +277,22 @@ static void a_worker_that_does_not_read_is_noticed(void **state)
 
 	(void)state;
 	/* Each call waits only for frames that were present at the previous call. */
-	fwd_keeps_up(fx.f);
-	assert_true(fwd_keeps_up(fx.f));
+	fwd_input_is_current(fx.f);
+	assert_true(fwd_input_is_current(fx.f));
 	assert_int_equal(send(fx.tap, frame, sizeof(frame), 0), sizeof(frame));
-	assert_false(fwd_keeps_up(fx.f));
-	assert_false(fwd_keeps_up(fx.f));
+	assert_false(fwd_input_is_current(fx.f));
+	assert_false(fwd_input_is_current(fx.f));
 	worker_begin(fx.w);
 	from_tap(fx.w, fx.near_tap);
 	worker_end(fx.w);
-	assert_true(fwd_keeps_up(fx.f));
-	assert_true(fwd_keeps_up(fx.f));
+	assert_true(fwd_input_is_current(fx.f));
+	assert_true(fwd_input_is_current(fx.f));
 	/* A worker that holds frames is also noticed. */
 	rcu_online(fx.f->rcu, 0);
-	fwd_keeps_up(fx.f);
-	assert_false(fwd_keeps_up(fx.f));
+	fwd_input_is_current(fx.f);
+	assert_false(fwd_input_is_current(fx.f));
 	rcu_quiescent(fx.f->rcu, 0);
-	assert_true(fwd_keeps_up(fx.f));
+	assert_true(fwd_input_is_current(fx.f));
 	rcu_offline(fx.f->rcu, 0);
 }
 

@@ -17,7 +17,7 @@
 
 #include "base/defs.h"
 #include "daemon/host/loop_guard.h"
-#include "fwd/rounds.h"
+#include "fwd/flood_dedup.h"
 #include "state/fdb.h"
 
 #define ROUTERS	    3
@@ -45,7 +45,7 @@ struct guard_on_wire {
 static struct net {
 	struct guard guard[NODES];
 	struct fdb *fdb[NODES];
-	struct rounds *rounds[NODES];
+	struct flood_dedup *flood_dedup[NODES];
 	bool joined[NODES][NODES];		 /* [a][b]: frames on LAN b also reach LAN a */
 	int64_t tick_ms[NODES], doubt_ms[NODES]; /* due time of a report; 0: no report */
 	struct on_wire wire[WIRE];
@@ -115,16 +115,17 @@ static bool forwards(unsigned i)
 static void take(const struct on_wire *f, int64_t ms)
 {
 	unsigned i = f->to;
-	enum round_verdict round;
+	enum flood_dedup_verdict round;
 
-	if (f->slot != SLOT_SELF && guard_is_here(&s.guard[i], 0, FIRST + f->slot - 1u))
+	if (f->slot != SLOT_SELF && guard_is_on_lan(&s.guard[i], 0, FIRST + f->slot - 1u))
 		return;
 	if (!forwards(i))
 		return;
-	round = rounds_take(s.rounds[i], f->number * 0x9e3779b97f4a7c15ULL, f->slot, at_ms(ms));
-	if (round != ROUND_FIRST && !s.doubt_ms[i])
+	round = flood_dedup_check(s.flood_dedup[i], f->number * 0x9e3779b97f4a7c15ULL, f->slot,
+				  at_ms(ms));
+	if (round != FLOOD_DEDUP_FIRST && !s.doubt_ms[i])
 		s.doubt_ms[i] = ms + LATE_MS;
-	if (round == ROUND_HELD || round == ROUND_TWO_WAY)
+	if (round == FLOOD_DEDUP_HELD || round == FLOOD_DEDUP_TWO_WAY)
 		return;
 	if (fdb_learn(s.fdb[i], 0, host_of(f->number), f->slot, (uint32_t)(ms / 1000)) ==
 		    FDB_MOVED &&
@@ -191,8 +192,8 @@ static void hear(int64_t ms)
 
 	for (unsigned i = 0; i < s.n_guards; i++) {
 		if (s.guards[i].due_ms <= ms)
-			guard_heard(&s.guard[s.guards[i].to], &s.guards[i].f, &in_session,
-				    at_ms(ms));
+			guard_receive(&s.guard[s.guards[i].to], &s.guards[i].f, &in_session,
+				      at_ms(ms));
 		else
 			s.guards[kept++] = s.guards[i];
 	}
@@ -207,7 +208,7 @@ static void control(unsigned i, int64_t ms)
 
 	if (s.doubt_ms[i] && s.doubt_ms[i] <= ms) {
 		s.doubt_ms[i] = 0;
-		guard_doubt(g, 0, at_ms(ms));
+		guard_probe(g, 0, at_ms(ms));
 	}
 	if (ms >= s.tick_ms[i]) {
 		guard_tick(g, at_ms(ms));
@@ -256,7 +257,7 @@ static int64_t open_net(uint64_t seed, unsigned lan_ms, unsigned overlay_ms)
 		guard_lan(g, true, at_ms(0));
 		guard_reach(g, &elsewhere, 1, at_ms(0));
 		s.fdb[i] = fdb_new(64);
-		s.rounds[i] = rounds_new();
+		s.flood_dedup[i] = flood_dedup_new();
 		/* The guard has listened for long enough. */
 		for (int64_t ms = 0; ms <= LISTENED_MS; ms += 100)
 			guard_tick(g, at_ms(ms));
@@ -274,7 +275,7 @@ static void close_net(void)
 	for (unsigned i = 0; i < NODES; i++) {
 		guard_free(&s.guard[i]);
 		fdb_free(s.fdb[i]);
-		rounds_free(s.rounds[i]);
+		flood_dedup_free(s.flood_dedup[i]);
 	}
 }
 

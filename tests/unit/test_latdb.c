@@ -29,7 +29,7 @@ static void first_sample_is_taken_as_it_is(void **state)
 	assert_int_equal(f.n_samples, 1);
 	assert_int_equal(f.srtt_us, 20000);
 	assert_int_equal(f.last_us, 20000);
-	assert_int_equal(extreme_least(&f.min), 20000);
+	assert_int_equal(minmax_min(&f.min), 20000);
 	assert_int_equal(f.loss_pm, 0);
 	/* The variation of a fresh link costs less than the default threshold of 10 %. */
 	assert_in_range(f.var_us, 1, 1999);
@@ -154,13 +154,13 @@ static void minimum_lasts_one_to_two_minutes(void **state)
 	link_filter_answer(&f, 500, S(10));
 	link_filter_answer(&f, 300, S(20));
 	link_filter_answer(&f, 800, S(30));
-	assert_int_equal(extreme_least(&f.min), 300);
+	assert_int_equal(minmax_min(&f.min), 300);
 	link_filter_answer(&f, 700, S(75)); /* second minute: the first minute still counts */
-	assert_int_equal(extreme_least(&f.min), 300);
+	assert_int_equal(minmax_min(&f.min), 300);
 	link_filter_answer(&f, 900, S(140)); /* third minute: the second minute counts */
-	assert_int_equal(extreme_least(&f.min), 700);
+	assert_int_equal(minmax_min(&f.min), 700);
 	link_filter_answer(&f, 950, S(1000)); /* after a silence no old sample counts */
-	assert_int_equal(extreme_least(&f.min), 950);
+	assert_int_equal(minmax_min(&f.min), 950);
 }
 
 /* --- nodes of a test: node-id 1000 + slot --- */
@@ -464,7 +464,7 @@ static void row_naming_a_stranger_is_asked_for_again(void **state)
 	assert_int_equal(latdb_row_seq(db, 1), 1);
 	/* The row is requested once, after a node of that node-id appears. */
 	nodedb_put(nodes, &r, S(1), &n);
-	latdb_ask_lacking(db);
+	latdb_request_missing(db);
 	assert_int_equal(latdb_row_seq(db, 1), 0);
 	assert_int_equal(latdb_merge(db, 1, &m, slot_by_id, nodes), ROW_CHANGED);
 	assert_int_equal(latdb_row_seq(db, 1), 1);
@@ -474,11 +474,11 @@ static void row_naming_a_stranger_is_asked_for_again(void **state)
 	add_entry(&m, 1099, 0, false);
 	latdb_merge(db, 1, &m, slot_by_id, nodes);
 	assert_int_equal(latdb_row_seq(db, 1), 2);
-	latdb_ask_lacking(db);
+	latdb_request_missing(db);
 	assert_int_equal(latdb_row_seq(db, 1), 2);
 	/* A node may return after its removal. */
 	latdb_forget(db, n->slot);
-	latdb_ask_lacking(db);
+	latdb_request_missing(db);
 	assert_int_equal(latdb_row_seq(db, 1), 0);
 	latdb_free(db);
 	nodedb_free(nodes);
@@ -550,7 +550,7 @@ static void check_least(const struct latdb *db, uint16_t from)
 
 		if (to >= n && to % LEAST_MULTIPLE == 0)
 			break;
-		assert_int_equal(least[to], e.up ? min_of(e.rtt_us, e.lasting_us) : LEAST_DOWN);
+		assert_int_equal(least[to], e.up ? min_of(e.rtt_us, e.long_term_us) : LEAST_DOWN);
 	}
 }
 
@@ -558,14 +558,14 @@ static void least_of_a_link_follows_its_cell(void **state)
 {
 	struct nodedb *nodes = nodes_new(40);
 	struct latdb *db = latdb_new();
-	struct lat_entry e = { .rtt_us = 9000, .lasting_us = 4000, .up = true };
+	struct lat_entry e = { .rtt_us = 9000, .long_term_us = 4000, .up = true };
 	struct msg_row m = row_of(5, 1, 0);
 
 	(void)state;
 	assert_null(latdb_least(db, 1));
 	add_entry(&m, 1002, 2000, true);
 	add_entry(&m, 1021, 2000, true);
-	m.entry[0].lasting_us = 3000;
+	m.entry[0].long_term_us = 3000;
 	latdb_merge(db, 1, &m, slot_by_id, nodes);
 	check_least(db, 1);
 	assert_int_equal(latdb_least(db, 1)[2], 2000);
@@ -728,20 +728,20 @@ static void both_ends_of_a_link_may_disagree_a_little(void **state)
 	struct lat_entry a = { .up = true, .rtt_us = 1000 }, b = { .up = true, .rtt_us = 10000 };
 
 	(void)state;
-	assert_false(lat_contradicts(&a, &b));
+	assert_false(lat_is_asymmetric(&a, &b));
 	b.rtt_us++;
-	assert_true(lat_contradicts(&a, &b));
-	assert_true(lat_contradicts(&b, &a));
+	assert_true(lat_is_asymmetric(&a, &b));
+	assert_true(lat_is_asymmetric(&b, &a));
 	a.rtt_us = 100000;
 	b.rtt_us = 208000;
-	assert_false(lat_contradicts(&a, &b));
+	assert_false(lat_is_asymmetric(&a, &b));
 	b.rtt_us++;
-	assert_true(lat_contradicts(&a, &b));
+	assert_true(lat_is_asymmetric(&a, &b));
 	b.up = false;
-	assert_false(lat_contradicts(&a, &b));
+	assert_false(lat_is_asymmetric(&a, &b));
 	b.up = true;
 	a.rtt_us = 0; /* not measured */
-	assert_false(lat_contradicts(&a, &b));
+	assert_false(lat_is_asymmetric(&a, &b));
 }
 
 int main(void)

@@ -246,7 +246,7 @@ struct effort {
 };
 #define LATER_S 10
 
-static float *lasting_us(unsigned n)
+static float *long_term_us(unsigned n)
 {
 	float *us = calloc((size_t)n * n, sizeof(*us));
 
@@ -258,7 +258,7 @@ static float *lasting_us(unsigned n)
 /* In each second every host has a large delay to one other host. */
 static struct trace *one_link_after_the_other(unsigned n)
 {
-	float *us = lasting_us(n);
+	float *us = long_term_us(n);
 	struct trace *t = trace_of(us, n);
 
 	t->n_slices = LATER_S;

@@ -62,8 +62,8 @@ static void now_is_the_average_of_noise(void **state)
 				assert_in_range(f.now_us, 82000, 118000);
 		}
 		assert_in_range(f.dev_us, 22000, 28000);
-		assert_in_range(f.sway_us, 300, 6000);
-		assert_in_range(f.lasting_us, 97000, 103000);
+		assert_in_range(f.variation_us, 300, 6000);
+		assert_in_range(f.long_term_us, 97000, 103000);
 	}
 }
 
@@ -82,7 +82,7 @@ static void overtaken_answers_are_not_forgotten(void **state)
 			link_filter_overtaken(&f, 3000000, mono_add_ms(at, 500));
 	}
 	assert_in_range(f.quick_us, 100000, 100000);
-	assert_in_range(f.lasting_us, 700000, 1300000);
+	assert_in_range(f.long_term_us, 700000, 1300000);
 }
 
 int main(void)

@@ -201,14 +201,15 @@ static void a_longer_way_beside_own_traffic(void **state)
 	for (unsigned i = 0; i < array_size(traffic) * array_size(longer_ms); i++) {
 		struct link k = busy_line(traffic[i / 3].kbits, traffic[i / 3].streams,
 					  traffic[i / 3].wants_kbits);
-		uint32_t longer_us = longer_ms[i % 3] * 1000;
+		uint32_t persistent_us = longer_ms[i % 3] * 1000;
 
 		run(&k, 20000);
 		k.line.longer_ms = longer_ms[i % 3];
 		run(&k, 5000);
 		run(&k, 60000);
-		assert_in_range(k.least, 20000 + longer_us - 5000, 20000 + longer_us + 1000);
-		assert_in_range(k.most, 20000 + longer_us - 2000, 20000 + longer_us + 2000);
+		assert_in_range(k.least, 20000 + persistent_us - 5000,
+				20000 + persistent_us + 1000);
+		assert_in_range(k.most, 20000 + persistent_us - 2000, 20000 + persistent_us + 2000);
 		k.line.longer_ms = 0;
 		run(&k, 20000);
 		assert_in_range(k.filter.now_us, 20000, 24000);
@@ -268,8 +269,8 @@ static struct link longer_line(void)
 
 	k.line.longer_ms = 60;
 	run(&k, 30000);
-	assert_in_range(k.load.way_us, 57000, 61000);
-	assert_int_equal(link_load_stood(&k.load), 0);
+	assert_in_range(k.load.propagation_us, 57000, 61000);
+	assert_int_equal(link_load_standing(&k.load), 0);
 	return k;
 }
 
@@ -282,18 +283,19 @@ static void a_standing_way_beside_own_load(void **state)
 	(void)state;
 	k.line.wants_kbits = 1e6;
 	run(&k, 60000);
-	assert_true(k.load.there.ours);
-	assert_in_range(k.load.way_us, 55000, 61000);
-	assert_true(k.load.stood_us > 80000);
-	assert_in_range(link_load_stood(&k.load), k.load.stood_us - 61000, k.load.stood_us - 55000);
+	assert_true(k.load.forward.ours);
+	assert_in_range(k.load.propagation_us, 55000, 61000);
+	assert_true(k.load.standing_us > 80000);
+	assert_in_range(link_load_standing(&k.load), k.load.standing_us - 61000,
+			k.load.standing_us - 55000);
 	k.line.longer_ms = 0;
 	k.line.buffer_ms = 30;
 	run(&k, 10000);
-	assert_true(k.load.there.ours);
-	assert_true(k.load.way_us <= 31000);
+	assert_true(k.load.forward.ours);
+	assert_true(k.load.propagation_us <= 31000);
 	k.line.wants_kbits = 200;
 	run(&k, 20000);
-	assert_in_range(k.load.way_us, 0, 1000);
+	assert_in_range(k.load.propagation_us, 0, 1000);
 }
 
 /* A download does not change the known propagation delay. */
@@ -306,10 +308,10 @@ static void a_standing_way_beside_a_download(void **state)
 	for (int i = 0; i < 300; i++) {
 		k.line.back_ms = 50 + i % 50;
 		run(&k, 100);
-		assert_in_range(k.load.way_us, 55000, 61000);
+		assert_in_range(k.load.propagation_us, 55000, 61000);
 	}
-	assert_true(k.load.back.ours);
-	assert_false(k.load.there.ours);
+	assert_true(k.load.reverse.ours);
+	assert_false(k.load.forward.ours);
 }
 
 /* An own queue on another link is not propagation delay of this link, and the known value stays. */
@@ -326,14 +328,14 @@ static void a_standing_way_beside_load_of_the_site(void **state)
 		for (int ms = 0; ms < 30000; ms++) {
 			line_step(&k.line);
 			while (line_answer(&k.line, &s)) {
-				s.site_there_us = site_us[i / 2];
+				s.site_forward_us = site_us[i / 2];
 				link_load_note(&k.load, &s, line_now(&k.line));
 			}
 		}
 		if (i % 2)
-			assert_in_range(k.load.way_us, 55000, 61000);
+			assert_in_range(k.load.propagation_us, 55000, 61000);
 		else
-			assert_in_range(k.load.way_us, 0, 1000);
+			assert_in_range(k.load.propagation_us, 0, 1000);
 	}
 }
 
@@ -392,7 +394,7 @@ static void queue_of_the_site(void **state)
 	for (int i = 0; i < 5000; i++) {
 		line_step(&k.line);
 		while (line_answer(&k.line, &s)) {
-			s.site_there_us = 60000;
+			s.site_forward_us = 60000;
 			link_load_note(&k.load, &s, line_now(&k.line));
 		}
 	}
@@ -402,7 +404,7 @@ static void queue_of_the_site(void **state)
 /* No sample yet, several at one time, counters of another run, and a clock that jumped. */
 static void odd_samples(void **state)
 {
-	struct load_sample s = { .rtt_us = 20000, .there_us = 5, .back_us = 19995 };
+	struct load_sample s = { .rtt_us = 20000, .forward_us = 5, .reverse_us = 19995 };
 	struct link_load l;
 	mono_t t = { NS_PER_S };
 
@@ -420,7 +422,7 @@ static void odd_samples(void **state)
 	assert_int_equal(link_load_note(&l, &s, mono_add_ms(t, 200)), 0);
 	assert_int_equal(l.epoch, 7);
 	assert_int_equal(l.delivered_kbits, 0);
-	s.there_us = 2000000000u;
+	s.forward_us = 2000000000u;
 	assert_int_equal(link_load_note(&l, &s, mono_add_ms(t, 300)), 0);
 	assert_int_equal(l.queue_us, 0);
 }

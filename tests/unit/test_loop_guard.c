@@ -52,7 +52,7 @@ static void open_at(const struct guard_conf *c, int64_t ms)
 	guard_reach(&g, &elsewhere, 1, at_ms(ms));
 }
 
-static unsigned hear_in(uint16_t vlan, node_id_t node, uint8_t flags, int64_t ms)
+static unsigned receive_in(uint16_t vlan, node_id_t node, uint8_t flags, int64_t ms)
 {
 	struct guard_frame f = { .node = node,
 				 .tag = vlan,
@@ -62,12 +62,12 @@ static unsigned hear_in(uint16_t vlan, node_id_t node, uint8_t flags, int64_t ms
 				 .incarnation = 1,
 				 .sequence = ++sequence };
 
-	return guard_heard(&g, &f, &in_session, at_ms(ms));
+	return guard_receive(&g, &f, &in_session, at_ms(ms));
 }
 
 static unsigned hear(node_id_t node, uint8_t flags, int64_t ms)
 {
-	return hear_in(0, node, flags, ms);
+	return receive_in(0, node, flags, ms);
 }
 
 static unsigned ticks(int64_t from_ms, int64_t to_ms)
@@ -160,14 +160,14 @@ static void a_newcomer_that_listens_stops_nobody(void **state)
 
 /* Frames of a node that does not receive our guard frames would loop through this node, so that
  * node has precedence. */
-static void one_that_does_not_hear_us_goes_first(void **state)
+static void one_that_does_not_receive_us_goes_first(void **state)
 {
 	(void)state;
 	for (int64_t ms = 0; ms < 5000; ms += INTERVAL_MS) {
 		hear(WORSE, BOTH, ms);
 		ticks(ms, ms + INTERVAL_MS - TICK_MS);
 		assert_int_equal(guard_state(&g), GUARD_BLOCKED);
-		assert_false(g.vlan[0]->heard[0].hears_us);
+		assert_false(g.vlan[0]->received[0].hears_us);
 	}
 }
 
@@ -217,8 +217,8 @@ static void vlans_are_apart(void **state)
 	/* A new VLAN does not put the whole node into listening. */
 	assert_int_equal(guard_state(&g), GUARD_CLEAR);
 	ticks(0, LISTEN_MS);
-	hear_in(10, BETTER, BOTH, LISTEN_MS);
-	hear_in(20, WORSE, GUARD_READY, LISTEN_MS);
+	receive_in(10, BETTER, BOTH, LISTEN_MS);
+	receive_in(20, WORSE, GUARD_READY, LISTEN_MS);
 	ticks(LISTEN_MS, 2 * LISTEN_MS + TICK_MS);
 	assert_int_equal(guard_vlan_state(&g, 0), GUARD_CLEAR);
 	assert_int_equal(guard_vlan_state(&g, 10), GUARD_BLOCKED);
@@ -258,10 +258,10 @@ static void what_the_lan_carries_is_listened_to(void **state)
 	assert_int_equal(guard_state(&g), GUARD_CLEAR);
 	/* Guard frames do not add other VLANs. */
 	assert_int_equal(guard_use(&g, 30, at_ms(LISTEN_MS)), GUARD_NOTHING);
-	assert_int_equal(hear_in(30, BETTER, BOTH, LISTEN_MS), GUARD_NOTHING);
+	assert_int_equal(receive_in(30, BETTER, BOTH, LISTEN_MS), GUARD_NOTHING);
 	assert_int_equal(g.n_used, 2);
 	/* If one VLAN is removed, its state is deleted and the other VLAN does not change. */
-	hear_in(20, BETTER, BOTH, LISTEN_MS);
+	receive_in(20, BETTER, BOTH, LISTEN_MS);
 	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
 	guard_carry(&g, &ten, at_ms(LISTEN_MS));
 	assert_int_equal(g.n_used, 1);
@@ -299,9 +299,9 @@ static void a_lan_may_have_two_numbers(void **state)
 	};
 
 	(void)state;
-	guard_heard(&g, &f, &in_session, at_ms(0));
-	assert_int_equal(g.vlan[0]->n_heard, 1);
-	assert_int_equal(g.vlan[0]->heard[0].segment, 10);
+	guard_receive(&g, &f, &in_session, at_ms(0));
+	assert_int_equal(g.vlan[0]->n_received, 1);
+	assert_int_equal(g.vlan[0]->received[0].segment, 10);
 	assert_null(g.vlan[10]);
 }
 
@@ -328,36 +328,36 @@ static void every_vlan_has_its_turn_once_an_interval(void **state)
 	assert_in_range(most, 5, 6);
 }
 
-static void what_was_heard_is_listed(void **state)
+static void what_was_received_is_listed(void **state)
 {
 	struct guard_frame f = { .node = NODE_ID_NONE };
-	const struct guard_heard *h = g.vlan[0]->heard;
+	const struct guard_neighbor *h = g.vlan[0]->received;
 
 	(void)state;
 	hear(WORSE, GUARD_READY, 0);
-	assert_false(guard_is_here(&g, 0, BETTER));
+	assert_false(guard_is_on_lan(&g, 0, BETTER));
 	hear(BETTER, 0, 0);
-	assert_true(guard_is_here(&g, 0, BETTER));
-	assert_false(guard_is_here(&g, 7, BETTER));
+	assert_true(guard_is_on_lan(&g, 0, BETTER));
+	assert_false(guard_is_on_lan(&g, 7, BETTER));
 	guard_fill(&g, 0, &f);
-	assert_int_equal(f.heard[0], guard_mark(BETTER, 1));
-	assert_int_equal(f.heard[1], guard_mark(WORSE, 1));
-	assert_int_equal(f.heard[2], 0);
+	assert_int_equal(f.received[0], guard_mark(BETTER, 1));
+	assert_int_equal(f.received[1], guard_mark(WORSE, 1));
+	assert_int_equal(f.received[2], 0);
 	assert_int_equal(f.flags, BOTH);
 	assert_int_equal(f.sequence, 1);
 	f.node = BETTER;
 	f.preference = preference_of(BETTER);
-	f.heard[0] = guard_mark(SELF, 0);
+	f.received[0] = guard_mark(SELF, 0);
 	f.incarnation = 1;
 	f.sequence = ++sequence;
-	guard_heard(&g, &f, &in_session, at_ms(10));
-	assert_true(g.vlan[0]->heard[0].hears_us);
+	guard_receive(&g, &f, &in_session, at_ms(10));
+	assert_true(g.vlan[0]->received[0].hears_us);
 	/* If the table is full, the nodes with the highest precedence are kept. */
 	for (node_id_t id = 0x0a0000ff; id > 0x0a0000e0; id--)
 		hear(id, GUARD_READY, 20);
-	assert_int_equal(g.vlan[0]->n_heard, GUARD_HEARD_MAX);
+	assert_int_equal(g.vlan[0]->n_received, GUARD_RECEIVED_MAX);
 	assert_int_equal(h[0].node, BETTER);
-	for (unsigned i = 1; i < GUARD_HEARD_MAX; i++) {
+	for (unsigned i = 1; i < GUARD_RECEIVED_MAX; i++) {
 		assert_true(guard_outranks(&h[i - 1].rank, &h[i].rank));
 		assert_int_not_equal(h[i].node, WORSE);
 	}
@@ -400,19 +400,19 @@ static void a_host_that_moves_raises_a_doubt(void **state)
 	ticks(TICK_MS, LISTEN_MS + TICK_MS);
 	while (guard_next_urgent(&g, &i, &vlan))
 		;
-	assert_int_equal(guard_doubt(&g, 10, at_ms(2000)), GUARD_URGENT);
+	assert_int_equal(guard_probe(&g, 10, at_ms(2000)), GUARD_URGENT);
 	i = 0;
 	assert_true(guard_next_urgent(&g, &i, &vlan));
 	assert_int_equal(vlan, 10);
 	assert_false(guard_next_urgent(&g, &i, &vlan));
-	assert_int_equal(guard_doubt(&g, 10, at_ms(2000)), GUARD_NOTHING);
-	assert_int_equal(guard_doubt(&g, 10, at_ms(2000 + GUARD_DOUBT_MS - 1)), GUARD_NOTHING);
+	assert_int_equal(guard_probe(&g, 10, at_ms(2000)), GUARD_NOTHING);
+	assert_int_equal(guard_probe(&g, 10, at_ms(2000 + GUARD_PROBE_MS - 1)), GUARD_NOTHING);
 	/* A move of hosts in many VLANs at one time is limited too. */
-	assert_int_equal(guard_doubt(&g, 0, at_ms(2000)), GUARD_NOTHING);
-	assert_int_equal(guard_doubt(&g, 0, at_ms(2000 + GUARD_ALL_DOUBT_MS)), GUARD_URGENT);
-	assert_int_equal(guard_doubt(&g, 10, at_ms(2000 + GUARD_DOUBT_MS)), GUARD_URGENT);
+	assert_int_equal(guard_probe(&g, 0, at_ms(2000)), GUARD_NOTHING);
+	assert_int_equal(guard_probe(&g, 0, at_ms(2000 + GUARD_ALL_PROBE_MS)), GUARD_URGENT);
+	assert_int_equal(guard_probe(&g, 10, at_ms(2000 + GUARD_PROBE_MS)), GUARD_URGENT);
 	/* The VLAN is not used. */
-	assert_int_equal(guard_doubt(&g, 20, at_ms(3000)), GUARD_NOTHING);
+	assert_int_equal(guard_probe(&g, 20, at_ms(3000)), GUARD_NOTHING);
 	assert_int_equal(guard_vlan_state(&g, 10), GUARD_CLEAR);
 }
 
@@ -429,7 +429,7 @@ static void greets_at_most_once_an_interval(void **state)
 		unsigned i = 0;
 		uint16_t vlan;
 
-		guard_heard(&g, &f, &in_session, at_ms(ms));
+		guard_receive(&g, &f, &in_session, at_ms(ms));
 		while (guard_next_urgent(&g, &i, &vlan))
 			greetings++;
 	}
@@ -483,21 +483,21 @@ static void who_reaches_nobody_leaves_it_to_others(void **state)
 	assert_int_equal(guard_state(&g), GUARD_CLEAR);
 }
 
-static unsigned hear_confirmed(node_id_t node, uint8_t flags, int64_t ms)
+static unsigned receive_confirmed(node_id_t node, uint8_t flags, int64_t ms)
 {
 	struct guard_frame f = { .node = node,
 				 .flags = flags,
 				 .preference = preference_of(node),
-				 .heard = { guard_mark(SELF, 0) },
+				 .received = { guard_mark(SELF, 0) },
 				 .incarnation = 1,
 				 .sequence = ++sequence };
 
-	return guard_heard(&g, &f, &in_session, at_ms(ms));
+	return guard_receive(&g, &f, &in_session, at_ms(ms));
 }
 
 /* A node that receives no guard frames of this node may not notice a stop. Such a node may not
  * forward frames of this node either. */
-static void who_does_not_hear_us_does_not_stop_us_for_long(void **state)
+static void who_does_not_receive_us_does_not_stop_us_for_long(void **state)
 {
 	int64_t ms = 0;
 
@@ -511,7 +511,7 @@ static void who_does_not_hear_us_does_not_stop_us_for_long(void **state)
 	}
 	hear(BETTER, GUARD_READY, ms);
 	assert_int_equal(guard_state(&g), GUARD_SHARED);
-	hear_confirmed(BETTER, GUARD_READY, ms + 10);
+	receive_confirmed(BETTER, GUARD_READY, ms + 10);
 	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
 }
 
@@ -522,7 +522,7 @@ static void who_owes_guards_is_soon_replaced_and_still_on_the_lan(void **state)
 	int64_t ms = 0;
 
 	(void)state;
-	hear_confirmed(BETTER, BOTH, 0);
+	receive_confirmed(BETTER, BOTH, 0);
 	guard_tick(&g, at_ms(0));
 	for (ms = 50; guard_state(&g) == GUARD_BLOCKED; ms += 50)
 		guard_tick(&g, at_ms(ms));
@@ -531,16 +531,16 @@ static void who_owes_guards_is_soon_replaced_and_still_on_the_lan(void **state)
 	assert_int_equal(guard_vlan_reason(&g, 0), GUARD_BY_SILENCE);
 	assert_int_equal(g.n_silenced, 1);
 	/* Frames from the overlay do not reach the LAN yet. */
-	assert_int_equal(g.vlan[0]->n_heard, 1);
+	assert_int_equal(g.vlan[0]->n_received, 1);
 	assert_true(vlan_set_has(&g.begun, 0));
 	/* The other node has only stalled. One of the two stops at once. */
-	hear_confirmed(BETTER, BOTH, ms);
+	receive_confirmed(BETTER, BOTH, ms);
 	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
 }
 
 /* A node that receives no guard frames of this node sends none each 100 ms. Its silence for 2.9 s
  * is no failure. */
-static void who_does_not_hear_us_owes_no_more_than_before(void **state)
+static void who_does_not_receive_us_owes_no_more_than_before(void **state)
 {
 	(void)state;
 	hear(BETTER, BOTH, 0);
@@ -553,13 +553,13 @@ static void who_does_not_hear_us_owes_no_more_than_before(void **state)
 static void what_was_slept_through_is_no_silence(void **state)
 {
 	(void)state;
-	hear_confirmed(BETTER, BOTH, 0);
+	receive_confirmed(BETTER, BOTH, 0);
 	guard_tick(&g, at_ms(0));
 	guard_tick(&g, at_ms(2500));
 	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
-	assert_int_equal(g.vlan[0]->n_heard, 1);
+	assert_int_equal(g.vlan[0]->n_received, 1);
 	assert_int_equal(g.n_silenced, 0);
-	assert_int_equal(g.n_standstills, 1);
+	assert_int_equal(g.n_stalls, 1);
 }
 
 /* Another node may forward now. This node sends a query, and hosts have moved only if the answer
@@ -567,21 +567,21 @@ static void what_was_slept_through_is_no_silence(void **state)
 static void who_stood_still_asks_first(void **state)
 {
 	(void)state;
-	hear_confirmed(WORSE, GUARD_READY, 0);
+	receive_confirmed(WORSE, GUARD_READY, 0);
 	guard_tick(&g, at_ms(0));
 	g.moved = (struct vlan_set){ 0 };
 	assert_true(guard_tick(&g, at_ms(GUARD_STILL_MS)) & GUARD_URGENT);
 	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
-	assert_int_equal(guard_vlan_reason(&g, 0), GUARD_BY_STANDSTILL);
+	assert_int_equal(guard_vlan_reason(&g, 0), GUARD_BY_STALL);
 	assert_true(vlan_set_is_empty(&g.moved));
-	hear_confirmed(WORSE, GUARD_READY, 300);
+	receive_confirmed(WORSE, GUARD_READY, 300);
 	ticks(300, 500);
 	assert_int_equal(guard_state(&g), GUARD_SHARED);
 	assert_true(vlan_set_is_empty(&g.moved));
 	/* In this case another node forwards. */
-	hear_confirmed(WORSE, GUARD_READY, 510);
+	receive_confirmed(WORSE, GUARD_READY, 510);
 	guard_tick(&g, at_ms(510 + GUARD_STILL_MS));
-	hear_confirmed(WORSE, BOTH, 511 + GUARD_STILL_MS);
+	receive_confirmed(WORSE, BOTH, 511 + GUARD_STILL_MS);
 	assert_int_equal(guard_vlan_reason(&g, 0), GUARD_BY_HOLDING);
 	assert_true(vlan_set_has(&g.moved, 0));
 	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
@@ -621,9 +621,9 @@ static void who_says_it_is_gone_is_replaced_at_once(void **state)
 	(void)state;
 	guard_use(&g, 10, at_ms(0));
 	ticks(0, LISTEN_MS);
-	hear_in(0, BETTER, BOTH, LISTEN_MS);
-	hear_in(10, BETTER, BOTH, LISTEN_MS);
-	hear_in(10, WORSE, GUARD_READY, LISTEN_MS);
+	receive_in(0, BETTER, BOTH, LISTEN_MS);
+	receive_in(10, BETTER, BOTH, LISTEN_MS);
+	receive_in(10, WORSE, GUARD_READY, LISTEN_MS);
 	assert_true(guard_gone(&g, BETTER, at_ms(LISTEN_MS + 5)) & GUARD_URGENT);
 	assert_int_equal(guard_vlan_state(&g, 0), GUARD_CLEAR);
 	assert_int_equal(guard_vlan_state(&g, 10), GUARD_SHARED);
@@ -636,9 +636,9 @@ static void a_lan_that_is_gone_took_its_hosts_along(void **state)
 {
 	(void)state;
 	guard_use(&g, 10, at_ms(0));
-	hear_in(10, BETTER, BOTH, LISTEN_MS);
+	receive_in(10, BETTER, BOTH, LISTEN_MS);
 	ticks(0, LISTEN_MS);
-	hear_in(10, BETTER, BOTH, LISTEN_MS);
+	receive_in(10, BETTER, BOTH, LISTEN_MS);
 	g.moved = (struct vlan_set){ 0 };
 	guard_lan(&g, false, at_ms(LISTEN_MS));
 	assert_true(vlan_set_has(&g.moved, 0));
@@ -666,7 +666,7 @@ static unsigned fast_in(int64_t from_ms, int64_t to_ms, unsigned sent[VLAN_IDS])
 	return n;
 }
 
-static void each_node_heard_is_told_ten_times_a_second(void **state)
+static void each_node_received_is_notified_ten_times_a_second(void **state)
 {
 	unsigned sent[VLAN_IDS] = { 0 }, none[VLAN_IDS] = { 0 };
 
@@ -675,8 +675,8 @@ static void each_node_heard_is_told_ten_times_a_second(void **state)
 	for (uint16_t vlan = 1; vlan <= 5; vlan++)
 		guard_use(&g, vlan, at_ms(1000));
 	for (uint16_t vlan = 2; vlan <= 3; vlan++) {
-		hear_in(vlan, BETTER, BOTH, 1000);
-		hear_in(vlan, WORSE, 0, 1000);
+		receive_in(vlan, BETTER, BOTH, 1000);
+		receive_in(vlan, WORSE, 0, 1000);
 	}
 	/* One frame reaches both nodes, and the VLANs take turns. */
 	assert_in_range(fast_in(1000, 2000, sent), 9, 11);
@@ -684,12 +684,12 @@ static void each_node_heard_is_told_ten_times_a_second(void **state)
 	assert_in_range(sent[3], 4, 6);
 	/* A VLAN in which the other node was not received recently sends nothing. */
 	for (int64_t ms = 2000; ms < 3500; ms += 500) {
-		hear_in(3, BETTER, BOTH, ms);
-		hear_in(3, WORSE, 0, ms);
+		receive_in(3, BETTER, BOTH, ms);
+		receive_in(3, WORSE, 0, ms);
 		fast_in(ms, ms + 500, none);
 	}
 	memset(sent, 0, sizeof(sent));
-	hear_in(3, BETTER, BOTH, 3500);
+	receive_in(3, BETTER, BOTH, 3500);
 	fast_in(3500, 3900, sent);
 	assert_int_equal(sent[2], 0);
 	assert_in_range(sent[3], 3, 5);
@@ -719,7 +719,7 @@ static void a_new_preference_is_said_at_once(void **state)
 	(void)state;
 	while (guard_next_urgent(&g, &i, &vlan))
 		;
-	hear_confirmed(WORSE, GUARD_READY, 0);
+	receive_confirmed(WORSE, GUARD_READY, 0);
 	i = 0;
 	while (guard_next_urgent(&g, &i, &vlan))
 		;
@@ -741,7 +741,7 @@ int main(void)
 		T(a_worse_rank_blocks),
 		T(a_better_rank_forwards_when_the_other_has_stopped),
 		T(a_newcomer_that_listens_stops_nobody),
-		T(one_that_does_not_hear_us_goes_first),
+		T(one_that_does_not_receive_us_goes_first),
 		T(silence_unblocks),
 		T(blocked_to_shared),
 		T(who_leaves_is_replaced_at_once),
@@ -750,23 +750,23 @@ int main(void)
 		T(a_lan_that_carries_nothing_is_quiet),
 		T(a_lan_may_have_two_numbers),
 		T(every_vlan_has_its_turn_once_an_interval),
-		T(what_was_heard_is_listed),
+		T(what_was_received_is_listed),
 		T(a_pause_begins_with_listening),
 		T(own_frame_is_a_loop),
 		T(a_host_that_moves_raises_a_doubt),
 		T(greets_at_most_once_an_interval),
 		T(switched_off),
 		T(who_reaches_nobody_leaves_it_to_others),
-		T(who_does_not_hear_us_does_not_stop_us_for_long),
+		T(who_does_not_receive_us_does_not_stop_us_for_long),
 		T(who_owes_guards_is_soon_replaced_and_still_on_the_lan),
-		T(who_does_not_hear_us_owes_no_more_than_before),
+		T(who_does_not_receive_us_owes_no_more_than_before),
 		T(what_was_slept_through_is_no_silence),
 		T(who_stood_still_asks_first),
 		T(who_is_alone_goes_on),
 		T(several_steps_of_no_time_are_none),
 		T(who_says_it_is_gone_is_replaced_at_once),
 		T(a_lan_that_is_gone_took_its_hosts_along),
-		T(each_node_heard_is_told_ten_times_a_second),
+		T(each_node_received_is_notified_ten_times_a_second),
 		T(tick_length),
 		T(a_new_preference_is_said_at_once),
 	};

@@ -302,7 +302,7 @@ static void the_whole_table(void **state)
 				marked += want == ECN_CE && inner != ECN_CE ? 3 : 0;
 			}
 		}
-	assert_int_equal(fx_count(&fx, CNT_marked_on_the_way), marked);
+	assert_int_equal(fx_count(&fx, CNT_marked_in_transit), marked);
 	assert_int_equal(fx_drops(&fx, DROP_ecn_not_capable), 3 * 8);
 	assert_int_equal(fx_all_drops(&fx), 3 * 8);
 	/* The frame has no ECN field and no sender that would react to a drop. */

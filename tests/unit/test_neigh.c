@@ -72,8 +72,8 @@ static void second_question_goes_to_everybody(void **state)
 	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1000);
 	assert_true(answers(n, 0, a, 1001));
 	assert_false(answers(n, 0, a, 1001));
-	assert_false(answers(n, 0, a, 1001 + NEIGH_ASK_AGAIN_S - 1));
-	assert_true(answers(n, 0, a, 1001 + NEIGH_ASK_AGAIN_S));
+	assert_false(answers(n, 0, a, 1001 + NEIGH_PROBE_AGAIN_S - 1));
+	assert_true(answers(n, 0, a, 1001 + NEIGH_PROBE_AGAIN_S));
 	/* After a confirmation at an unchanged place, a repeated request still gets no answer. */
 	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1005);
 	assert_false(answers(n, 0, a, 1005));
@@ -156,8 +156,8 @@ static void doubt_lasts_until_the_neighbor_speaks(void **state)
 	(void)state;
 	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1000);
 	neigh_learn(n, 0, &b, mac_of(2), 5, false, 1000);
-	neigh_doubt(n, 0, &a);
-	neigh_doubt(n, 0, &(struct ip_addr){ .family = 4 });
+	neigh_mark_stale(n, 0, &a);
+	neigh_mark_stale(n, 0, &(struct ip_addr){ .family = 4 });
 	assert_false(answers(n, 0, a, 1001));
 	assert_false(answers(n, 0, a, 1030));
 	assert_true(answers(n, 0, b, 1001));
@@ -285,7 +285,7 @@ static void writer(struct shared *s)
 		if (i % 100 == 0)
 			neigh_forget_slot(s->n, slot_for(host, turn), NULL);
 		if (i % 1000 == 0) {
-			atomic_fetch_add(&s->now_s, NEIGH_ASK_AGAIN_S);
+			atomic_fetch_add(&s->now_s, NEIGH_PROBE_AGAIN_S);
 			neigh_age(s->n, (uint32_t)atomic_load(&s->now_s));
 			sched_yield();
 		}
@@ -315,7 +315,7 @@ static void readers_never_see_a_torn_neighbor(void **state)
 	neigh_free(s.n);
 }
 
-static void test_each_is_told(void **state)
+static void test_each_is_notified(void **state)
 {
 	const struct ip_addr four = { 4, { 10, 0, 0, 7 } }, six = { 6, { 0xfd, [15] = 7 } };
 	const struct mac mac = { { 2, 0, 0, 0, 0, 7 } };
@@ -363,7 +363,7 @@ int main(void)
 		cmocka_unit_test(forgets_nodes_macs_and_old_ones),
 		cmocka_unit_test(table_holds_its_maximum_and_the_newest),
 		cmocka_unit_test(readers_never_see_a_torn_neighbor),
-		cmocka_unit_test(test_each_is_told),
+		cmocka_unit_test(test_each_is_notified),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

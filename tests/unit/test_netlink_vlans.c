@@ -51,14 +51,15 @@ static void vlans_are(const struct vlan_set *s, const char *want)
 static void vlans_of_a_port(void **state)
 {
 	struct vlan_set some = recorded("bridge-some", 3), tagged = recorded("bridge-tagged", 3);
-	struct vlan_set at_first = recorded("bridge-some", 4), news = recorded("bridge-news", 3);
+	struct vlan_set initial_queue_us = recorded("bridge-some", 4),
+			news = recorded("bridge-news", 3);
 
 	(void)state;
 	/* The untagged VLANs 1 and 40 appear as VLAN 0. */
 	vlans_are(&some, "VLAN 0, 10, 20 to 29, 4094");
 	vlans_are(&news, "VLAN 0, 10, 20 to 29, 4094");
 	vlans_are(&tagged, "VLAN 10, 20 to 29, 4094");
-	vlans_are(&at_first, "VLAN 0");
+	vlans_are(&initial_queue_us, "VLAN 0");
 }
 
 /* A message of port 3 with several bridge_vlan_info attributes. */

@@ -69,9 +69,9 @@ static void newest_version_wins(void **state)
 	assert_int_equal(n->state, NODE_KNOWN);
 	assert_int_equal(n->slot, 1);
 	assert_int_equal(put(db, 2, 100, 1, 0, S(2), &n), RECORD_SAME);
-	assert_int_equal(n->heard.ns, S(1).ns);
+	assert_int_equal(n->received.ns, S(1).ns);
 	assert_int_equal(put(db, 2, 100, 3, 0, S(3), &n), RECORD_NEWER);
-	assert_int_equal(n->heard.ns, S(3).ns);
+	assert_int_equal(n->received.ns, S(3).ns);
 	assert_int_equal(put(db, 2, 100, 2, 0, S(4), &n), RECORD_OLDER);
 	assert_int_equal(put(db, 2, 99, 9, 0, S(4), &n), RECORD_OLDER);
 	assert_int_equal(n->rec.seq, 3);
@@ -116,13 +116,13 @@ static void own_record_is_never_replaced(void **state)
 	assert_string_equal(self->rec.name, "here");
 
 	/* If the version at other nodes is older than the own one, nothing happens. */
-	nodedb_outbid(db, 1000, 1, S(4));
+	nodedb_supersede(db, 1000, 1, S(4));
 	assert_int_equal(self->rec.seq, 2);
-	nodedb_outbid(db, 1000, 7, S(4));
+	nodedb_supersede(db, 1000, 7, S(4));
 	assert_int_equal(self->rec.incarnation, 1000);
 	assert_int_equal(self->rec.seq, 8);
 	/* An earlier run had its clock ahead. The rows of that run must lose as well. */
-	nodedb_outbid(db, 2000, 50, S(5));
+	nodedb_supersede(db, 2000, 50, S(5));
 	assert_true(self->rec.incarnation > 2000);
 	assert_string_equal(self->rec.name, "here");
 	/* The caller still uses incarnation 1000. */
@@ -140,7 +140,7 @@ static void sequence_at_its_end_moves_the_incarnation(void **state)
 
 	(void)state;
 	nodedb_set_own(db, &facts, 10, S(1));
-	nodedb_outbid(db, 10, UINT32_MAX, S(2));
+	nodedb_supersede(db, 10, UINT32_MAX, S(2));
 	assert_int_equal(self->rec.incarnation, 11);
 	assert_int_equal(self->rec.seq, 1);
 	nodedb_free(db);

@@ -23,12 +23,12 @@ static mono_t mono_of(int64_t us)
 	return (mono_t){ us * 1000 };
 }
 
-static void ping(struct pair *p, int64_t there_us, int64_t back_us, uint32_t held_us)
+static void ping(struct pair *p, int64_t forward_us, int64_t reverse_us, uint32_t held_us)
 {
-	int64_t sent = p->at_us, arrived = sent + there_us;
+	int64_t sent = p->at_us, arrived = sent + forward_us;
 	struct one_way_times t = {
 		.sent_us = sent,
-		.answered_us = arrived + held_us + back_us,
+		.answered_us = arrived + held_us + reverse_us,
 		.arrived_us = (uint32_t)(arrived + p->offset_us + arrived * p->drift_ppm / 1000000),
 		.held_us = held_us,
 	};
@@ -37,7 +37,7 @@ static void ping(struct pair *p, int64_t there_us, int64_t back_us, uint32_t hel
 	p->at_us += 1000000;
 }
 
-static void the_direction_that_varies_is_told(void **state)
+static void the_direction_that_varies_is_notified(void **state)
 {
 	static const int64_t offsets[] = { 0, 123456789, -987654321, 1LL << 40 };
 
@@ -48,8 +48,8 @@ static void the_direction_that_varies_is_told(void **state)
 		for (unsigned i = 0; i < 120; i++)
 			ping(&p, 20000 + (i % 2 ? 8000 : 0), 35000, i % 3 * 700);
 		assert_true(one_way_is_known(&p.w, mono_of(p.at_us)));
-		assert_in_range(p.w.there.beyond_us, 3500, 4500);
-		assert_in_range(p.w.back.beyond_us, 0, 10);
+		assert_in_range(p.w.forward.beyond_us, 3500, 4500);
+		assert_in_range(p.w.reverse.beyond_us, 0, 10);
 		assert_in_range(p.w.jitter_us, 7500, 8000);
 	}
 }
@@ -62,12 +62,12 @@ static void what_lasts_is_the_new_least(void **state)
 	for (unsigned i = 0; i < 60; i++)
 		ping(&p, 20000, 20000, 0);
 	ping(&p, 20000, 50000, 0);
-	assert_true(p.w.back.beyond_us > 0);
+	assert_true(p.w.reverse.beyond_us > 0);
 	/* A permanent increase of the propagation delay is not variation. */
 	for (unsigned i = 0; i < 400; i++)
 		ping(&p, 20000, 50000, 0);
-	assert_in_range(p.w.back.beyond_us, 0, 60);
-	assert_int_equal(p.w.there.beyond_us, 0);
+	assert_in_range(p.w.reverse.beyond_us, 0, 60);
+	assert_int_equal(p.w.forward.beyond_us, 0);
 }
 
 static void a_clock_may_wrap_and_drift(void **state)
@@ -78,13 +78,13 @@ static void a_clock_may_wrap_and_drift(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 120; i++)
 		ping(&p, 20000, 20000, 0);
-	assert_int_equal(p.w.there.beyond_us, 0);
-	assert_int_equal(p.w.back.beyond_us, 0);
+	assert_int_equal(p.w.forward.beyond_us, 0);
+	assert_int_equal(p.w.reverse.beyond_us, 0);
 	p = (struct pair){ .at_us = 1000000, .drift_ppm = 50 };
 	for (unsigned i = 0; i < 5000; i++)
 		ping(&p, 20000, 20000, 0);
-	assert_in_range(p.w.there.beyond_us, 100, 1000);
-	assert_in_range(p.w.back.beyond_us, 0, 60);
+	assert_in_range(p.w.forward.beyond_us, 100, 1000);
+	assert_in_range(p.w.reverse.beyond_us, 0, 60);
 }
 
 static void a_clock_that_jumps_begins_anew(void **state)
@@ -100,7 +100,7 @@ static void a_clock_that_jumps_begins_anew(void **state)
 	for (unsigned i = 0; i < 30; i++)
 		ping(&p, 20000, 20000, 0);
 	assert_true(one_way_is_known(&p.w, mono_of(p.at_us)));
-	assert_int_equal(p.w.there.beyond_us, 0);
+	assert_int_equal(p.w.forward.beyond_us, 0);
 	/* After one minute without samples the value is unknown. */
 	assert_false(one_way_is_known(&p.w, mono_of(p.at_us + 61000000)));
 }
@@ -123,7 +123,7 @@ static void answers_of_one_instant_are_taken(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_direction_that_varies_is_told),
+		cmocka_unit_test(the_direction_that_varies_is_notified),
 		cmocka_unit_test(what_lasts_is_the_new_least),
 		cmocka_unit_test(a_clock_may_wrap_and_drift),
 		cmocka_unit_test(a_clock_that_jumps_begins_anew),

@@ -62,11 +62,11 @@ static void test_second_time_is_free(void **state)
 	unpacker_free(u);
 }
 
-static size_t sent(struct packer *p, struct pack_worth *w, const uint8_t *in, size_t len)
+static size_t sent(struct packer *p, struct pack_benefit *w, const uint8_t *in, size_t len)
 {
 	size_t n;
 
-	if (!pack_is_worth_it(w, 22))
+	if (!pack_has_benefit(w, 22))
 		return len;
 	n = packer_run(p, in, len, packed, sizeof(packed));
 	pack_learn(w, len, n);
@@ -77,7 +77,7 @@ static size_t sent(struct packer *p, struct pack_worth *w, const uint8_t *in, si
 static void test_what_is_not_worth_it(void **state)
 {
 	struct packer *p = packer_new(22, 1);
-	struct pack_worth w = { 0 }, again = { 0 };
+	struct pack_benefit w = { 0 }, again = { 0 };
 	unsigned packs = 0;
 	size_t second = 0;
 
@@ -85,10 +85,10 @@ static void test_what_is_not_worth_it(void **state)
 	fill();
 	for (unsigned i = 0; i < BLOCKS; i++)
 		sent(p, &w, data[i], BLOCK);
-	assert_false(pack_is_worth_it(&w, 22));
+	assert_false(pack_has_benefit(&w, 22));
 	/* Subsequent bulk data does not displace the cached data. */
 	for (unsigned i = 0; i < 2 * BLOCKS; i++)
-		packs += pack_is_worth_it(&w, 22);
+		packs += pack_has_benefit(&w, 22);
 	assert_true(packs >= 4 && packs <= 12);
 	/* Another stream sends equal bytes. */
 	for (unsigned i = 0; i < BLOCKS / 2; i++)
@@ -98,7 +98,7 @@ static void test_what_is_not_worth_it(void **state)
 	memset(data, 'x', sizeof(data));
 	for (unsigned i = 0; i < 16; i++)
 		sent(p, &w, data[i], BLOCK);
-	assert_true(w.in_vain == 0 && pack_is_worth_it(&w, 22));
+	assert_true(w.unresponsive == 0 && pack_has_benefit(&w, 22));
 	packer_free(p);
 }
 

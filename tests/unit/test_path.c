@@ -60,7 +60,7 @@ static struct row_entry entry_for(uint16_t to, uint32_t cost)
 	return (struct row_entry){ .node = to + 1u,
 				   .up = cost != DOWN,
 				   .rtt_us = cost - cost / 12,
-				   .lasting_us = cost - cost / 12,
+				   .long_term_us = cost - cost / 12,
 				   .var_us = cost / 12 * 4,
 				   .mtu = 1400 };
 }
@@ -90,7 +90,7 @@ static void net_load(struct net *w)
 	for (uint16_t v = 1; v < w->n; v++) {
 		struct row_entry r = entry_for(v, w->cost[v]);
 		struct lat_entry e = { .rtt_us = r.rtt_us,
-				       .lasting_us = r.lasting_us,
+				       .long_term_us = r.long_term_us,
 				       .var_us = r.var_us,
 				       .mtu = r.mtu,
 				       .up = r.up };
@@ -536,8 +536,8 @@ static void mtu_is_the_smallest_or_unknown(void **state)
 static void a_link_takes_two_ends(void **state)
 {
 	struct latdb *db = latdb_new();
-	bool unheard[3] = { true, false, false };
-	struct path_params pp = { .maximum_relays = 3, .unheard = unheard };
+	bool unreceived[3] = { true, false, false };
+	struct path_params pp = { .maximum_relays = 3, .unreceived = unreceived };
 	struct path best[3];
 	struct lat_entry e = { .rtt_us = 1000, .up = true };
 	struct msg_row m = { .incarnation = 1, .seq = 1, .parts = 1, .n = 1 };
@@ -557,12 +557,12 @@ static void a_link_takes_two_ends(void **state)
 	assert_int_equal(best[2].n_hops, 2);
 	assert_true(path_link_exists(db, &pp, 1, 2));
 	for (unsigned i = 1; i < 3; i++) {
-		unheard[i] = true;
+		unreceived[i] = true;
 		path_compute(db, &pp, 0, 3, best);
 		assert_int_equal(best[1].n_hops, 1);
 		assert_int_equal(best[2].n_hops, 0);
 		assert_false(path_link_exists(db, &pp, 1, 2));
-		unheard[i] = false;
+		unreceived[i] = false;
 	}
 	latdb_free(db);
 }

@@ -597,7 +597,7 @@ static void line_and_hops(void **state)
 	unsigned n[2] = { 0 };
 
 	(void)state;
-	fwd_set_line(fx.f, HOP_KBITS);
+	fwd_set_bottleneck(fx.f, HOP_KBITS);
 	for (unsigned i = 0; i < 4; i++) {
 		host_offers(i % 2 ? REMOTE : FAR, 1, 50);
 		worker_begin(fx.w);
@@ -613,7 +613,7 @@ static void line_and_hops(void **state)
 	}
 	assert_in_range(n[0] + n[1], 78 * HOP_KBITS / 8 / WIRE, 86 * HOP_KBITS / 8 / WIRE);
 	assert_in_range(n[0], n[1] - 6, n[1] + 6);
-	fwd_set_line(fx.f, 0);
+	fwd_set_bottleneck(fx.f, 0);
 	for (unsigned ms = 80; ms < 180; ms++)
 		sends_at(mono_add_ms(now, ms));
 	assert_int_equal(n[0] + n[1] + arrived(1) + arrived(2), 200);

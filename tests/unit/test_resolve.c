@@ -35,7 +35,7 @@ static void resolves(void **state)
 	(void)state;
 
 	assert_non_null(r);
-	assert_true(resolver_ask(r, 42, "192.0.2.7", 5366));
+	assert_true(resolver_request(r, 42, "192.0.2.7", 5366));
 	a = next_answer(r);
 	assert_int_equal(a.id, 42);
 	assert_string_equal(a.error, "");
@@ -51,7 +51,8 @@ static void reports_errors(void **state)
 	(void)state;
 
 	/* A label of more than 63 characters is refused on the host. */
-	assert_true(resolver_ask(r, 1,
+	assert_true(
+		resolver_request(r, 1,
 				 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 				 "aaaaaaaa.invalid",
 				 1));
@@ -61,7 +62,7 @@ static void reports_errors(void **state)
 	assert_int_equal(a.n, 0);
 
 	/* An address that resolves but cannot be a destination. */
-	assert_true(resolver_ask(r, 2, "224.0.0.1", 1));
+	assert_true(resolver_request(r, 2, "224.0.0.1", 1));
 	a = next_answer(r);
 	assert_string_not_equal(a.error, "");
 	assert_int_equal(a.n, 0);
@@ -74,7 +75,7 @@ static void answers_every_question(void **state)
 	uint64_t asked = 0;
 	(void)state;
 
-	while (resolver_ask(r, asked, "::1", 1)) {
+	while (resolver_request(r, asked, "::1", 1)) {
 		asked++;
 		/* The queue fills only if the resolver thread is slower than this one. */
 		if (asked == 2000)
@@ -93,7 +94,7 @@ static void ends_with_work_left(void **state)
 		struct resolver *r = resolver_new();
 
 		for (uint64_t k = 0; k < 20; k++)
-			resolver_ask(r, k, "192.0.2.1", 1);
+			resolver_request(r, k, "192.0.2.1", 1);
 		resolver_free(r);
 	}
 	resolver_free(NULL);

@@ -683,8 +683,8 @@ static void set_keys_and_policy(struct snap *s)
 
 	set_keys(s);
 	snap_set_policy(s, &p);
-	snap_set_pair(s, 2, (struct snap_way){ straight, 1, FX_MTU },
-		      (struct snap_way){ relayed, 2, FX_MTU });
+	snap_set_pair(s, 2, (struct snap_route){ straight, 1, FX_MTU },
+		      (struct snap_route){ relayed, 2, FX_MTU });
 }
 
 #define NONCES_MAX 4000
@@ -736,7 +736,7 @@ static void copies_have_nonces_of_their_own(void **state)
 		relayed = note_nonces(&seen, 1);
 		assert_true(straight > 0 && straight == relayed);
 	}
-	assert_int_equal(fx_count(&fx, CNT_critical_twice), 400);
+	assert_int_equal(fx_count(&fx, CNT_critical_duplicated), 400);
 	assert_int_equal(fx_count(&fx, CNT_sealed_tx), seen.n);
 	assert_int_equal(fx_all_drops(&fx), 0);
 }

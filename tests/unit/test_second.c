@@ -44,10 +44,10 @@ static uint16_t slot_is_id_minus_one(void *arg, node_id_t id)
 }
 
 /* Sets the own link to a node. */
-static void link_is(struct lab *l, uint16_t to, uint32_t now_ms, uint32_t lasting_ms)
+static void link_is(struct lab *l, uint16_t to, uint32_t now_ms, uint32_t long_term_ms)
 {
 	struct lat_entry e = { .rtt_us = now_ms * 1000,
-			       .lasting_us = lasting_ms * 1000,
+			       .long_term_us = long_term_ms * 1000,
 			       .mtu = 1400,
 			       .up = now_ms > 0 };
 
@@ -66,7 +66,7 @@ static void relays_reach_it(struct lab *l)
 				m.entry[m.n++] = (struct row_entry){ .node = to + 1u,
 								     .up = true,
 								     .rtt_us = 1000,
-								     .lasting_us = 1000,
+								     .long_term_us = 1000,
 								     .mtu = 1400 };
 		latdb_merge(l->db, from, &m, slot_is_id_minus_one, NULL);
 	}
@@ -132,7 +132,7 @@ static void a_silent_first_counts_for_nothing(void **state)
 {
 	struct lab *l = *state;
 	struct lat_entry silent = {
-		.rtt_us = 45000, .lasting_us = 40000, .up = true, .silent = true
+		.rtt_us = 45000, .long_term_us = 40000, .up = true, .silent = true
 	};
 
 	begin(l, 40, 50, 60);

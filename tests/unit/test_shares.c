@@ -326,19 +326,19 @@ static void the_rate_of_a_counter(void **state)
 
 static void what_is_asked_ends(void **state)
 {
-	struct share_asked a = { 0 };
+	struct share_request a = { 0 };
 
 	(void)state;
 	assert_false(share_expire(&a, at_ms(0)));
-	assert_false(share_hear(&a, 0, at_ms(100)));
-	assert_true(share_hear(&a, 500, at_ms(100)));
-	assert_false(share_hear(&a, 500, at_ms(200)));
+	assert_false(share_receive(&a, 0, at_ms(100)));
+	assert_true(share_receive(&a, 500, at_ms(100)));
+	assert_false(share_receive(&a, 500, at_ms(200)));
 	assert_false(share_expire(&a, at_ms(199)));
 	assert_true(share_expire(&a, at_ms(200)));
 	assert_int_equal(a.kbits, 0);
 	assert_false(share_expire(&a, at_ms(300)));
-	assert_true(share_hear(&a, 500, at_ms(400)));
-	assert_true(share_hear(&a, 0, at_ms(400)));
+	assert_true(share_receive(&a, 500, at_ms(400)));
+	assert_true(share_receive(&a, 0, at_ms(400)));
 	assert_false(share_expire(&a, at_ms(1000)));
 }
 

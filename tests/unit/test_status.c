@@ -97,13 +97,13 @@ static void check(const struct sample *s)
 	make(&a, s);
 	status_find(&a.in, status);
 	for (unsigned i = 0; i < status->n; i++) {
-		bool note = status->finding[i].level == STATUS_NOTE;
+		bool note = status->diagnosis[i].level == STATUS_NOTE;
 
 		problems |= !note;
-		fprintf(g, "%s%s;", status->finding[i].id, note ? " note" : "");
-		assert_true(status->finding[i].what[0] && status->finding[i].why[0]);
+		fprintf(g, "%s%s;", status->diagnosis[i].id, note ? " note" : "");
+		assert_true(status->diagnosis[i].what[0] && status->diagnosis[i].why[0]);
 		if (!note)
-			assert_true(status->finding[i].command[0]);
+			assert_true(status->diagnosis[i].command[0]);
 	}
 	assert_int_equal(status_text(&a.in, status, f), problems ? 2 : 0);
 	fclose(f);
@@ -192,7 +192,7 @@ static void nodes(void **state)
 		{ .nodes = SELF "," NODE("10.0.0.2", "inagi", "reachable",
 					 ",\"link\":\"up\",\"secret\":\"other\","
 					 "\"session_ends_seconds\":43"),
-		  .want = "secret-differs;",
+		  .want = "secret-not-common;",
 		  .fragment = "the session with node inagi (10.0.0.2) ends in 43 s" },
 		{ .nodes =
 			  "{\"node_id\":\"10.0.0.1\",\"name\":\"fujisawa\",\"state\":\"self\","
@@ -253,14 +253,14 @@ static void events(void **state)
 		  .want = "stranger note;stranger note;" },
 		{ .events = EVENT("source-lost", "9000", "null", "x"), .want = "source-lost;" },
 		{ .events = EVENT("source-lost", "9000", "null",
-				  "x") "," EVENT("source-back", "8000", "null", "y"),
+				  "x") "," EVENT("source-restored", "8000", "null", "y"),
 		  .want = "" },
 		{ .events = EVENT("data-loss", "900", "\"10.0.0.2\"",
-				  "x") "," EVENT("data-passes", "800", "\"10.0.0.3\"", "y"),
+				  "x") "," EVENT("data-loss-over", "800", "\"10.0.0.3\"", "y"),
 		  .want = "data-loss;" },
 		{ .events = EVENT("data-loss", "900", "\"10.0.0.2\"", "x") "," EVENT(
-			  "data-loss", "700", "\"10.0.0.2\"", "z") "," EVENT("data-passes", "600",
-									     "\"10.0.0.2\"", "y"),
+			  "data-loss", "700", "\"10.0.0.2\"",
+			  "z") "," EVENT("data-loss-over", "600", "\"10.0.0.2\"", "y"),
 		  .want = "" },
 		/* The log outlives a daemon, its findings do not. */
 		{ .events = EVENT("local-loop", "900", "null", "x") "," EVENT("started", "800",

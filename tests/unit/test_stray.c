@@ -13,7 +13,7 @@ static struct conn *intercept(struct conns_lab *l)
 	assert_true(conns_lab_frame(l, ACCEL_NODE, FAR_NODE, &far));
 	c = conns_lab_conn(l, &far);
 	assert_non_null(c);
-	c->flow.state = FLOW_TAKEN;
+	c->flow.state = FLOW_INTERCEPTED;
 	c->bound = c->flow.stream = 1;
 	conns_lab_sent(l, &node);
 	return c;
@@ -23,9 +23,9 @@ static void assert_goes_on(struct conns_lab *l, const struct conn *c, unsigned s
 {
 	node_id_t node;
 
-	assert_int_equal(c->flow.state, FLOW_TAKEN);
+	assert_int_equal(c->flow.state, FLOW_INTERCEPTED);
 	assert_int_equal(c->away.far_at, NODE_ID_NONE);
-	assert_false(c->away.near_away);
+	assert_false(c->away.near_migrated);
 	assert_int_equal(conns_lab_sent(l, &node), 0);
 	assert_int_equal(l->e.counters.misuse[ACCEL_STRAY], strays);
 }
@@ -132,7 +132,7 @@ static void data_beyond_credit_is_refused(void **state)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
 	c->socket.fd = pair[0];
 	c->socket.started = c->ended.lingers = true; /* the socket is in no loop */
-	l.e.n_taken = 1;
+	l.e.n_intercepted = 1;
 	assert_false(conn_data(c, data, 1, 1));
 	c->window.given = 100;
 	l.e.promised = 100;

@@ -57,7 +57,7 @@ def far_world(installed):
 def taken(far, ends):
     """An intercepted connection with traffic in both directions."""
     t = both_ways(ends)
-    far.wait_taken()
+    far.wait_intercepted()
     yield t
     t.abort()
 
@@ -66,7 +66,7 @@ def assert_taken_anew(far, ends):
     """After any event, a new connection is intercepted."""
     far.ready()
     t = both_ways(ends)
-    far.wait_taken()
+    far.wait_intercepted()
     t.wait_more(MB)
     t.finish(60).assert_whole()
     t.close()
@@ -74,7 +74,7 @@ def assert_taken_anew(far, ends):
 
 def assert_goes_on(far, t):
     """The connection was never cut and is intercepted again."""
-    far.wait_taken()
+    far.wait_intercepted()
     t.wait_more(MB)
     t.finish(120).assert_whole()
     far.assert_no_resets()
@@ -152,7 +152,7 @@ def test_restart_of_leond(far, taken):
     was = far.accel['a'].unit.pid()
     systemctl('restart', far.node['a'].unit.name)
     far.lab.attach('a')
-    assert far.count('a', 'returned') == 1
+    assert far.count('a', 'released') == 1
     assert_goes_on(far, taken)
     assert far.accel['a'].unit.pid() == was
 
@@ -161,14 +161,14 @@ def test_restart_of_leon_accel(far, taken):
     """Connections are released before the stop. The next process intercepts again."""
     systemctl('restart', far.accel['a'].unit.name)
     far.base['a'] = dict.fromkeys(far.base['a'], 0)
-    assert far.count('b', 'returned') == 1
+    assert far.count('b', 'released') == 1
     assert_goes_on(far, taken)
 
 
 def test_stop_of_leon_accel(far, ends, taken):
     """The connection is released and continues plain."""
     assert far.accel['a'].stop() == 0
-    wait_for(lambda: far.accel['b'].show()['connections_taken'] == 0, 20, 'returned')
+    wait_for(lambda: far.accel['b'].show()['connections_intercepted'] == 0, 20, 'released')
     taken.wait_more(MB)
     taken.finish(120).assert_whole()
     assert far.count('b', 'reset') == 0
@@ -179,7 +179,7 @@ def test_stop_of_leond(far, taken):
     """The connection is released within TimeoutStopSec=. The hosts wait until leond returns."""
     far.node['a'].stop()
     assert far.node['a'].unit.property('Result') == 'success'
-    assert far.count('a', 'returned') == 1 and far.taken() == [0, 0]
+    assert far.count('a', 'released') == 1 and far.taken() == [0, 0]
     far.lab.start('a')
     assert_goes_on(far, taken)
 
@@ -233,7 +233,7 @@ def test_leon_accel_that_hangs(far, ends, taken):
 def test_removal(far, ends, taken):
     """dpkg stops all units. Intercepted connections are released first."""
     dpkg('-r', 'leon-accel', 'leond')
-    assert far.accel['b'].show()['connections_taken'] == 0
+    assert far.accel['b'].show()['connections_intercepted'] == 0
     assert far.count('b', 'reset') == 0 and not taken.error
     log = far.node['a'].log() + far.accel['a'].log()
     assert 'Failed with result' not in log.rpartition('stopping')[2]

@@ -296,7 +296,7 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         script = 'sudo /usr/libexec/vyos/op_mode/leon.py'
         for what in ('show_acceleration', 'show_acceleration_connections'):
             answer = json.loads(cmd(f'{script} {what} --raw --interface {interface}'))
-            self.assertIn(answer['state'], ('absent', 'here'))
+            self.assertIn(answer['state'], ('absent', 'running'))
 
         self.cli_delete(path)
         self.cli_commit()

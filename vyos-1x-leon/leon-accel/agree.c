@@ -45,12 +45,12 @@ static bool is_at_rest(const struct accel_view *v)
 enum accel_refusal agree_differ(const struct accel_view *mine, const struct accel_view *theirs,
 				bool drained)
 {
-	enum accel_refusal why = numbers_differ(&mine->far, &theirs->near);
+	enum accel_refusal reason = numbers_differ(&mine->far, &theirs->near);
 
-	if (why == ACCEL_NOT_NOW && drained)
-		why = numbers_differ(&mine->near, &theirs->far);
-	if (why != ACCEL_NOT_NOW)
-		return why;
+	if (reason == ACCEL_NOT_NOW && drained)
+		reason = numbers_differ(&mine->near, &theirs->far);
+	if (reason != ACCEL_NOT_NOW)
+		return reason;
 	/* The near host is behind this node, so the other node cannot have seen more of its
 	 * data. */
 	if (theirs->far.fin && !mine->near.fin)

@@ -16,11 +16,11 @@
 #include "base/log.h"
 #include "conn_state.h"
 #include "faults.h"
-#include "judge.h"
+#include "eligibility.h"
 #include "peer.h"
 #include "place.h"
-#include "stand_in.h"
-#include "worth.h"
+#include "proxy_sock.h"
+#include "benefit.h"
 
 /* The virtio_net_hdr of a complete frame. */
 static const uint8_t no_offload[ACCEL_VNET_LEN];
@@ -61,7 +61,7 @@ static void to_far(void *arg, struct flow *f, const struct flow_frame *frame)
 	(void)f;
 	/* The frame came from the present node of the host, or from the LAN of the other host. A
 	 * frame from here would have the wrong source. The host retransmits the data. */
-	if (!c->away.near_away && !place_is_here(c))
+	if (!c->away.near_migrated && !place_is_here(c))
 		send_frame(c, frame, ACCEL_NODE);
 }
 
@@ -71,7 +71,7 @@ static void to_near(void *arg, struct flow *f, const struct flow_frame *frame)
 	send_frame(arg, frame, ACCEL_LAN);
 }
 
-static void to_stand_in(void *arg, struct flow *f, const struct flow_frame *frame)
+static void to_proxy_sock(void *arg, struct flow *f, const struct flow_frame *frame)
 {
 	struct conn *c = arg;
 	struct lan *lan = engine_lan(c->e, f->key.vlan);
@@ -90,14 +90,14 @@ static void count_refusal(struct conn *c, uint8_t reason)
 	faults_of_refusal(c->e->counters.fault, reason);
 }
 
-static void tell(void *arg, struct flow *f, const struct accel_frame *frame)
+static void notify(void *arg, struct flow *f, const struct accel_frame *frame)
 {
 	struct conn *c = arg;
 
 	(void)f;
 	if (frame->type == ACCEL_REFUSE)
 		count_refusal(c, frame->refuse.reason);
-	peer_tell(c->peer, frame);
+	peer_notify(c->peer, frame);
 }
 
 static bool may_hold(void *arg, int64_t bytes)
@@ -118,16 +118,16 @@ void conn_detach(struct conn *c)
 	if (c->socket.fd >= 0) {
 		if (!c->ended.lingers)
 			loop_fd_del(c->e->loop, c->socket.fd);
-		c->e->n_taken -= c->socket.started;
-		peer_counted(c->peer)->taken_now -= c->socket.started;
+		c->e->n_intercepted -= c->socket.started;
+		peer_counted(c->peer)->intercepted_now -= c->socket.started;
 	}
 	c->ended.lingers = c->socket.started = false;
 	c->socket.fd = -1;
-	taken_drop(c->e->taken, c->socket.remembered);
-	c->socket.remembered = -1;
+	intercepted_drop(c->e->intercepted, c->socket.file_index);
+	c->socket.file_index = -1;
 	c->e->promised -= (int64_t)c->window.given + (int64_t)c->in.len;
 	fifo_free(&c->in);
-	here_free(c);
+	local_pair_free(c);
 	c->window.may_send = c->window.largest = c->window.given = 0;
 	if (c->bound)
 		peer_unbind(c->peer, c->bound);
@@ -154,14 +154,14 @@ static void refuse_near(void *arg, struct flow *f, const struct flow_frame *fram
 	conn_refuse(arg, ACCEL_LAN, frame);
 }
 
-static void end_by_return(struct conn *c, int fd)
+static void end_by_release(struct conn *c, int fd)
 {
 	/* The other end may have requested the release for this reason, and both start again. */
-	c->calm |= conn_is_calm(c, loop_now(c->e->loop));
+	c->no_benefit |= conn_lacks_benefit(c, loop_now(c->e->loop));
 	c->e->counters.returned++;
 	peer_counted(c->peer)->returned++;
 	log_info("accel", "returned");
-	stand_in_leave(fd);
+	proxy_sock_leave(fd);
 }
 
 static void give_up(void *arg, struct flow *f, enum flow_end_of how)
@@ -178,12 +178,12 @@ static void give_up(void *arg, struct flow *f, enum flow_end_of how)
 		/* A proxy socket before its start sends no RST, because the host has other
 		 * numbers. */
 		if (fd >= 0 && !started)
-			stand_in_leave(fd);
+			proxy_sock_leave(fd);
 		conn_end_by_reset(c, started ? fd : -1);
 	} else if (how == FLOW_RETURNED && fd >= 0) {
-		end_by_return(c, fd);
+		end_by_release(c, fd);
 	} else {
-		stand_in_leave(fd);
+		proxy_sock_leave(fd);
 	}
 	if (place_is_here(c))
 		here_find_hosts(c);
@@ -192,7 +192,7 @@ static void give_up(void *arg, struct flow *f, enum flow_end_of how)
 static void probe(void *arg, struct flow *f)
 {
 	(void)f;
-	conn_ask_host(arg, ACCEL_LAN);
+	conn_request_host(arg, ACCEL_LAN);
 }
 
 /* Tolerance for the jiffies of the kernel, and for a loop with a single reading of the clock per
@@ -203,12 +203,12 @@ static struct flow_proof proof(void *arg, struct flow *f)
 {
 	struct conn *c = arg;
 	mono_t now = loop_now(c->e->loop);
-	struct stand_in_proof p;
+	struct proxy_sock_proof p;
 
 	(void)f;
 	if (!c->socket.started || c->ended.lingers)
 		return (struct flow_proof){ .acknowledged = true };
-	p = stand_in_proof(c->socket.fd);
+	p = proxy_sock_proof(c->socket.fd);
 	return (struct flow_proof){
 		.acknowledged = p.acknowledged,
 		.answered = p.received ||
@@ -224,36 +224,36 @@ static bool is_drained(void *arg, struct flow *f)
 
 	/* The other host may also send directly. The host may then have acknowledged more data than
 	 * the proxy socket sent. The kernel ignores such an acknowledgement. */
-	if (c->socket.fd >= 0 && (c->away.far_at || c->away.near_away) &&
+	if (c->socket.fd >= 0 && (c->away.far_at || c->away.near_migrated) &&
 	    !seq_before(f->near.acked, f->drain.far_point))
 		return true;
 	return c->socket.fd >= 0 && !c->in.len &&
 	       c->socket.written + (c->ended.fin_out ? 1 : 0) ==
 		       f->drain.far_point - f->far_start &&
-	       !stand_in_unacknowledged(c->socket.fd);
+	       !proxy_sock_unacknowledged(c->socket.fd);
 }
 
 static void on_socket(void *arg, int fd, uint32_t events);
 
-static int open_stand_in(void *arg, struct flow *f)
+static int open_proxy_sock(void *arg, struct flow *f)
 {
 	(void)f;
-	return conn_open_stand_in(arg, on_socket);
+	return conn_open_proxy_sock(arg, on_socket);
 }
 
-static bool start_stand_in(void *arg, struct flow *f)
+static bool start_proxy_sock(void *arg, struct flow *f)
 {
 	(void)f;
-	return conn_start_stand_in(arg);
+	return conn_start_proxy_sock(arg);
 }
 
 const struct flow_ops conn_ops = {
 	.to_far = to_far,
 	.to_near = to_near,
-	.to_stand_in = to_stand_in,
-	.tell = tell,
-	.stand_in = open_stand_in,
-	.start = start_stand_in,
+	.to_proxy_sock = to_proxy_sock,
+	.notify = notify,
+	.proxy_sock = open_proxy_sock,
+	.start = start_proxy_sock,
 	.is_drained = is_drained,
 	.refuse_far = refuse_far,
 	.refuse_near = refuse_near,
@@ -264,14 +264,14 @@ const struct flow_ops conn_ops = {
 };
 
 /* Reports whether an intercepted connection has had no benefit for that time. */
-bool conn_is_calm_for(const struct conn *c, int64_t ms, mono_t now)
+bool conn_is_no_benefit_for(const struct conn *c, int64_t ms, mono_t now)
 {
-	return c->e->settings.mode != ACCEL_ALWAYS && mono_sub_ms(now, c->gained) >= ms;
+	return c->e->settings.mode != ACCEL_ALWAYS && mono_sub_ms(now, c->benefit_at) >= ms;
 }
 
-bool conn_is_calm(const struct conn *c, mono_t now)
+bool conn_lacks_benefit(const struct conn *c, mono_t now)
 {
-	return conn_is_calm_for(c, CONN_CALM_MS, now);
+	return conn_is_no_benefit_for(c, CONN_NO_BENEFIT_MS, now);
 }
 
 void conn_release(struct conn *c, mono_t now)
@@ -280,14 +280,14 @@ void conn_release(struct conn *c, mono_t now)
 				   .stream = c->bound,
 				   .at = { c->flow.near.next } };
 
-	if (c->flow.state != FLOW_TAKEN || c->ended.lingers)
+	if (c->flow.state != FLOW_INTERCEPTED || c->ended.lingers)
 		return;
-	c->calm = conn_is_calm(c, now);
+	c->no_benefit = conn_lacks_benefit(c, now);
 	if (c->flow.leader)
 		flow_release(&c->flow, now);
 	else
-		peer_tell(c->peer, &ask);
-	engine_hurry(c->e);
+		peer_notify(c->peer, &ask);
+	engine_start_tick(c->e);
 }
 
 /* --- bytes --- */
@@ -312,7 +312,7 @@ static bool end_where_done(struct conn *c)
 
 	if (!c->ended.near_eof || !c->ended.fin_out || c->flow.state == FLOW_RETURNING)
 		return false;
-	if (stand_in_unacknowledged(fd) && !stand_in_is_over(fd)) {
+	if (proxy_sock_unacknowledged(fd) && !proxy_sock_is_over(fd)) {
 		if (!c->ended.lingers)
 			loop_fd_del(c->e->loop, fd);
 		c->ended.lingers = true;
@@ -335,22 +335,21 @@ static void failed(struct conn *c)
 	flow_reset(&c->flow, false, loop_now(c->e->loop));
 }
 
-static void count(struct conn *c, enum saving_direction d, size_t n)
+static void count(struct conn *c, enum saved_direction d, size_t n)
 {
 	const struct flow *f = &c->flow;
 	uint32_t rtt_us = peer_rtt_us(c->peer);
 	mono_t now = loop_now(c->e->loop);
-	struct saving_step step = { .direction = d,
-				    .bytes = n,
-				    .rtt_us = rtt_us,
-				    .window =
-					    flow_widest(f, d == SAVING_OUT ? &f->far : &f->near) };
+	struct saved_step step = { .direction = d,
+				   .bytes = n,
+				   .rtt_us = rtt_us,
+				   .window = flow_widest(f, d == SAVED_OUT ? &f->far : &f->near) };
 
-	saving_add(&c->saving, &step, now);
+	time_saved_add(&c->time_saved, &step, now);
 	meter_add(&c->through[d], n, rtt_us, now);
 	if (judge_is_worth_keeping(c, d, meter_best(&c->through[d], rtt_us, now)))
-		c->gained = now;
-	if (d == SAVING_OUT)
+		c->benefit_at = now;
+	if (d == SAVED_OUT)
 		c->bytes.out += n;
 	else
 		c->bytes.in += n;
@@ -376,12 +375,12 @@ size_t conn_send(struct conn *c, size_t max)
 		failed(c);
 	if (n == 0) {
 		c->ended.near_eof = true;
-		peer_tell(c->peer, &fin);
+		peer_notify(c->peer, &fin);
 	}
 	if (n <= 0)
 		return 0;
 	c->window.may_send -= (uint32_t)n;
-	count(c, SAVING_OUT, (size_t)n);
+	count(c, SAVED_OUT, (size_t)n);
 	carried = peer_send(c->peer, c->bound, buf, (size_t)n);
 	c->bytes.carried_out += carried;
 	return carried;
@@ -448,10 +447,10 @@ bool conn_data(struct conn *c, const void *data, size_t len, size_t carried)
 		return true;
 	if (len > c->window.given)
 		return false;
-	place_heard(c, loop_now(c->e->loop));
+	place_received(c, loop_now(c->e->loop));
 	c->window.given -= (uint32_t)len;
 	c->bytes.carried_in += carried;
-	count(c, SAVING_IN, len);
+	count(c, SAVED_IN, len);
 	fifo_put(&c->in, data, len);
 	pump(c);
 	return true;
@@ -461,7 +460,7 @@ bool conn_data(struct conn *c, const void *data, size_t len, size_t carried)
 
 bool conn_message(struct conn *c, const struct accel_frame *f, mono_t now)
 {
-	place_heard(c, now);
+	place_received(c, now);
 	switch (f->type) {
 	case ACCEL_CREDIT:
 		c->window.may_send += min_of(f->credit.bytes, UINT32_MAX - c->window.may_send);
@@ -471,7 +470,7 @@ bool conn_message(struct conn *c, const struct accel_frame *f, mono_t now)
 		c->ended.far_fin = c->flow.far.fin = true;
 		break;
 	case ACCEL_REFUSE:
-		c->refused = (uint8_t)judge_of_refusal(f->refuse.reason);
+		c->refused = (uint8_t)eligibility_of_refusal(f->refuse.reason);
 		count_refusal(c, f->refuse.reason);
 		/* fall through */
 	default:
@@ -481,11 +480,11 @@ bool conn_message(struct conn *c, const struct accel_frame *f, mono_t now)
 	}
 	conn_sync_stream(c);
 	pump(c);
-	engine_hurry(c->e);
+	engine_start_tick(c->e);
 	return true;
 }
 
-void conn_carrier_gone(struct conn *c, mono_t now)
+void conn_interproxy_gone(struct conn *c, mono_t now)
 {
 	/* An ended connection needs no credit. */
 	if (c->ended.lingers) {
@@ -493,6 +492,6 @@ void conn_carrier_gone(struct conn *c, mono_t now)
 		c->bound = 0;
 		return;
 	}
-	flow_carrier_gone(&c->flow, now);
+	flow_interproxy_gone(&c->flow, now);
 	conn_sync_stream(c);
 }

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "flow.h"
-#include "taken.h"
+#include "intercepted.h"
 #include "wire/accel.h"
 #include "wire/accel_report.h"
 
@@ -30,7 +30,7 @@ struct conn_frame {
 bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now);
 /* Handles a frame between two hosts of the local LAN, which leond does not forward. The frame
  * matters only for a connection intercepted before the move of a host to this LAN. */
-void conn_frame_here(struct engine *e, const struct flow_frame *f, mono_t now);
+void conn_frame_local(struct engine *e, const struct flow_frame *f, mono_t now);
 /* Returns the destination of a packet that the local kernel sends to a host. NULL: none. */
 struct conn *conn_of_packet(struct engine *e, uint16_t vlan, const struct tcp_view *t);
 /* Handles a packet of the proxy socket. */
@@ -52,12 +52,12 @@ bool conn_data(struct conn *c, const void *data, size_t len, size_t carried);
 size_t conn_send(struct conn *c, size_t max);
 /* The turn of the stream is over: all data has been sent. */
 void conn_turn_over(struct conn *c);
-void conn_carrier_gone(struct conn *c, mono_t now);
+void conn_interproxy_gone(struct conn *c, mono_t now);
 
 /* Resets a connection of the previous process. */
-void conn_bury(struct conn *c, const struct taken_one *one, mono_t now);
+void conn_quench(struct conn *c, const struct intercepted_one *one, mono_t now);
 /* Probes the near host, or both hosts if both are on the local LAN. The answers are refused. */
-void conn_ask(struct conn *c);
+void conn_probe_reset(struct conn *c);
 /* Handles connections that are drained or released. Returns true if there are any. */
 bool conns_tick(struct engine *e, mono_t now);
 /* leond reports that a host is behind that node. */
@@ -74,7 +74,8 @@ struct accel_time conns_time(const struct engine *e);
 void conns_page(struct engine *e, uint64_t behind, struct accel_page *page, mono_t now);
 struct jsonw;
 void conns_write(const struct engine *e, struct jsonw *w);
-/* Writes the connections between two endpoints, in either order, with all checks of judge.h. */
+/* Writes the connections between two endpoints, in either order, with all checks of
+ * eligibility.h. */
 void conns_explain(struct engine *e, const struct endpoint *a, const struct endpoint *b,
 		   struct jsonw *w, mono_t now);
 void conns_free(struct engine *e);

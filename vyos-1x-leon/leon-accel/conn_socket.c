@@ -13,7 +13,7 @@
 #include "engine.h"
 #include "faults.h"
 #include "peer.h"
-#include "stand_in.h"
+#include "proxy_sock.h"
 
 #define RECEIVE_WINDOW_BLIND (64u << 20) /* stated with a shift of 14, the host has another */
 #define MSS_V4_MIN	     536
@@ -46,7 +46,7 @@ static uint16_t mss_of(const struct flow *f)
 
 /* Shifts of received and stated windows. If no SYN was seen, received windows use the proven shift
  * and stated windows use the largest shift. Both are then too small, never too large. */
-static void choose_scales(const struct flow *f, struct stand_in *s)
+static void choose_scales(const struct flow *f, struct proxy_sock *s)
 {
 	const struct accel_options *near = &f->near.syn, *far = &f->far.syn;
 
@@ -73,7 +73,7 @@ void conn_give_credit(struct conn *c)
 		return;
 	c->window.given += f.credit.bytes;
 	c->e->promised += f.credit.bytes;
-	peer_tell(c->peer, &f);
+	peer_notify(c->peer, &f);
 }
 
 void conn_watch(struct conn *c, uint32_t events)
@@ -110,30 +110,30 @@ static void repeat_fin(struct conn *c)
 static void remember(struct conn *c)
 {
 	const struct flow *f = &c->flow;
-	struct taken_one one = { .key = f->key,
-				 .near_mac = f->near.mac,
-				 .far_mac = f->far.mac,
-				 .node = peer_id(c->peer),
-				 .near_start = f->near_start,
-				 .far_start = f->far_start };
+	struct intercepted_one one = { .key = f->key,
+				       .near_mac = f->near.mac,
+				       .far_mac = f->far.mac,
+				       .node = peer_id(c->peer),
+				       .near_start = f->near_start,
+				       .far_start = f->far_start };
 
-	c->socket.remembered = taken_put(c->e->taken, &one);
+	c->socket.file_index = intercepted_put(c->e->intercepted, &one);
 }
 
-static struct stand_in stand_in_of(struct conn *c, const struct lan *lan)
+static struct proxy_sock proxy_sock_of(struct conn *c, const struct lan *lan)
 {
 	const struct flow *f = &c->flow;
-	struct stand_in s = { .device = lan->name,
-			      .near = { f->key.near, f->key.near_port },
-			      .far = { f->key.far, f->key.far_port },
-			      .send_seq = f->far_start,
-			      .receive_seq = f->near_start,
-			      .window = f->near.window,
-			      .receive_window = credit_receive_window(c),
-			      .send_buffer = credit_send_buffer(c),
-			      .mss = mss_of(f),
-			      .timestamps = f->near.has_ts && f->far.has_ts,
-			      .timestamp = f->far.ts_val };
+	struct proxy_sock s = { .device = lan->name,
+				.near = { f->key.near, f->key.near_port },
+				.far = { f->key.far, f->key.far_port },
+				.send_seq = f->far_start,
+				.receive_seq = f->near_start,
+				.window = f->near.window,
+				.receive_window = credit_receive_window(c),
+				.send_buffer = credit_send_buffer(c),
+				.mss = mss_of(f),
+				.timestamps = f->near.has_ts && f->far.has_ts,
+				.timestamp = f->far.ts_val };
 
 	choose_scales(f, &s);
 	return s;
@@ -142,19 +142,19 @@ static struct stand_in stand_in_of(struct conn *c, const struct lan *lan)
 /* A connection without a proxy socket stays plain, and another attempt follows. */
 static struct log_limit socket_limit = LOG_LIMIT_INIT(5, 1);
 
-int conn_open_stand_in(struct conn *c, conn_event_fn on_socket)
+int conn_open_proxy_sock(struct conn *c, conn_event_fn on_socket)
 {
 	struct flow *f = &c->flow;
 	struct lan *lan = engine_lan(c->e, f->key.vlan);
-	struct stand_in s;
+	struct proxy_sock s;
 	int fd = -ENOBUFS;
 
 	if (lan) {
-		s = stand_in_of(c, lan);
-		fd = stand_in_open(&s);
+		s = proxy_sock_of(c, lan);
+		fd = proxy_sock_open(&s);
 	}
 	if (fd >= 0 && loop_fd_add(c->e->loop, fd, 0, on_socket, c) < 0) {
-		stand_in_leave(fd);
+		proxy_sock_leave(fd);
 		fd = -ENOMEM;
 	}
 	if (fd < 0) {
@@ -170,21 +170,21 @@ int conn_open_stand_in(struct conn *c, conn_event_fn on_socket)
 	return 0;
 }
 
-static void count_taken(struct conn *c)
+static void count_intercepted(struct conn *c)
 {
-	c->e->n_taken++;
-	c->e->counters.taken++;
-	peer_counted(c->peer)->taken++;
-	peer_counted(c->peer)->taken_now++;
+	c->e->n_intercepted++;
+	c->e->counters.intercepted++;
+	peer_counted(c->peer)->intercepted++;
+	peer_counted(c->peer)->intercepted_now++;
 	if (c->times < UINT16_MAX)
 		c->times++;
 }
 
-bool conn_start_stand_in(struct conn *c)
+bool conn_start_proxy_sock(struct conn *c)
 {
 	struct flow *f = &c->flow;
-	struct stand_in s = stand_in_of(c, engine_lan(c->e, f->key.vlan));
-	int rc = stand_in_start(c->socket.fd, &s);
+	struct proxy_sock s = proxy_sock_of(c, engine_lan(c->e, f->key.vlan));
+	int rc = proxy_sock_start(c->socket.fd, &s);
 
 	if (rc < 0)
 		log_error("accel", "a proxy socket does not start: %s", strerror(-rc));
@@ -192,10 +192,10 @@ bool conn_start_stand_in(struct conn *c)
 		 s.window, s.near_scale, s.far_scale, s.mss, f->hold.n);
 	remember(c);
 	c->socket.started = true;
-	c->gained = loop_now(c->e->loop);
-	c->calm = false;
-	c->refused = ACCEL_WHY_NONE;
-	count_taken(c);
+	c->benefit_at = loop_now(c->e->loop);
+	c->no_benefit = false;
+	c->refused = ACCEL_REASON_NONE;
+	count_intercepted(c);
 	c->socket.written = 0;
 	c->ended.far_fin = c->ended.fin_out = c->ended.near_eof = false;
 	conn_watch(c, EPOLLIN);

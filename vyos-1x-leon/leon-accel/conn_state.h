@@ -12,19 +12,19 @@
 #include "engine.h"
 #include "fifo.h"
 #include "flow.h"
-#include "here.h"
+#include "local_pair.h"
 #include "meter.h"
-#include "saving.h"
+#include "time_saved.h"
 #include "share.h"
 
 /* Places of the hosts. */
-struct conn_away {
-	node_id_t far_at; /* Present node of the far host. 0: the peer. */
-	bool near_away;	  /* The near host has moved to another node. */
-	mono_t met;	  /* Time of the last change of far_at. */
-	mono_t near_seen; /* Last time at which the peer proved that it has the connection. */
-	uint8_t finds;	  /* Remaining number of probes for both hosts. */
-	struct here together;
+struct conn_migrated {
+	node_id_t far_at;    /* Present node of the far host. 0: the peer. */
+	bool near_migrated;  /* The near host has moved to another node. */
+	mono_t met;	     /* Time of the last change of far_at. */
+	mono_t near_seen;    /* Last time at which the peer proved that it has the connection. */
+	uint8_t host_probes; /* Remaining number of probes for both hosts. */
+	struct local_pair local_pair;
 };
 
 /* Proxy socket. */
@@ -32,7 +32,7 @@ struct conn_socket {
 	int fd;		  /* Descriptor. -1: no proxy socket. */
 	bool started;	  /* The proxy socket is part of the connection. */
 	mono_t made;	  /* Time at which the proxy socket was made. */
-	int remembered;	  /* Index in the file of taken.h. -1: not in the file. */
+	int file_index;	  /* Index in the file of intercepted.h. -1: not in the file. */
 	uint32_t watched; /* Watched events. */
 	uint32_t written; /* Bytes of the far host in the proxy socket, modulo 2^32. */
 };
@@ -54,7 +54,7 @@ struct conn_ended {
 };
 
 /* Probes for a host that may not know of the reset. */
-struct conn_ask {
+struct conn_probe_reset {
 	uint8_t left;
 	bool both; /* The far host is probed, too. */
 };
@@ -65,37 +65,37 @@ struct conn {
 	struct share_link link;
 	struct flow flow;
 	unsigned hash;
-	struct conn_away away;
+	struct conn_migrated away;
 	uint32_t bound; /* Stream number of the connection at the peer. 0: no stream. */
 	struct conn_socket socket;
-	struct conn_ask ask;
+	struct conn_probe_reset ask;
 	struct fifo in; /* Bytes for the near host. */
 	struct conn_window window;
 	struct conn_ended ended;
 	/* State of an intercepted connection. */
 	struct accel_bytes bytes;
-	struct saving saving;
+	struct time_saved time_saved;
 	/* By direction: bytes that the proxy socket delivered and received. */
 	struct meter through[2];
-	mono_t gained; /* Last time at which interception had a benefit. */
+	mono_t benefit_at; /* Last time at which interception had a benefit. */
 	uint64_t serial;
 	uint16_t times; /* Number of interceptions. */
 	/* State of a plain connection. */
 	struct meter plain[2]; /* By direction. */
-	bool calm;	       /* Released because of a low rate. */
-	uint8_t why;	       /* enum accel_why at the last frame. */
-	uint8_t refused;       /* enum accel_why of the last REFUSE. 0: no REFUSE. */
+	bool no_benefit;       /* Released because of a low rate. */
+	uint8_t reason;	       /* enum accel_reason at the last frame. */
+	uint8_t refused;       /* enum accel_reason of the last REFUSE. 0: no REFUSE. */
 };
 
 extern const struct flow_ops conn_ops;
 /* Forgets proxy socket and stream. The descriptor stays open. */
 void conn_detach(struct conn *c);
 /* Time without benefit after which the place of a connection is free for another one. */
-#define CONN_CALM_MS 5000
+#define CONN_NO_BENEFIT_MS 5000
 /* Reports whether an intercepted connection has had no benefit for that time. */
-bool conn_is_calm_for(const struct conn *c, int64_t ms, mono_t now);
-/* The same for CONN_CALM_MS. */
-bool conn_is_calm(const struct conn *c, mono_t now);
+bool conn_is_no_benefit_for(const struct conn *c, int64_t ms, mono_t now);
+/* The same for CONN_NO_BENEFIT_MS. */
+bool conn_lacks_benefit(const struct conn *c, mono_t now);
 /* Acknowledged bytes, possibly undelivered to the other host, in both directions. */
 uint64_t conn_undelivered(const struct conn *c);
 /* Releases the connection, or requests its release from the other end. */
@@ -111,8 +111,8 @@ struct conn *conns_next(const struct engine *e, const struct conn *c);
 /* conn_socket.c: the proxy socket. */
 typedef void (*conn_event_fn)(void *arg, int fd, uint32_t events);
 /* Makes the proxy socket, and calls fn for its events. Returns 0 or -errno. */
-int conn_open_stand_in(struct conn *c, conn_event_fn fn);
-bool conn_start_stand_in(struct conn *c);
+int conn_open_proxy_sock(struct conn *c, conn_event_fn fn);
+bool conn_start_proxy_sock(struct conn *c);
 void conn_watch(struct conn *c, uint32_t events);
 /* Grants the other end the credit that is due. */
 void conn_give_credit(struct conn *c);
@@ -121,6 +121,6 @@ void conn_give_credit(struct conn *c);
 /* Answers a frame of a host with RST. */
 void conn_refuse(struct conn *c, enum accel_where where, const struct flow_frame *frame);
 /* Makes the host state its sequence numbers. */
-void conn_ask_host(struct conn *c, enum accel_where where);
+void conn_request_host(struct conn *c, enum accel_where where);
 /* Resets the hosts. fd: the proxy socket, or -1. */
 void conn_end_by_reset(struct conn *c, int fd);

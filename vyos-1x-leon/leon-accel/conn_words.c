@@ -8,7 +8,7 @@
 #include "engine.h"
 #include "peer.h"
 #include "place.h"
-#include "stand_in.h"
+#include "proxy_sock.h"
 
 #define ASKS 5 /* one each second, because each may be lost */
 
@@ -63,7 +63,7 @@ void conn_refuse(struct conn *c, enum accel_where where, const struct flow_frame
  * No process knows the acknowledgement of the host. The host answers an old segment with an ACK,
  * which states the number. The ACK is answered with RST.
  */
-void conn_ask_host(struct conn *c, enum accel_where where)
+void conn_request_host(struct conn *c, enum accel_where where)
 {
 	const struct flow *f = &c->flow;
 	bool near = where == ACCEL_LAN;
@@ -74,10 +74,10 @@ void conn_ask_host(struct conn *c, enum accel_where where)
 	send_made(c, where, &s);
 }
 
-void conn_ask(struct conn *c)
+void conn_probe_reset(struct conn *c)
 {
-	/* One of two hosts at a time, because both may be on the same LAN (here.c). */
-	conn_ask_host(c, c->ask.both && c->ask.left % 2 ? ACCEL_NODE : ACCEL_LAN);
+	/* One of two hosts at a time, because both may be on the same LAN (local_pair.c). */
+	conn_request_host(c, c->ask.both && c->ask.left % 2 ? ACCEL_NODE : ACCEL_LAN);
 }
 
 static void count_reset(struct conn *c)
@@ -86,7 +86,7 @@ static void count_reset(struct conn *c)
 	peer_counted(c->peer)->reset++;
 }
 
-void conn_bury(struct conn *c, const struct taken_one *one, mono_t now)
+void conn_quench(struct conn *c, const struct intercepted_one *one, mono_t now)
 {
 	struct flow *f = &c->flow;
 
@@ -94,7 +94,7 @@ void conn_bury(struct conn *c, const struct taken_one *one, mono_t now)
 	f->far.mac = one->far_mac;
 	f->near_start = one->near_start;
 	f->far_start = one->far_start;
-	flow_bury(f, now);
+	flow_quench(f, now);
 	count_reset(c);
 	c->ask.left = ASKS;
 	c->ask.both = false;
@@ -107,12 +107,12 @@ void conn_end_by_reset(struct conn *c, int fd)
 	reset_by_hand(c);
 	/* The other accelerator cannot reset the far host any more. */
 	if (!peer_is_up(c->peer) || c->away.far_at)
-		conn_ask_host(c, ACCEL_NODE);
+		conn_request_host(c, ACCEL_NODE);
 	/* Both hosts may be past the number, because both also exchange frames directly. A host
 	 * answers with the present number. */
 	c->ask.both = c->away.far_at;
 	if (c->ask.both)
 		c->ask.left = 2 * ASKS;
 	if (fd >= 0)
-		stand_in_reset(fd);
+		proxy_sock_reset(fd);
 }

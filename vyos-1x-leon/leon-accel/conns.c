@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "away.h"
+#include "migrated.h"
 #include "base/defs.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "conn_key.h"
 #include "conn_state.h"
-#include "judge.h"
+#include "eligibility.h"
 #include "peer.h"
 #include "place.h"
 
@@ -27,7 +27,7 @@
 /* Time without benefit after which an intercepted connection is released: the first if no other
  * connection needs its place, the second otherwise. A shorter time would mistake a pause for the
  * end of a transfer. */
-#define CALM_MS 60000
+#define NO_BENEFIT_MS 60000
 /* Silence before frames bypass leon-accel, or duration of the bypass, after which a connection is
  * forgotten (TIME_WAIT is over). */
 #define UNSEEN_MS     5000
@@ -67,7 +67,7 @@ static struct conn *add(struct engine *e, struct accel_peer *p, const struct acc
 	c->e = e;
 	c->peer = p;
 	c->hash = hash;
-	c->socket.fd = c->socket.remembered = -1;
+	c->socket.fd = c->socket.file_index = -1;
 	c->serial = ++e->last_serial;
 	flow_init(&c->flow, &conn_ops, c, peer_leads(p), k, now);
 	HASH_ADD_KEYPTR_BYHASHVALUE(hh, e->conns, &c->flow.key, sizeof(c->flow.key), hash, entry);
@@ -81,7 +81,7 @@ static void forget(struct conn *c)
 	struct conn_entry *entry = container_of(c, struct conn_entry, conn);
 	struct engine *e = c->e;
 
-	struct accel_time time = saving_time(&c->saving);
+	struct accel_time time = time_saved_total(&c->time_saved);
 
 	e->forgotten.with_ms += time.with_ms;
 	e->forgotten.without_ms += time.without_ms;
@@ -114,7 +114,7 @@ static bool make_room(struct engine *e, struct accel_peer *p)
 /* Reports whether the connection may stay intercepted. */
 static bool is_wanted(const struct conn *c)
 {
-	return judge_is_on(c) && judge_is_admitted(c);
+	return eligibility_is_on(c) && eligibility_is_admitted(c);
 }
 
 static bool is_needed(const struct conn *c, mono_t now)
@@ -122,27 +122,27 @@ static bool is_needed(const struct conn *c, mono_t now)
 	const struct engine *e = c->e;
 	bool others_wait = e->full_at.ns && mono_sub_ms(now, e->full_at) < FULL_MS;
 
-	return !conn_is_calm_for(c, others_wait ? CONN_CALM_MS : CALM_MS, now);
+	return !conn_is_no_benefit_for(c, others_wait ? CONN_NO_BENEFIT_MS : NO_BENEFIT_MS, now);
 }
 
 static void consider(struct conn *c, mono_t now)
 {
 	struct engine *e = c->e;
 
-	c->why = c->flow.state == FLOW_PLAIN ? (uint8_t)judge(c, now) : ACCEL_WHY_NONE;
+	c->reason = c->flow.state == FLOW_PLAIN ? (uint8_t)eligibility(c, now) : ACCEL_REASON_NONE;
 	if (c->flow.state != FLOW_PLAIN)
 		return;
-	if (c->why == ACCEL_WHY_FULL && !mono_before(now, c->flow.retry.not_before)) {
+	if (c->reason == ACCEL_REASON_FULL && !mono_before(now, c->flow.retry.not_before)) {
 		e->counters.full++;
 		e->full_at = now;
 		flow_wait(&c->flow, now);
 	}
-	if (c->why)
+	if (c->reason)
 		return;
 	c->bound = peer_new_stream(c->peer);
 	peer_bind(c->peer, c->bound, c);
 	flow_offer(&c->flow, c->bound, now);
-	engine_hurry(e);
+	engine_start_tick(e);
 }
 
 /* The far host moved to another node. */
@@ -161,9 +161,9 @@ static void change_peer(struct conn *c, struct accel_peer *p, mono_t now)
 }
 
 /* Reports whether the connection has a proxy socket or may soon have one. */
-static bool is_taken(const struct conn *c)
+static bool is_intercepted(const struct conn *c)
 {
-	return flow_is_draining(&c->flow) || c->flow.state == FLOW_TAKEN ||
+	return flow_is_draining(&c->flow) || c->flow.state == FLOW_INTERCEPTED ||
 	       c->flow.state == FLOW_RETURNING;
 }
 
@@ -183,7 +183,7 @@ static bool is_placed(const struct conn *c, const struct conn_frame *cf)
  * accelerator. */
 static bool refuse_stray(struct conn *c, struct accel_peer *from)
 {
-	if (c->flow.state != FLOW_TAKEN && c->flow.state != FLOW_RETURNING)
+	if (c->flow.state != FLOW_INTERCEPTED && c->flow.state != FLOW_RETURNING)
 		return false;
 	peer_misuse(from, ACCEL_STRAY);
 	return true;
@@ -194,11 +194,11 @@ static bool refuse_stray(struct conn *c, struct accel_peer *from)
 static bool is_elsewhere(struct conn *c, const struct conn_frame *cf, mono_t now)
 {
 	if (c->peer != cf->peer)
-		flow_call_off(&c->flow, now);
-	if (is_taken(c))
-		return away_frame(c, cf, now);
+		flow_cancel(&c->flow, now);
+	if (is_intercepted(c))
+		return migrated_frame(c, cf, now);
 	c->away.far_at = NODE_ID_NONE;
-	c->away.near_away = false;
+	c->away.near_migrated = false;
 	if (c->peer != cf->peer)
 		change_peer(c, cf->peer, now);
 	return false;
@@ -223,9 +223,9 @@ bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now)
 		return true;
 	}
 	if (f->t->payload_len && c->flow.state == FLOW_PLAIN)
-		meter_add(&c->plain[cf->from_lan ? SAVING_OUT : SAVING_IN], f->t->payload_len,
+		meter_add(&c->plain[cf->from_lan ? SAVED_OUT : SAVED_IN], f->t->payload_len,
 			  peer_rtt_us(c->peer), now);
-	if (f->t->flags & TCP_URG && is_taken(c))
+	if (f->t->flags & TCP_URG && is_intercepted(c))
 		e->counters.fault[ACCEL_FAULT_URGENT]++;
 	if (cf->from_lan)
 		flow_from_near(&c->flow, f, now);
@@ -236,7 +236,7 @@ bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now)
 	return true;
 }
 
-void conn_frame_here(struct engine *e, const struct flow_frame *f, mono_t now)
+void conn_frame_local(struct engine *e, const struct flow_frame *f, mono_t now)
 {
 	struct accel_key k = conn_key_of(f->t, f->v->vlan, true);
 	unsigned hash;
@@ -249,7 +249,7 @@ void conn_frame_here(struct engine *e, const struct flow_frame *f, mono_t now)
 	}
 	if (!c)
 		return;
-	away_here(c, from_near, f, now);
+	migrated_both_local(c, from_near, f, now);
 	conn_sync_stream(c);
 }
 
@@ -262,24 +262,25 @@ struct conn *conn_of_packet(struct engine *e, uint16_t vlan, const struct tcp_vi
 	return find(e, &k, &hash);
 }
 
-static void refuse(struct engine *e, struct accel_peer *p, uint32_t stream, enum accel_refusal why)
+static void refuse(struct engine *e, struct accel_peer *p, uint32_t stream,
+		   enum accel_refusal reason)
 {
 	struct accel_frame no = { .type = ACCEL_REFUSE,
 				  .stream = stream,
-				  .refuse = { (uint8_t)why } };
+				  .refuse = { (uint8_t)reason } };
 
 	e->counters.refused++;
 	peer_counted(p)->refused++;
-	peer_tell(p, &no);
+	peer_notify(p, &no);
 }
 
-static enum accel_refusal why_not(const struct conn *c)
+static enum accel_refusal reason_plain(const struct conn *c)
 {
-	if (judge_is_full(c->e))
+	if (eligibility_is_full(c->e))
 		return ACCEL_NO_PLACE;
-	if (peer_is_aside(c->peer) || !judge_is_on(c))
+	if (peer_is_bypassed(c->peer) || !eligibility_is_on(c))
 		return ACCEL_NOT_WITH_YOU;
-	return judge_is_admitted(c) ? ACCEL_NOT_NOW : ACCEL_NOT_THIS_ONE;
+	return eligibility_is_admitted(c) ? ACCEL_NOT_NOW : ACCEL_NOT_THIS_ONE;
 }
 
 /* Returns the connection of an OFFER of the node. NULL: not interceptable, and the node was
@@ -291,13 +292,13 @@ static struct conn *find_named(struct engine *e, struct accel_peer *p, const str
 	unsigned hash;
 	struct conn *c = find(e, &k, &hash);
 
-	if (judge_is_full(e))
+	if (eligibility_is_full(e))
 		e->full_at = now;
 	/* An own offer of the same connection has its place already. */
-	if (c && c->peer == p && (c->bound || !judge_is_full(e)) && is_wanted(c) &&
-	    !peer_is_aside(p))
+	if (c && c->peer == p && (c->bound || !eligibility_is_full(e)) && is_wanted(c) &&
+	    !peer_is_bypassed(p))
 		return c;
-	refuse(e, p, f->stream, c && c->peer == p ? why_not(c) : ACCEL_NOT_NOW);
+	refuse(e, p, f->stream, c && c->peer == p ? reason_plain(c) : ACCEL_NOT_NOW);
 	return NULL;
 }
 
@@ -313,7 +314,7 @@ void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_fra
 			peer_unbind(p, c->bound);
 		c->bound = f->stream;
 		peer_bind(p, c->bound, c);
-		engine_hurry(e);
+		engine_start_tick(e);
 	}
 	conn_sync_stream(c);
 }
@@ -321,7 +322,7 @@ void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_fra
 /* --- connections of the previous process --- */
 
 /* An entry waits until leond is connected and the node is known. */
-static bool bury(struct engine *e, const struct taken_one *one, mono_t now)
+static bool quench(struct engine *e, const struct intercepted_one *one, mono_t now)
 {
 	struct accel_peer *p = peer_find(e, one->node);
 	struct accel_key k = conn_key_from(&one->key, false);
@@ -334,18 +335,18 @@ static bool bury(struct engine *e, const struct taken_one *one, mono_t now)
 	if (!c)
 		c = add(e, p, &k, hash, now);
 	if (c->flow.state == FLOW_PLAIN)
-		conn_bury(c, one, now);
+		conn_quench(c, one, now);
 	return true;
 }
 
-static void bury_all(struct engine *e, mono_t now)
+static void quench_all(struct engine *e, mono_t now)
 {
-	const struct taken_one *one;
+	const struct intercepted_one *one;
 	unsigned i = 0;
 
-	while ((one = taken_before(e->taken, i)) != NULL)
-		if (bury(e, one, now))
-			taken_forget_before(e->taken, i);
+	while ((one = intercepted_before(e->intercepted, i)) != NULL)
+		if (quench(e, one, now))
+			intercepted_forget_before(e->intercepted, i);
 		else
 			i++;
 }
@@ -362,7 +363,7 @@ bool conns_tick(struct engine *e, mono_t now)
 		if (!flow_is_draining(&c->flow) && c->flow.state != FLOW_RETURNING)
 			continue;
 		if (place_is_here(c))
-			here_tick(c, now);
+			local_pair_tick(c, now);
 		flow_tick(&c->flow, peer_rtt_ms(c->peer), now);
 		conn_sync_stream(c);
 		any = true;
@@ -381,14 +382,14 @@ static bool is_stale(const struct conn *c, mono_t now)
 	if (c->flow.state != FLOW_PLAIN)
 		return false;
 	return silent > (c->link.is_listed ? UNANSWERED_SILENT_MS : PLAIN_SILENT_MS) ||
-	       peer_is_aside(c->peer) || peer_is_left(c->peer, now);
+	       peer_is_bypassed(c->peer) || peer_is_left(c->peer, now);
 }
 
 void conns_second(struct engine *e, mono_t now)
 {
 	struct conn_entry *entry, *next;
 
-	bury_all(e, now);
+	quench_all(e, now);
 	memset(e->plain, 0, sizeof(e->plain));
 	e->undelivered = 0;
 	HASH_ITER(hh, e->conns, entry, next) {
@@ -396,22 +397,22 @@ void conns_second(struct engine *e, mono_t now)
 
 		conn_end_where_done(c);
 		if (c->flow.state == FLOW_PLAIN)
-			e->plain[judge(c, now)]++;
+			e->plain[eligibility(c, now)]++;
 		e->undelivered += conn_undelivered(c);
 		if (c->ask.left && c->flow.state == FLOW_CLOSED) {
 			c->ask.left--;
-			conn_ask(c);
+			conn_probe_reset(c);
 		}
-		if (c->away.finds && !is_taken(c)) {
-			c->away.finds--;
+		if (c->away.host_probes && !is_intercepted(c)) {
+			c->away.host_probes--;
 			here_find_hosts(c);
 		}
-		if (is_taken(c) && away_is_lost(c, now))
+		if (is_intercepted(c) && migrated_is_lost(c, now))
 			flow_reset(&c->flow, false, now);
-		if (c->flow.state == FLOW_TAKEN &&
-		    (!is_wanted(c) || !is_needed(c, now) || place_is_away(c) || c->flow.foreign))
+		if (c->flow.state == FLOW_INTERCEPTED && (!is_wanted(c) || !is_needed(c, now) ||
+							  place_is_migrated(c) || c->flow.foreign))
 			conn_release(c, now);
-		if (!place_is_away(c) && flow_watch(&c->flow, peer_rtt_ms(c->peer), now)) {
+		if (!place_is_migrated(c) && flow_watch(&c->flow, peer_rtt_ms(c->peer), now)) {
 			e->counters.fault[ACCEL_FAULT_UNPROVED]++;
 			conn_sync_stream(c);
 		}
@@ -443,7 +444,7 @@ void conns_release_all(struct engine *e, mono_t now)
 	struct conn_entry *entry, *next;
 
 	HASH_ITER(hh, e->conns, entry, next) {
-		flow_call_off(&entry->conn.flow, now);
+		flow_cancel(&entry->conn.flow, now);
 		conn_sync_stream(&entry->conn);
 		conn_release(&entry->conn, now);
 	}
@@ -455,8 +456,8 @@ void conns_moved(struct engine *e, uint16_t vlan, struct mac mac, node_id_t node
 
 	moved_add(&e->moved, vlan, mac);
 	HASH_ITER(hh, e->conns, entry, next)
-		if (entry->conn.flow.key.vlan == vlan && is_taken(&entry->conn))
-			away_moved(&entry->conn, mac, node, now);
+		if (entry->conn.flow.key.vlan == vlan && is_intercepted(&entry->conn))
+			migrated_update(&entry->conn, mac, node, now);
 }
 
 void conns_reset_all(struct engine *e, mono_t now)

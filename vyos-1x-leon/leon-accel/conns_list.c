@@ -7,7 +7,7 @@
 #include "base/defs.h"
 #include "base/jsonw.h"
 #include "conn_state.h"
-#include "judge.h"
+#include "eligibility.h"
 #include "peer.h"
 
 #define EXPLAINED_MAX 16 /* connections in an answer: one pair of endpoints in several VLANs */
@@ -17,7 +17,7 @@ struct accel_time conns_time(const struct engine *e)
 	struct accel_time all = e->forgotten;
 
 	for (const struct conn *c = NULL; (c = conns_next(e, c));) {
-		struct accel_time t = saving_time(&c->saving);
+		struct accel_time t = time_saved_total(&c->time_saved);
 
 		all.with_ms += t.with_ms;
 		all.without_ms += t.without_ms;
@@ -28,9 +28,12 @@ struct accel_time conns_time(const struct engine *e)
 static uint8_t state_of(const struct flow *f)
 {
 	static const uint8_t state[] = {
-		[FLOW_PLAIN] = ACCEL_CONN_PLAIN,       [FLOW_OFFERED] = ACCEL_CONN_DRAINING,
-		[FLOW_DRAINING] = ACCEL_CONN_DRAINING, [FLOW_ACCEPTED] = ACCEL_CONN_DRAINING,
-		[FLOW_TAKEN] = ACCEL_CONN_TAKEN,       [FLOW_RETURNING] = ACCEL_CONN_RETURNING,
+		[FLOW_PLAIN] = ACCEL_CONN_PLAIN,
+		[FLOW_OFFERED] = ACCEL_CONN_DRAINING,
+		[FLOW_DRAINING] = ACCEL_CONN_DRAINING,
+		[FLOW_ACCEPTED] = ACCEL_CONN_DRAINING,
+		[FLOW_INTERCEPTED] = ACCEL_CONN_INTERCEPTED,
+		[FLOW_RETURNING] = ACCEL_CONN_RETURNING,
 		[FLOW_CLOSED] = ACCEL_CONN_CLOSED,
 	};
 
@@ -55,9 +58,9 @@ static void describe(struct conn *c, struct accel_conn *out, mono_t now)
 		.held = f->hold.n,
 		.undelivered = conn_undelivered(c),
 		.times = c->times,
-		.why = f->state == FLOW_PLAIN ? (uint8_t)judge(c, now) : ACCEL_WHY_NONE,
+		.reason = f->state == FLOW_PLAIN ? (uint8_t)eligibility(c, now) : ACCEL_REASON_NONE,
 		.bytes = c->bytes,
-		.time = saving_time(&c->saving),
+		.time = time_saved_total(&c->time_saved),
 	};
 }
 
@@ -84,8 +87,8 @@ static const char *state_name(enum flow_state s)
 	case FLOW_DRAINING:
 	case FLOW_ACCEPTED:
 		return "draining";
-	case FLOW_TAKEN:
-		return "taken";
+	case FLOW_INTERCEPTED:
+		return "intercepted";
 	case FLOW_RETURNING:
 		return "returning";
 	case FLOW_CLOSED:
@@ -139,14 +142,14 @@ static bool is_between(const struct accel_key *k, const struct endpoint *a,
 static void explain(struct conn *c, struct jsonw *w, mono_t now)
 {
 	bool plain = c->flow.state == FLOW_PLAIN;
-	enum accel_why why = plain ? judge(c, now) : ACCEL_WHY_NONE;
+	enum accel_reason reason = plain ? eligibility(c, now) : ACCEL_REASON_NONE;
 
 	jsonw_object(w, NULL);
 	write_name(c, w);
-	jsonw_str(w, "reason", accel_why_word(why));
-	jsonw_str(w, "reason_text", why ? accel_why_sentence(why) : NULL);
+	jsonw_str(w, "reason", accel_reason_word(reason));
+	jsonw_str(w, "reason_text", reason ? accel_reason_sentence(reason) : NULL);
 	if (plain) {
-		judge_explain(c, w, now);
+		eligibility_explain(c, w, now);
 	} else {
 		jsonw_array(w, "checks");
 		jsonw_end(w);

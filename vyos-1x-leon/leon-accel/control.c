@@ -30,14 +30,14 @@ static void write_counters(const struct engine *e, struct jsonw *w)
 	const struct engine_counters *n = &e->counters;
 
 	jsonw_object(w, "counters");
-	jsonw_u64(w, "taken", n->taken);
-	jsonw_u64(w, "returned", n->returned);
+	jsonw_u64(w, "intercepted", n->intercepted);
+	jsonw_u64(w, "released", n->returned);
 	jsonw_u64(w, "reset", n->reset);
 	jsonw_u64(w, "refused", n->refused);
 	jsonw_u64(w, "bytes_in", n->bytes_in);
 	jsonw_u64(w, "bytes_out", n->bytes_out);
-	jsonw_u64(w, "carrier_bytes_in", n->carrier_in);
-	jsonw_u64(w, "carrier_bytes_out", n->carrier_out);
+	jsonw_u64(w, "interproxy_bytes_in", n->interproxy_in);
+	jsonw_u64(w, "interproxy_bytes_out", n->interproxy_out);
 	jsonw_u64(w, "queue_full", n->queue_full);
 	jsonw_u64(w, "held_dropped", n->held_dropped);
 	jsonw_u64(w, "maximum_reached", n->full);
@@ -52,7 +52,7 @@ static void write_counters(const struct engine *e, struct jsonw *w)
 static void show(const struct engine *e, struct jsonw *w)
 {
 	jsonw_u64(w, "connections_followed", e->n_conns);
-	jsonw_u64(w, "connections_taken", e->n_taken);
+	jsonw_u64(w, "connections_intercepted", e->n_intercepted);
 	jsonw_u64(w, "held_bytes", (uint64_t)e->held);
 	write_counters(e, w);
 	jsonw_array(w, "nodes");

@@ -6,7 +6,7 @@
 
 #include "base/defs.h"
 #include "conn_state.h"
-#include "stand_in.h"
+#include "proxy_sock.h"
 
 /* Undelivered bytes are in the proxy socket of the sender, in transit, and in the proxy socket of
  * the receiver. The credit bounds the bytes in transit. Most parts of the limit belong to the
@@ -19,7 +19,7 @@
 
 static uint32_t credit_of_one(const struct engine *e)
 {
-	uint32_t share = CREDIT_ALL / max_of(e->n_taken, 1u);
+	uint32_t share = CREDIT_ALL / max_of(e->n_intercepted, 1u);
 
 	share = min_of(share, e->settings.undelivered / UNDELIVERED_PARTS * CREDIT_PARTS);
 	return max_of(share, CREDIT_MIN);
@@ -58,6 +58,6 @@ uint64_t conn_undelivered(const struct conn *c)
 
 	if (c->socket.fd < 0)
 		return 0;
-	return stand_in_unread(c->socket.fd) + to_far + c->in.len +
-	       stand_in_unacknowledged(c->socket.fd);
+	return proxy_sock_unread(c->socket.fd) + to_far + c->in.len +
+	       proxy_sock_unacknowledged(c->socket.fd);
 }

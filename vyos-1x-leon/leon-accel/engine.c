@@ -27,27 +27,27 @@
 #define BATCH	64 /* messages of a descriptor before the next descriptor */
 #define TICK_MS 5
 #define STOP_MS 10000
-/* A process without a tick for STOOD_MS was stalled. leond may notice a stall until WOKE_MS after
- * the end. */
-#define STOOD_MS     2500
-#define SPEAKS_MS    2500 /* leond sends a message each second */
-#define WOKE_MS	     10000
-#define CARRIER_NAME "carrier"
+/* A process without a tick for STALL_MS was stalled. leond may notice a stall until STALL_END_MS
+ * after the end. */
+#define STALL_MS	2500
+#define LEOND_GAP_MS	2500 /* leond sends a message each second */
+#define STALL_END_MS	10000
+#define INTERPROXY_NAME "carrier"
 
 /* --- from leond --- */
 
 /* A packet of the accelerator of a node, for the kernel of the namespace. leond has checked the
  * addresses. The second check protects the kernel from a defect of leond. */
-static void take_carrier(struct engine *e, const uint8_t *vnet, const uint8_t *frame, size_t len,
-			 node_id_t node)
+static void take_interproxy(struct engine *e, const uint8_t *vnet, const uint8_t *frame, size_t len,
+			    node_id_t node)
 {
 	struct accel_peer *p = peer_find(e, node);
 	struct eth_view v;
 
-	if (!e->carrier_is_open)
+	if (!e->interproxy_is_open)
 		return;
 	if (eth_parse(frame, len, &v) == 0 && accel_is_between(frame, len, &v, node, e->self))
-		tun_write(&e->carrier, vnet, frame, len, v.l3_offset);
+		tun_write(&e->interproxy, vnet, frame, len, v.l3_offset);
 	else if (p)
 		peer_misuse(p, ACCEL_FOREIGN);
 }
@@ -69,7 +69,7 @@ static void take_hosts(struct engine *e, uint8_t *message, size_t message_len, n
 	cf.frame.gso_size = engine_gso_size(message + ACCEL_QUEUE_HDR);
 	if (from_lan && node == e->self) {
 		if (eth_parse(frame, len, &v) == 0 && tcp_parse(frame, len, &v, &t) == 0)
-			conn_frame_here(e, &cf.frame, loop_now(e->loop));
+			conn_frame_local(e, &cf.frame, loop_now(e->loop));
 		return;
 	}
 	if (cf.peer && eth_parse(frame, len, &v) == 0 && tcp_parse(frame, len, &v, &t) == 0 &&
@@ -86,8 +86,8 @@ static void take_message(struct engine *e, uint8_t *message, size_t len)
 	if (len <= at)
 		return;
 	if (message[0] == ACCEL_PEER)
-		take_carrier(e, message + ACCEL_QUEUE_HDR, message + at, len - at,
-			     get_u32(message + 4));
+		take_interproxy(e, message + ACCEL_QUEUE_HDR, message + at, len - at,
+				get_u32(message + 4));
 	else if (message[0] == ACCEL_LAN || message[0] == ACCEL_NODE || message[0] == ACCEL_CLAIM)
 		take_hosts(e, message, len, get_u32(message + 4));
 }
@@ -114,14 +114,14 @@ static void on_queue(void *arg, int fd, uint32_t events)
 			close_queues(e);
 		if (n <= 0)
 			break;
-		e->heard = loop_now(e->loop);
+		e->received = loop_now(e->loop);
 		take_message(e, e->message, (size_t)n);
 	}
 }
 
 /* --- from the kernel of the namespace --- */
 
-static void on_carrier(void *arg, int fd, uint32_t events)
+static void on_interproxy(void *arg, int fd, uint32_t events)
 {
 	struct engine *e = arg;
 	uint8_t *vnet = e->message, *frame = vnet + ACCEL_VNET_LEN;
@@ -215,7 +215,7 @@ static void on_listener(void *arg, int fd, uint32_t events)
 		peer_accept(e, peer, loop_now(e->loop));
 }
 
-static int listen_for_carriers(struct engine *e)
+static int listen_for_interproxies(struct engine *e)
 {
 	struct endpoint own = { accel_address(e->self), ACCEL_PORT };
 	struct sockaddr_storage ss;
@@ -235,68 +235,69 @@ static int listen_for_carriers(struct engine *e)
 	return loop_fd_add(e->loop, fd, EPOLLIN, on_listener, e);
 }
 
-static int open_carrier(struct engine *e)
+static int open_interproxy(struct engine *e)
 {
 	struct ip_addr own = accel_address(e->self);
-	int rc = tun_open_carrier(&e->carrier, e->nl, CARRIER_NAME, &own, ACCEL_PREFIX_LEN);
+	int rc =
+		tun_open_interproxy(&e->interproxy, e->nl, INTERPROXY_NAME, &own, ACCEL_PREFIX_LEN);
 
 	if (rc < 0)
 		return rc;
-	e->carrier_is_open = true;
-	rc = loop_fd_add(e->loop, e->carrier.tap.fd[0], EPOLLIN, on_carrier, e);
-	return rc < 0 ? rc : listen_for_carriers(e);
+	e->interproxy_is_open = true;
+	rc = loop_fd_add(e->loop, e->interproxy.tap.fd[0], EPOLLIN, on_interproxy, e);
+	return rc < 0 ? rc : listen_for_interproxies(e);
 }
 
 /* --- messages of leond --- */
 
-static bool stands_still(const struct engine *e, mono_t now)
+static bool is_stalled(const struct engine *e, mono_t now)
 {
-	return mono_sub_ms(now, e->ticked) > STOOD_MS;
+	return mono_sub_ms(now, e->ticked) > STALL_MS;
 }
 
 /* Time since which frames may have bypassed leon-accel. Frames in the queues survive a stall of
  * this process, frames beyond the size of the queues do not. */
 static mono_t unseen_since(const struct engine *e, mono_t now)
 {
-	mono_t stood = e->heard;
+	mono_t stall_began = e->received;
 
-	if (stands_still(e, now))
-		stood = e->ticked;
-	else if (e->woke.ns && mono_sub_ms(now, e->woke) < WOKE_MS)
-		stood = e->stood;
-	return mono_before(stood, e->heard) ? stood : e->heard;
+	if (is_stalled(e, now))
+		stall_began = e->ticked;
+	else if (e->stall_ended.ns && mono_sub_ms(now, e->stall_ended) < STALL_END_MS)
+		stall_began = e->stall_began;
+	return mono_before(stall_began, e->received) ? stall_began : e->received;
 }
 
-int engine_setup(struct engine *e, const struct accel_say_frame *f, const int *fd, unsigned n)
+int engine_setup(struct engine *e, const struct accel_notify_frame *f, const int *fd, unsigned n)
 {
 	mono_t now = loop_now(e->loop);
 
 	close_queues(e);
 	conns_unseen(e, unseen_since(e, now), now);
-	e->speaks = now; /* leond may be a new process. */
+	e->leond_since = now; /* leond may be a new process. */
 	for (unsigned i = 0; i < n; i++) {
 		e->queue[i] = fd[i];
 		loop_fd_add(e->loop, fd[i], EPOLLIN, on_queue, e);
 	}
 	e->n_queues = n;
 	e->device = f->setup.device;
-	report_anew(e);
-	if (e->carrier_is_open)
+	report_all(e);
+	if (e->interproxy_is_open)
 		return 0;
 	e->self = f->setup.self;
-	return open_carrier(e);
+	return open_interproxy(e);
 }
 
-void engine_said(struct engine *e)
+void engine_leond_seen(struct engine *e)
 {
 	mono_t now = loop_now(e->loop);
 
-	if (mono_sub_ms(now, e->said) > SPEAKS_MS)
-		e->speaks = now;
-	e->said = now;
+	if (mono_sub_ms(now, e->leond_seen) > LEOND_GAP_MS)
+		e->leond_since = now;
+	e->leond_seen = now;
 }
 
-void engine_node(struct engine *e, const struct accel_say_frame *f)
+void engine_node(struct engine *e, const struct accel_notify_frame *f)
 {
 	peer_learn(e, f, loop_now(e->loop));
 }
@@ -316,7 +317,8 @@ void engine_set(struct engine *e, const struct accel_settings *s)
 bool engine_is_idle(const struct engine *e)
 {
 	/* Nor is a connection drained that the other end may have intercepted. */
-	return !engine_answers(e) && !e->n_taken && !timer_is_set(e->tick) && !peers_unsent(e);
+	return !engine_answers(e) && !e->n_intercepted && !timer_is_set(e->tick) &&
+	       !peers_unsent(e);
 }
 
 /* --- timers --- */
@@ -334,9 +336,9 @@ static void on_second(void *arg, mono_t now)
 	struct engine *e = arg;
 
 	timer_set(e->second, mono_add_ms(now, e->stopping ? 50 : 1000));
-	if (stands_still(e, now)) {
-		e->stood = e->ticked;
-		e->woke = now;
+	if (is_stalled(e, now)) {
+		e->stall_began = e->ticked;
+		e->stall_ended = now;
 	}
 	e->ticked = now;
 	conns_second(e, now);
@@ -348,11 +350,12 @@ static void on_second(void *arg, mono_t now)
 	loop_quit(e->loop, 0);
 }
 
-void engine_init(struct engine *e, struct loop *loop, struct nl *nl, struct taken_file *taken)
+void engine_init(struct engine *e, struct loop *loop, struct nl *nl,
+		 struct intercepted_file *intercepted)
 {
 	*e = (struct engine){ .loop = loop,
 			      .nl = nl,
-			      .taken = taken,
+			      .intercepted = intercepted,
 			      .listener = -1,
 			      .leond = -1,
 			      .on_lan = on_lan,
@@ -393,12 +396,12 @@ void engine_fini(struct engine *e)
 		loop_fd_del(e->loop, e->listener);
 		close(e->listener);
 	}
-	if (e->carrier_is_open) {
-		loop_fd_del(e->loop, e->carrier.tap.fd[0]);
-		tun_close(&e->carrier);
+	if (e->interproxy_is_open) {
+		loop_fd_del(e->loop, e->interproxy.tap.fd[0]);
+		tun_close(&e->interproxy);
 	}
 	moved_free(&e->moved);
-	taken_close(e->taken);
+	intercepted_close(e->intercepted);
 	timer_free(e->tick);
 	timer_free(e->second);
 	free(e->message);

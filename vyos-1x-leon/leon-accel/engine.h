@@ -14,7 +14,7 @@
 #include "flow.h"
 #include "io/netlink.h"
 #include "moved.h"
-#include "taken.h"
+#include "intercepted.h"
 #include "tun.h"
 #include "wire/accel_queue.h"
 #include "wire/accel_report.h"
@@ -44,10 +44,10 @@ struct lan {
 };
 
 struct engine_counters {
-	uint64_t taken, returned, reset, refused; /* Numbers of connections. */
+	uint64_t intercepted, returned, reset, refused; /* Numbers of connections. */
 	/* Bytes of hosts, from and to the inter-proxy connections. */
 	uint64_t bytes_in, bytes_out;
-	uint64_t carrier_in, carrier_out; /* Bytes on the inter-proxy connections. */
+	uint64_t interproxy_in, interproxy_out; /* Bytes on the inter-proxy connections. */
 	uint64_t queue_full, held_dropped;
 	/* Connections refused because of the maximum. */
 	uint64_t full;
@@ -67,18 +67,19 @@ struct engine {
 	struct mac device; /* MAC address of the interface of leond. */
 	struct accel_settings settings;
 	struct moved moved;
-	struct taken_file *taken;
+	struct intercepted_file *intercepted;
 	unsigned n_queues;
 	int queue[ACCEL_QUEUES_MAX];
-	mono_t heard; /* Time of the last message from the queues. */
+	mono_t received; /* Time of the last message from the queues. */
 	/* Time of the last message of leond (said), and start of its messages without a gap
 	 * (speaks). */
-	mono_t said, speaks;
-	mono_t ticked;	    /* Last one-second tick of the loop. */
-	mono_t stood, woke; /* Start and end of the last stall of leon-accel. 0: no stall. */
+	mono_t leond_seen, leond_since;
+	mono_t ticked; /* Last one-second tick of the loop. */
+	mono_t stall_began,
+		stall_ended; /* Start and end of the last stall of leon-accel. 0: no stall. */
 	/* State of the namespace. */
-	struct tun carrier;
-	bool carrier_is_open;
+	struct tun interproxy;
+	bool interproxy_is_open;
 	int listener;
 	void (*on_lan)(void *lan, int fd, uint32_t events); /* Packets of a TAP. */
 	struct lan *lan[VLANS]; /* Indexed by VLAN. NULL: not made yet. */
@@ -87,17 +88,17 @@ struct engine {
 	struct peer_entry *peers;
 	const struct peer_ops *peer_ops;
 	struct conn_entry *conns; /* Owned by conns.c. */
-	unsigned n_conns, n_taken;
+	unsigned n_conns, n_intercepted;
 	/* Last time at which the maximum prevented an interception. 0: never. */
 	mono_t full_at;
-	uint64_t undelivered;	    /* Bytes, updated once a second. */
-	uint32_t plain[ACCEL_WHYS]; /* Plain connections by reason, updated once a second. */
+	uint64_t undelivered;		 /* Bytes, updated once a second. */
+	uint32_t plain[ACCEL_N_REASONS]; /* Plain connections by reason, updated once a second. */
 	uint64_t last_serial;
 	struct accel_time forgotten; /* Time saved by former connections of the table. */
 	int64_t held;
 	int64_t promised; /* Unused credit, and waiting data for near hosts. */
 	uint64_t windows; /* Bytes reserved by pack_reserve(). */
-	unsigned n_carriers;
+	unsigned n_interproxies;
 	struct timer *tick, *second;
 	bool stopping;
 	mono_t stop_at;
@@ -106,13 +107,14 @@ struct engine {
 };
 
 /* Owns the loop and the file until engine_fini(). The queues are set later, by engine_setup(). */
-void engine_init(struct engine *e, struct loop *loop, struct nl *nl, struct taken_file *taken);
+void engine_init(struct engine *e, struct loop *loop, struct nl *nl,
+		 struct intercepted_file *intercepted);
 void engine_fini(struct engine *e);
 /* Settings of leond. fd: the queues, owned by the engine afterwards. Returns 0 or -errno. */
-int engine_setup(struct engine *e, const struct accel_say_frame *f, const int *fd, unsigned n);
-void engine_node(struct engine *e, const struct accel_say_frame *f);
+int engine_setup(struct engine *e, const struct accel_notify_frame *f, const int *fd, unsigned n);
+void engine_node(struct engine *e, const struct accel_notify_frame *f);
 /* Notes a message of leond of any kind. */
-void engine_said(struct engine *e);
+void engine_leond_seen(struct engine *e);
 void engine_set(struct engine *e, const struct accel_settings *s);
 /* Reports whether requests of followers may be accepted. */
 bool engine_answers(const struct engine *e);
@@ -131,4 +133,4 @@ struct lan *engine_lan(struct engine *e, uint16_t vlan);
 /* Payload of each segment of the frame behind that header. 0: no super-frame. */
 uint16_t engine_gso_size(const uint8_t *vnet);
 /* Starts the short timer, because a connection is being drained or released. */
-void engine_hurry(struct engine *e);
+void engine_start_tick(struct engine *e);

@@ -21,33 +21,33 @@
 
 /* The proxy socket begins in front of a FIN that both nodes saw. The proxy socket of the other host
  * repeats the FIN, so each socket reaches the correct state. */
-static int make_stand_in(struct flow *f)
+static int make_proxy_sock(struct flow *f)
 {
 	f->near_start = f->drain.near_point - f->near.fin;
 	f->far_start = f->drain.far_point - f->far.fin;
-	return f->ops->stand_in(f->arg, f);
+	return f->ops->proxy_sock(f->arg, f);
 }
 
-static void begin_taken(struct flow *f, mono_t now)
+static void begin_intercepted(struct flow *f, mono_t now)
 {
 	f->retry.failed = 0;
-	flow_enter(f, FLOW_TAKEN, now);
+	flow_enter(f, FLOW_INTERCEPTED, now);
 	f->proof.proved = f->proof.probed = false;
 	f->proof.unproved = 0;
 	f->proof.retries = 0;
 	if (!f->ops->start(f->arg, f))
 		flow_reset(f, false, now);
 	else if (!flow_returns(f, now))
-		flow_let_go(f, f->ops->to_stand_in);
+		flow_pass_held(f, f->ops->to_proxy_sock);
 }
 
-static void tell_view(struct flow *f, uint8_t type)
+static void notify_view(struct flow *f, uint8_t type)
 {
 	struct accel_frame m = { .type = type, .stream = f->stream };
 
 	m.offer.key = f->key;
 	m.offer.view = agree_view(&f->near, &f->far);
-	f->ops->tell(f->arg, f, &m);
+	f->ops->notify(f->arg, f, &m);
 }
 
 static bool clocks_fit(const struct flow *f)
@@ -72,7 +72,7 @@ static bool is_drained(const struct flow *f)
 static void step_draining(struct flow *f, mono_t now)
 {
 	struct accel_view mine = agree_view(&f->near, &f->far);
-	enum accel_refusal why;
+	enum accel_refusal reason;
 
 	if (numbers_are_old(f)) {
 		flow_refuse(f, ACCEL_NUMBERS_DIFFER, now);
@@ -80,17 +80,17 @@ static void step_draining(struct flow *f, mono_t now)
 	}
 	if (!is_drained(f))
 		return;
-	why = agree_differ(&mine, &f->drain.theirs, false);
-	if (why != ACCEL_NOT_NOW) {
-		flow_refuse(f, why, now);
+	reason = agree_differ(&mine, &f->drain.theirs, false);
+	if (reason != ACCEL_NOT_NOW) {
+		flow_refuse(f, reason, now);
 		return;
 	}
 	agree_learn(&f->near, &f->far, &f->drain.theirs);
-	if (make_stand_in(f) < 0) {
+	if (make_proxy_sock(f) < 0) {
 		flow_refuse(f, ACCEL_NO_SOCKET, now);
 		return;
 	}
-	tell_view(f, ACCEL_ACCEPT);
+	notify_view(f, ACCEL_ACCEPT);
 	flow_enter(f, FLOW_ACCEPTED, now);
 }
 
@@ -99,7 +99,7 @@ static void step_returning(struct flow *f, mono_t now)
 	bool ready = f->drain.far_point_known && f->ops->is_drained(f->arg, f);
 
 	if (ready && !f->drain.near_ready && !f->leader)
-		flow_tell(f, ACCEL_DRAINED);
+		flow_notify(f, ACCEL_DRAINED);
 	f->drain.near_ready |= ready;
 	if (f->leader && f->drain.near_ready && f->drain.far_ready)
 		flow_finish_return(f, now);
@@ -122,22 +122,22 @@ static void begin_draining(struct flow *f, enum flow_state state, uint32_t strea
 }
 
 /* Conditions that the next frames may still fulfil are not checked. */
-static bool may_be_taken(const struct flow *f)
+static bool may_intercept(const struct flow *f)
 {
 	return f->state == FLOW_PLAIN && !f->foreign && f->near.seen &&
 	       !(f->near.fin && f->far.fin);
 }
 
-bool flow_can_be_taken(const struct flow *f)
+bool flow_can_intercept(const struct flow *f)
 {
-	return may_be_taken(f) && f->far.seen && clocks_fit(f);
+	return may_intercept(f) && f->far.seen && clocks_fit(f);
 }
 
 void flow_offer(struct flow *f, uint32_t stream, mono_t now)
 {
 	f->drain.far_point_known = false;
 	begin_draining(f, FLOW_OFFERED, stream, now);
-	tell_view(f, ACCEL_OFFER);
+	notify_view(f, ACCEL_OFFER);
 }
 
 void flow_offered(struct flow *f, const struct accel_frame *offer, mono_t now)
@@ -147,9 +147,9 @@ void flow_offered(struct flow *f, const struct accel_frame *offer, mono_t now)
 	if (f->state == FLOW_OFFERED && !f->leader)
 		return;
 	if (f->state == FLOW_OFFERED) {
-		flow_tell_refusal(f, f->stream, ACCEL_NOT_NOW);
-	} else if (!may_be_taken(f)) {
-		flow_tell_refusal(f, offer->stream, ACCEL_NOT_NOW);
+		flow_notify_refusal(f, f->stream, ACCEL_NOT_NOW);
+	} else if (!may_intercept(f)) {
+		flow_notify_refusal(f, offer->stream, ACCEL_NOT_NOW);
 		return;
 	}
 	if (f->state == FLOW_OFFERED) /* Held frames stay held. */
@@ -169,21 +169,21 @@ void flow_offered(struct flow *f, const struct accel_frame *offer, mono_t now)
 static void on_accept(struct flow *f, const struct accel_frame *m, mono_t now)
 {
 	struct accel_view mine = agree_view(&f->near, &f->far);
-	enum accel_refusal why = agree_differ(&mine, &m->offer.view, true);
+	enum accel_refusal reason = agree_differ(&mine, &m->offer.view, true);
 
-	if (why != ACCEL_NOT_NOW) {
-		flow_refuse(f, why, now);
+	if (reason != ACCEL_NOT_NOW) {
+		flow_refuse(f, reason, now);
 		return;
 	}
 	f->drain.far_point = m->offer.view.near.seq;
 	f->drain.far_point_known = true;
 	agree_learn(&f->near, &f->far, &m->offer.view);
-	if (make_stand_in(f) < 0) {
+	if (make_proxy_sock(f) < 0) {
 		flow_refuse(f, ACCEL_NO_SOCKET, now);
 		return;
 	}
-	flow_tell(f, ACCEL_TAKE);
-	begin_taken(f, now);
+	flow_notify(f, ACCEL_TAKE);
+	begin_intercepted(f, now);
 }
 
 static void on_refuse(struct flow *f, const struct accel_frame *m, mono_t now)
@@ -198,37 +198,37 @@ static void on_take(struct flow *f, const struct accel_frame *m, mono_t now)
 	if (f->blind)
 		flow_reset(f, false, now);
 	else
-		begin_taken(f, now);
+		begin_intercepted(f, now);
 }
 
 /* The connection stays intercepted, because some bytes did not reach the host of the leader in
  * time. */
-static void keep_taken(struct flow *f, mono_t now)
+static void keep_intercepted(struct flow *f, mono_t now)
 {
 	/* The held frames must not reach a proxy socket. */
 	if (f->foreign) {
 		flow_reset(f, false, now);
 		return;
 	}
-	flow_enter(f, FLOW_TAKEN, now);
-	flow_let_go(f, f->ops->to_stand_in);
+	flow_enter(f, FLOW_INTERCEPTED, now);
+	flow_pass_held(f, f->ops->to_proxy_sock);
 }
 
 static void on_kept(struct flow *f, const struct accel_frame *m, mono_t now)
 {
 	(void)m;
 	if (!f->leader)
-		keep_taken(f, now);
+		keep_intercepted(f, now);
 }
 
 void flow_release(struct flow *f, mono_t now)
 {
-	if (f->state != FLOW_TAKEN)
+	if (f->state != FLOW_INTERCEPTED)
 		return;
 	flow_enter(f, FLOW_RETURNING, now);
 	f->drain.near_point = f->near.next;
 	f->drain.far_point_known = false;
-	flow_tell_point(f, ACCEL_RELEASE);
+	flow_notify_point(f, ACCEL_RELEASE);
 }
 
 /* TAKEN: the follower requests the release, or the leader has started it. */
@@ -242,7 +242,7 @@ static void on_release(struct flow *f, const struct accel_frame *m, mono_t now)
 	f->drain.near_point = f->near.next;
 	f->drain.far_point = m->at.point;
 	f->drain.far_point_known = true;
-	flow_tell_point(f, ACCEL_RELEASED);
+	flow_notify_point(f, ACCEL_RELEASED);
 }
 
 static void on_released(struct flow *f, const struct accel_frame *m, mono_t now)
@@ -282,7 +282,7 @@ static const act_fn acts[FLOW_STATES][ACCEL_TYPES] = {
 	[FLOW_ACCEPTED] = { [ACCEL_TAKE] = on_take,
 			    [ACCEL_REFUSE] = on_refuse,
 			    [ACCEL_RESET] = on_refuse },
-	[FLOW_TAKEN] = { [ACCEL_RELEASE] = on_release, [ACCEL_RESET] = on_reset },
+	[FLOW_INTERCEPTED] = { [ACCEL_RELEASE] = on_release, [ACCEL_RESET] = on_reset },
 	[FLOW_RETURNING] = { [ACCEL_RELEASED] = on_released,
 			     [ACCEL_DRAINED] = on_drained,
 			     [ACCEL_RETURN] = on_return,
@@ -337,8 +337,8 @@ void flow_tick(struct flow *f, int64_t rtt_ms, mono_t now)
 		flow_reset(f, false, now);
 	if (f->state != FLOW_RETURNING || !f->leader || age <= RETURN_MAX_MS)
 		return;
-	flow_tell(f, ACCEL_TAKE);
-	keep_taken(f, now);
+	flow_notify(f, ACCEL_TAKE);
+	keep_intercepted(f, now);
 }
 
 /* The host sent a frame, and the frame is not for the proxy socket. */
@@ -363,7 +363,7 @@ bool flow_watch(struct flow *f, int64_t rtt_ms, mono_t now)
 {
 	struct flow_proof p;
 
-	if (f->state != FLOW_TAKEN || f->proof.proved ||
+	if (f->state != FLOW_INTERCEPTED || f->proof.proved ||
 	    mono_sub_ms(now, f->since) < max_of(DRAIN_RTTS * rtt_ms, (int64_t)PROOF_MIN_MS))
 		return false;
 	p = f->ops->proof(f->arg, f);
@@ -377,7 +377,7 @@ bool flow_watch(struct flow *f, int64_t rtt_ms, mono_t now)
 	return true;
 }
 
-void flow_carrier_gone(struct flow *f, mono_t now)
+void flow_interproxy_gone(struct flow *f, mono_t now)
 {
 	if (flow_can_be_called_off(f))
 		flow_give_up(f, ACCEL_NOT_NOW, now);
@@ -389,12 +389,12 @@ void flow_carrier_gone(struct flow *f, mono_t now)
  * socket. New data is held until then. Returns true if the release is in progress. */
 bool flow_returns(struct flow *f, mono_t now)
 {
-	if (!f->foreign || f->state != FLOW_TAKEN)
+	if (!f->foreign || f->state != FLOW_INTERCEPTED)
 		return f->foreign && f->state == FLOW_RETURNING;
 	f->drain.near_point = f->near.next;
 	if (f->leader)
 		flow_release(f, now);
 	else
-		flow_tell_point(f, ACCEL_RELEASE);
+		flow_notify_point(f, ACCEL_RELEASE);
 	return true;
 }

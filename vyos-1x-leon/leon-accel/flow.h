@@ -20,12 +20,12 @@
 struct flow;
 
 enum flow_state {
-	FLOW_PLAIN,	/* Frames pass unchanged. */
-	FLOW_OFFERED,	/* Drained after an offer of this node, which commits. */
-	FLOW_DRAINING,	/* Drained after an offer of the other node. */
-	FLOW_ACCEPTED,	/* Drained and bound. The other node may have committed. */
-	FLOW_TAKEN,	/* The proxy socket has the connection. */
-	FLOW_RETURNING, /* Being released. Bytes beyond the point are held. */
+	FLOW_PLAIN,	  /* Frames pass unchanged. */
+	FLOW_OFFERED,	  /* Drained after an offer of this node, which commits. */
+	FLOW_DRAINING,	  /* Drained after an offer of the other node. */
+	FLOW_ACCEPTED,	  /* Drained and bound. The other node may have committed. */
+	FLOW_INTERCEPTED, /* The proxy socket has the connection. */
+	FLOW_RETURNING,	  /* Being released. Bytes beyond the point are held. */
 	/* The proxy socket is closing, and still receives the frames of the host. */
 	FLOW_CLOSED,
 	FLOW_STATES,
@@ -62,12 +62,12 @@ struct flow_ops {
 	 * host, or to the proxy socket. */
 	void (*to_far)(void *arg, struct flow *f, const struct flow_frame *frame);
 	void (*to_near)(void *arg, struct flow *f, const struct flow_frame *frame);
-	void (*to_stand_in)(void *arg, struct flow *f, const struct flow_frame *frame);
+	void (*to_proxy_sock)(void *arg, struct flow *f, const struct flow_frame *frame);
 	/* Sends a message to the other accelerator. */
-	void (*tell)(void *arg, struct flow *f, const struct accel_frame *frame);
+	void (*notify)(void *arg, struct flow *f, const struct accel_frame *frame);
 	/* Makes the proxy socket for the far host. The socket is silent before the start. Returns 0
 	 * or -errno. */
-	int (*stand_in)(void *arg, struct flow *f);
+	int (*proxy_sock)(void *arg, struct flow *f);
 	/* Starts the proxy socket. Needs no memory and no descriptor, so it fails only by a
 	 * defect. */
 	bool (*start)(void *arg, struct flow *f);
@@ -159,7 +159,7 @@ void flow_from_near(struct flow *f, const struct flow_frame *frame, mono_t now);
 void flow_from_far(struct flow *f, const struct flow_frame *frame, mono_t now);
 
 /* Reports whether the connection can be intercepted, as far as this node knows. */
-bool flow_can_be_taken(const struct flow *f);
+bool flow_can_intercept(const struct flow *f);
 /* Reports whether the connection is drained, for either node. */
 bool flow_is_draining(const struct flow *f);
 
@@ -175,7 +175,7 @@ bool flow_message(struct flow *f, const struct accel_frame *m, mono_t now);
 /* Leader: releases the connection. */
 void flow_release(struct flow *f, mono_t now);
 /* Cancels the attempt, if the connection is drained and this node is not bound. */
-void flow_call_off(struct flow *f, mono_t now);
+void flow_cancel(struct flow *f, mono_t now);
 /* Moves a plain or reset connection to another node of the far host, with the role of this node.
  * The options of the SYNs stay valid, and a reset connection stays reset. Returns false in other
  * states. */
@@ -188,10 +188,10 @@ void flow_tick(struct flow *f, int64_t rtt_ms, mono_t now);
  * returns true. */
 bool flow_watch(struct flow *f, int64_t rtt_ms, mono_t now);
 /* The inter-proxy connection has ended. */
-void flow_carrier_gone(struct flow *f, mono_t now);
+void flow_interproxy_gone(struct flow *f, mono_t now);
 /* The near proxy socket failed, or the far one failed (`told`: the other node knows). */
-void flow_reset(struct flow *f, bool told, mono_t now);
+void flow_reset(struct flow *f, bool notified, mono_t now);
 /* A dead process had intercepted the connection, so all its frames are answered with RST. */
-void flow_bury(struct flow *f, mono_t now);
+void flow_quench(struct flow *f, mono_t now);
 /* Both hosts have sent FIN, so the proxy socket closes by itself. */
 void flow_closed(struct flow *f, mono_t now);

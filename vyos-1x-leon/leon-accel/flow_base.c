@@ -50,18 +50,18 @@ void flow_enter(struct flow *f, enum flow_state state, mono_t now)
 	f->drain.near_ready = f->drain.far_ready = false;
 }
 
-void flow_tell(struct flow *f, uint8_t type)
+void flow_notify(struct flow *f, uint8_t type)
 {
 	struct accel_frame m = { .type = type, .stream = f->stream };
 
-	f->ops->tell(f->arg, f, &m);
+	f->ops->notify(f->arg, f, &m);
 }
 
-void flow_tell_point(struct flow *f, uint8_t type)
+void flow_notify_point(struct flow *f, uint8_t type)
 {
 	struct accel_frame m = { .type = type, .stream = f->stream, .at = { f->drain.near_point } };
 
-	f->ops->tell(f->arg, f, &m);
+	f->ops->notify(f->arg, f, &m);
 }
 
 /* The bytes in flight are unknown now. The options of the SYNs are still valid. */
@@ -76,20 +76,21 @@ void flow_go_plain(struct flow *f, mono_t now)
 	flow_enter(f, FLOW_PLAIN, now);
 	f->stream = 0;
 	f->drain.far_point_known = false;
-	flow_let_go(f, f->ops->to_far);
+	flow_pass_held(f, f->ops->to_far);
 	if (f->blind)
 		flow_learn_anew(f);
 }
 
 /* Delays the next attempt. A rarely changing reason gives the longest delay. A reason of the whole
  * node gives the shortest delay, because the peer delays all attempts with the node. */
-static void try_again_later(struct flow *f, enum accel_refusal why, mono_t now)
+static void try_again_later(struct flow *f, enum accel_refusal reason, mono_t now)
 {
 	int64_t ms;
 
-	if (why == ACCEL_NOT_THIS_ONE || why == ACCEL_FIN_DIFFERS || why == ACCEL_OPTIONS_DIFFER)
+	if (reason == ACCEL_NOT_THIS_ONE || reason == ACCEL_FIN_DIFFERS ||
+	    reason == ACCEL_OPTIONS_DIFFER)
 		f->retry.failed = AGAIN_LONGEST;
-	else if (why == ACCEL_NO_PLACE || why == ACCEL_NOT_WITH_YOU)
+	else if (reason == ACCEL_NO_PLACE || reason == ACCEL_NOT_WITH_YOU)
 		f->retry.failed = 0;
 	ms = AGAIN_MS << min_of(f->retry.failed, (unsigned)AGAIN_LONGEST);
 	f->retry.failed++;
@@ -101,13 +102,13 @@ void flow_wait(struct flow *f, mono_t now)
 	f->retry.not_before = mono_add_ms(now, AGAIN_MS);
 }
 
-void flow_tell_refusal(struct flow *f, uint32_t stream, enum accel_refusal why)
+void flow_notify_refusal(struct flow *f, uint32_t stream, enum accel_refusal reason)
 {
 	struct accel_frame no = { .type = ACCEL_REFUSE,
 				  .stream = stream,
-				  .refuse = { (uint8_t)why } };
+				  .refuse = { (uint8_t)reason } };
 
-	f->ops->tell(f->arg, f, &no);
+	f->ops->notify(f->arg, f, &no);
 }
 
 bool flow_is_draining(const struct flow *f)
@@ -121,26 +122,26 @@ bool flow_can_be_called_off(const struct flow *f)
 	return f->state == FLOW_OFFERED || f->state == FLOW_DRAINING;
 }
 
-void flow_give_up(struct flow *f, enum accel_refusal why, mono_t now)
+void flow_give_up(struct flow *f, enum accel_refusal reason, mono_t now)
 {
 	f->ops->give_up(f->arg, f, FLOW_UNUSED);
-	try_again_later(f, why, now);
+	try_again_later(f, reason, now);
 	flow_go_plain(f, now);
 }
 
-void flow_refuse(struct flow *f, enum accel_refusal why, mono_t now)
+void flow_refuse(struct flow *f, enum accel_refusal reason, mono_t now)
 {
-	flow_tell_refusal(f, f->stream, why);
-	flow_give_up(f, why, now);
+	flow_notify_refusal(f, f->stream, reason);
+	flow_give_up(f, reason, now);
 }
 
-void flow_reset(struct flow *f, bool told, mono_t now)
+void flow_reset(struct flow *f, bool notified, mono_t now)
 {
 	if (f->state == FLOW_PLAIN || f->state == FLOW_CLOSED)
 		return;
-	if (!told)
-		flow_tell(f, ACCEL_RESET);
-	flow_let_go(f, NULL);
+	if (!notified)
+		flow_notify(f, ACCEL_RESET);
+	flow_pass_held(f, NULL);
 	f->ops->give_up(f->arg, f, FLOW_RESET);
 	flow_enter(f, FLOW_CLOSED, now);
 	f->was_reset = true;
@@ -149,14 +150,14 @@ void flow_reset(struct flow *f, bool told, mono_t now)
 
 void flow_fini(struct flow *f)
 {
-	flow_let_go(f, NULL);
+	flow_pass_held(f, NULL);
 }
 
 void flow_finish_return(struct flow *f, mono_t now)
 {
 	f->ops->give_up(f->arg, f, FLOW_RETURNED);
 	if (f->leader)
-		flow_tell(f, ACCEL_RETURN);
+		flow_notify(f, ACCEL_RETURN);
 	f->far.next = f->drain.far_point;
 	f->far.acked = f->drain.near_point;
 	f->far.seen = false;
@@ -164,7 +165,7 @@ void flow_finish_return(struct flow *f, mono_t now)
 	flow_go_plain(f, now);
 }
 
-void flow_call_off(struct flow *f, mono_t now)
+void flow_cancel(struct flow *f, mono_t now)
 {
 	if (flow_can_be_called_off(f))
 		flow_refuse(f, ACCEL_NOT_NOW, now);
@@ -181,15 +182,15 @@ bool flow_other_node(struct flow *f, bool leader)
 
 void flow_unseen(struct flow *f, mono_t now)
 {
-	flow_call_off(f, now);
+	flow_cancel(f, now);
 	f->blind = f->state != FLOW_PLAIN;
 	if (!f->blind)
 		flow_learn_anew(f);
 }
 
-void flow_bury(struct flow *f, mono_t now)
+void flow_quench(struct flow *f, mono_t now)
 {
-	flow_let_go(f, NULL);
+	flow_pass_held(f, NULL);
 	flow_enter(f, FLOW_CLOSED, now);
 	f->last = now;
 	f->was_reset = true;
@@ -198,7 +199,7 @@ void flow_bury(struct flow *f, mono_t now)
 
 void flow_closed(struct flow *f, mono_t now)
 {
-	flow_let_go(f, f->ops->to_stand_in);
+	flow_pass_held(f, f->ops->to_proxy_sock);
 	flow_enter(f, FLOW_CLOSED, now);
 	f->stream = 0;
 }

@@ -12,14 +12,14 @@
 /* The largest window of RFC 7323. */
 #define SEQ_WINDOW_MAX (1u << 30)
 /* Number of segments for an estimate of loss. Older segments count less, because paths change. */
-#define LATELY_MAX 1024
+#define RECENT_MAX 1024
 
 void flow_end_begin(struct flow_end *e)
 {
 	*e = (struct flow_end){ .syn = { .scale = TCP_SCALE_UNKNOWN } };
 }
 
-static void hear_clock(struct flow_end *e, const struct tcp_view *t, mono_t now)
+static void receive_clock(struct flow_end *e, const struct tcp_view *t, mono_t now)
 {
 	if (!t->has_ts || (e->has_ts && seq_before(t->ts_val, e->ts_val)))
 		return;
@@ -45,7 +45,7 @@ void flow_end_syn(struct flow_end *e, const struct tcp_view *t, mono_t now)
 	 * 0. */
 	if (!e->syn.scaling)
 		e->syn.scale = 0;
-	hear_clock(e, t, now);
+	receive_clock(e, t, now);
 }
 
 bool flow_end_clock_fits(const struct flow_end *e)
@@ -59,9 +59,9 @@ bool flow_end_clock_fits(const struct flow_end *e)
 	       ticks <= 2 * seen_ms + CLOCK_NOISE_MS;
 }
 
-void flow_end_hear(struct flow_end *e, const struct tcp_view *t, mono_t now)
+void flow_end_receive(struct flow_end *e, const struct tcp_view *t, mono_t now)
 {
-	hear_clock(e, t, now);
+	receive_clock(e, t, now);
 	e->sack_seen |= t->sack_blocks;
 	if (!(t->flags & TCP_ACK))
 		return;
@@ -96,9 +96,9 @@ void flow_end_took(struct flow_end *e, const struct tcp_view *t, uint16_t gso_si
 	if (!t->payload_len)
 		return;
 	e->segments += n;
-	e->lately += n;
-	if (e->lately >= LATELY_MAX) {
-		e->lately /= 2;
+	e->recent += n;
+	if (e->recent >= RECENT_MAX) {
+		e->recent /= 2;
 		e->again /= 2;
 	}
 	if (size > e->largest && size <= UINT16_MAX)

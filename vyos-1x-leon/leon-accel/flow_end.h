@@ -31,7 +31,7 @@ struct flow_end {
 	uint16_t largest;  /* Payload of the largest segment in bytes. */
 	bool fin;	   /* The host has sent FIN. */
 	uint32_t segments; /* Number of segments with data. */
-	uint32_t lately;   /* Number of recent segments with data, halved now and then. */
+	uint32_t recent;   /* Number of recent segments with data, halved now and then. */
 	uint32_t again;	   /* Number of recent retransmissions, halved together with `lately`. */
 	struct mac mac;	   /* MAC address in frames of the near LAN. */
 };
@@ -41,7 +41,7 @@ void flow_end_begin(struct flow_end *e);
 /* The host sent a SYN, with or without ACK. */
 void flow_end_syn(struct flow_end *e, const struct tcp_view *t, mono_t now);
 /* Notes the header of a segment. Its payload counts with the next segment. */
-void flow_end_hear(struct flow_end *e, const struct tcp_view *t, mono_t now);
+void flow_end_receive(struct flow_end *e, const struct tcp_view *t, mono_t now);
 /* A segment of the host was passed on. gso_size as in struct flow_frame. */
 void flow_end_took(struct flow_end *e, const struct tcp_view *t, uint16_t gso_size);
 /* The near host permitted the bytes in flight, which gives a lower bound of the window scale. */

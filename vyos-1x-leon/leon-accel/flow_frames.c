@@ -25,7 +25,7 @@ static void track(struct flow *f, struct flow_end *e, const struct flow_frame *f
 		flow_end_syn(e, t, now);
 		return;
 	}
-	flow_end_hear(e, t, now);
+	flow_end_receive(e, t, now);
 	flow_end_took(e, t, frame->gso_size);
 	flow_end_see_window(&f->near, &f->far);
 }
@@ -43,7 +43,7 @@ static void ends_draining(struct flow *f, const struct flow_end *e, const struct
 	if (!flow_is_draining(f) || !(frame->t->flags & (TCP_RST | TCP_SYN)) ||
 	    is_old_syn(e, frame->t))
 		return;
-	flow_tell(f, ACCEL_RESET);
+	flow_notify(f, ACCEL_RESET);
 	flow_give_up(f, ACCEL_NOT_NOW, now);
 }
 
@@ -66,23 +66,23 @@ static void meet_foreign(struct flow *f, const struct flow_frame *frame, mono_t 
 	if (f->foreign || !flow_is_foreign(frame->t) || frame->t->flags & (TCP_SYN | TCP_RST))
 		return;
 	f->foreign = true;
-	flow_call_off(f, now);
+	flow_cancel(f, now);
 	flow_returns(f, now);
 }
 
-static way_fn way_from_near(const struct flow *f)
+static pass_fn pass_from_near(const struct flow *f)
 {
 	if (f->state == FLOW_CLOSED && f->was_reset)
 		return f->ops->refuse_near;
 	if (f->state == FLOW_PLAIN || flow_is_draining(f))
 		return f->ops->to_far;
-	return f->ops->to_stand_in;
+	return f->ops->to_proxy_sock;
 }
 
 static bool is_held(const struct flow *f, const struct tcp_view *t)
 {
 	bool holds = flow_is_draining(f) || f->state == FLOW_RETURNING ||
-		     (f->state == FLOW_TAKEN && f->foreign);
+		     (f->state == FLOW_INTERCEPTED && f->foreign);
 
 	return holds && !(t->flags & (TCP_RST | TCP_SYN)) &&
 	       seq_before(f->drain.near_point, t->end);
@@ -90,7 +90,7 @@ static bool is_held(const struct flow *f, const struct tcp_view *t)
 
 void flow_from_near(struct flow *f, const struct flow_frame *frame, mono_t now)
 {
-	way_fn way;
+	pass_fn way;
 
 	f->last = now;
 	f->near.mac = frame->v->src;
@@ -100,9 +100,9 @@ void flow_from_near(struct flow *f, const struct flow_frame *frame, mono_t now)
 	reopen(f, frame->t, now);
 	ends_draining(f, &f->near, frame, now);
 	meet_foreign(f, frame, now);
-	way = way_from_near(f);
+	way = pass_from_near(f);
 	if (is_held(f, frame->t)) {
-		flow_end_hear(&f->near, frame->t, now);
+		flow_end_receive(&f->near, frame->t, now);
 		flow_hold_beyond(f, frame, way);
 	} else {
 		track(f, &f->near, frame, now);
@@ -132,7 +132,7 @@ void flow_from_far(struct flow *f, const struct flow_frame *frame, mono_t now)
 		return;
 	track(f, &f->far, frame, now);
 	if (f->foreign)
-		flow_call_off(f, now);
+		flow_cancel(f, now);
 	f->ops->to_near(f->arg, f, frame);
 	flow_step(f, now);
 }

@@ -51,7 +51,7 @@ uint32_t flow_held(const struct flow *f)
 	return end - f->drain.near_point;
 }
 
-void flow_let_go(struct flow *f, way_fn way)
+void flow_pass_held(struct flow *f, pass_fn way)
 {
 	struct waiting *h = f->hold.first;
 
@@ -74,7 +74,7 @@ void flow_let_go(struct flow *f, way_fn way)
 	}
 }
 
-void flow_hold_beyond(struct flow *f, const struct flow_frame *frame, way_fn way)
+void flow_hold_beyond(struct flow *f, const struct flow_frame *frame, pass_fn way)
 {
 	static uint8_t made[MADE_MAX]; /* single-threaded */
 	const struct tcp_view *t = frame->t;

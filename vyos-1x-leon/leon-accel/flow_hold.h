@@ -7,13 +7,13 @@
 
 #include "flow.h"
 
-typedef void (*way_fn)(void *arg, struct flow *f, const struct flow_frame *frame);
+typedef void (*pass_fn)(void *arg, struct flow *f, const struct flow_frame *frame);
 
 /*
  * Holds the bytes beyond the point. The acknowledgement of the frame is passed on, or two hosts
  * that both send would wait for each other. The bytes in front of the point are passed on, because
  * the far end may lack them.
  */
-void flow_hold_beyond(struct flow *f, const struct flow_frame *frame, way_fn way);
+void flow_hold_beyond(struct flow *f, const struct flow_frame *frame, pass_fn way);
 /* Passes the frames on in order. way NULL: discards the frames. */
-void flow_let_go(struct flow *f, way_fn way);
+void flow_pass_held(struct flow *f, pass_fn way);

@@ -12,9 +12,9 @@
 
 void flow_enter(struct flow *f, enum flow_state state, mono_t now);
 /* Send a message without a body, the near point, and a REFUSE of the stream. */
-void flow_tell(struct flow *f, uint8_t type);
-void flow_tell_point(struct flow *f, uint8_t type);
-void flow_tell_refusal(struct flow *f, uint32_t stream, enum accel_refusal why);
+void flow_notify(struct flow *f, uint8_t type);
+void flow_notify_point(struct flow *f, uint8_t type);
+void flow_notify_refusal(struct flow *f, uint32_t stream, enum accel_refusal reason);
 /* Forgets the bytes in flight. */
 void flow_learn_anew(struct flow *f);
 /* Forwards the held frames. */
@@ -22,8 +22,8 @@ void flow_go_plain(struct flow *f, mono_t now);
 /* Reports whether the connection is drained and this node is not bound. */
 bool flow_can_be_called_off(const struct flow *f);
 /* Ends the attempt, with and without a REFUSE to the other node. */
-void flow_give_up(struct flow *f, enum accel_refusal why, mono_t now);
-void flow_refuse(struct flow *f, enum accel_refusal why, mono_t now);
+void flow_give_up(struct flow *f, enum accel_refusal reason, mono_t now);
+void flow_refuse(struct flow *f, enum accel_refusal reason, mono_t now);
 /* The connection is released for both nodes. */
 void flow_finish_return(struct flow *f, mono_t now);
 /* Reports whether a segment has a property that no proxy socket preserves. */

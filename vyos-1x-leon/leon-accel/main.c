@@ -29,7 +29,7 @@
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2, OPT_VERSION = 256 };
 
 struct accel {
-	const char *path, *control_path, *taken_path;
+	const char *path, *control_path, *intercepted_path;
 	struct control *control;
 	struct loop *loop;
 	struct engine engine;
@@ -73,13 +73,13 @@ static unsigned descriptors(struct msghdr *m, int out[ACCEL_QUEUES_MAX])
 	return (unsigned)n;
 }
 
-static void hear(struct accel *a, const struct accel_say_frame *f)
+static void receive(struct accel *a, const struct accel_notify_frame *f)
 {
-	if (f->what == ACCEL_SAY_NODE)
+	if (f->what == ACCEL_NOTIFY_NODE)
 		engine_node(&a->engine, f);
-	else if (f->what == ACCEL_SAY_SETTINGS)
+	else if (f->what == ACCEL_NOTIFY_SETTINGS)
 		engine_set(&a->engine, &f->settings);
-	else if (f->what == ACCEL_SAY_MOVED)
+	else if (f->what == ACCEL_NOTIFY_MOVED)
 		conns_moved(&a->engine, f->moved.vlan, f->moved.mac, f->moved.node,
 			    loop_now(a->loop));
 	if (a->engine.settings.mode == ACCEL_OFF && !timer_is_set(a->idle))
@@ -88,11 +88,11 @@ static void hear(struct accel *a, const struct accel_say_frame *f)
 
 static void take(struct accel *a, const void *data, size_t len, const int *fd, unsigned n)
 {
-	struct accel_say_frame f;
-	int rc = accel_say_decode(data, len, &f);
+	struct accel_notify_frame f;
+	int rc = accel_notify_decode(data, len, &f);
 
-	engine_said(&a->engine);
-	if (rc == 0 && f.what == ACCEL_SAY_SETUP && n == f.setup.n_queues) {
+	engine_leond_seen(&a->engine);
+	if (rc == 0 && f.what == ACCEL_NOTIFY_SETUP && n == f.setup.n_queues) {
 		rc = engine_setup(&a->engine, &f, fd, n);
 		if (rc < 0) {
 			log_error("accel", "its namespace cannot be set up: %s", strerror(-rc));
@@ -103,15 +103,15 @@ static void take(struct accel *a, const void *data, size_t len, const int *fd, u
 	for (unsigned i = 0; i < n; i++)
 		close(fd[i]);
 	if (rc == 0)
-		hear(a, &f);
+		receive(a, &f);
 	if (rc < 0)
-		report_asked(&a->engine, data, len);
+		report_requested(&a->engine, data, len);
 }
 
 static void on_leond(void *arg, int fd, uint32_t events)
 {
 	struct accel *a = arg;
-	uint8_t buf[ACCEL_SAY_MAX];
+	uint8_t buf[ACCEL_NOTIFY_MAX];
 	union {
 		struct cmsghdr header;
 		uint8_t bytes[CMSG_SPACE(ACCEL_QUEUES_MAX * sizeof(int))];
@@ -137,14 +137,15 @@ static void on_leond(void *arg, int fd, uint32_t events)
 static void connect_leond(void *arg, mono_t now)
 {
 	struct accel *a = arg;
-	struct accel_say_frame here = { .what = ACCEL_SAY_HERE, .version = ACCEL_SAY_VERSION };
+	struct accel_notify_frame local_pair = { .what = ACCEL_NOTIFY_HERE,
+						 .version = ACCEL_NOTIFY_VERSION };
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
-	uint8_t buf[ACCEL_SAY_MAX];
+	uint8_t buf[ACCEL_NOTIFY_MAX];
 
 	snprintf(to.sun_path, sizeof(to.sun_path), "%s", a->path);
 	a->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (a->fd >= 0 && connect(a->fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
-	    send(a->fd, buf, accel_say_encode(&here, buf), MSG_NOSIGNAL) > 0) {
+	    send(a->fd, buf, accel_notify_encode(&local_pair, buf), MSG_NOSIGNAL) > 0) {
 		loop_fd_add(a->loop, a->fd, EPOLLIN, on_leond, a);
 		a->engine.leond = a->fd;
 		log_notice("accel", "connected to leond");
@@ -166,15 +167,15 @@ static void on_terminate(void *arg, int signo)
 
 static int run(struct accel *a, struct nl *nl)
 {
-	struct taken_file *taken;
-	int rc = taken_open(&taken, a->taken_path);
+	struct intercepted_file *intercepted;
+	int rc = intercepted_open(&intercepted, a->intercepted_path);
 
 	if (rc < 0) {
 		log_error("accel", "the file of taken connections cannot be used: %s path=%s",
-			  strerror(-rc), a->taken_path ? a->taken_path : "none");
+			  strerror(-rc), a->intercepted_path ? a->intercepted_path : "none");
 		return rc;
 	}
-	engine_init(&a->engine, a->loop, nl, taken);
+	engine_init(&a->engine, a->loop, nl, intercepted);
 	a->retry = timer_new(a->loop, connect_leond, a);
 	a->idle = timer_new(a->loop, on_idle, a);
 	signal(SIGPIPE, SIG_IGN);
@@ -226,7 +227,7 @@ static int parse_options(int argc, char **argv, struct accel *a)
 			a->path = optarg;
 			break;
 		case 't':
-			a->taken_path = optarg;
+			a->intercepted_path = optarg;
 			break;
 		case OPT_VERSION:
 			printf("leon-accel %s\n", leon_version);

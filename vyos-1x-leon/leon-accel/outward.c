@@ -77,7 +77,7 @@ bool engine_answers(const struct engine *e)
 	return !e->stopping && e->settings.mode != ACCEL_OFF;
 }
 
-void engine_hurry(struct engine *e)
+void engine_start_tick(struct engine *e)
 {
 	if (!timer_is_set(e->tick))
 		timer_set(e->tick, mono_add_ms(loop_now(e->loop), TICK_MS));

@@ -77,22 +77,22 @@ size_t packer_run(struct packer *p, const void *in, size_t len, void *out, size_
 	return left == 0 && i.pos == len ? o.pos : 0;
 }
 
-bool pack_is_worth_it(struct pack_worth *w, unsigned window_log)
+bool pack_has_benefit(struct pack_benefit *w, unsigned window_log)
 {
 	uint64_t window = 1ULL << window_log;
 
-	if (w->in_vain < window - window / 16)
+	if (w->unresponsive < window - window / 16)
 		return true;
 	w->skipped = (w->skipped + 1) % SAMPLE_EVERY;
 	return w->skipped == 0;
 }
 
-void pack_learn(struct pack_worth *w, size_t len, size_t packed)
+void pack_learn(struct pack_benefit *w, size_t len, size_t packed)
 {
 	if (packed < len - len / 16)
-		w->in_vain = 0;
+		w->unresponsive = 0;
 	else
-		w->in_vain += len;
+		w->unresponsive += len;
 }
 
 struct unpacker *unpacker_new(unsigned window_log)

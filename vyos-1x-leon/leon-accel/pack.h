@@ -42,14 +42,14 @@ size_t packer_run(struct packer *p, const void *in, size_t len, void *out, size_
  * more would displace the data of other streams. Now and then a sample shows whether the data has
  * changed.
  */
-struct pack_worth {
-	uint64_t in_vain; /* Bytes since the last gain. */
-	unsigned skipped; /* Portions since the last sample. */
+struct pack_benefit {
+	uint64_t unresponsive; /* Bytes since the last gain. */
+	unsigned skipped;      /* Portions since the last sample. */
 };
 /* Reports whether to compress the next portion. */
-bool pack_is_worth_it(struct pack_worth *w, unsigned window_log);
+bool pack_has_benefit(struct pack_benefit *w, unsigned window_log);
 /* Notes the result of a compression: its size before and after. */
-void pack_learn(struct pack_worth *w, size_t len, size_t packed);
+void pack_learn(struct pack_benefit *w, size_t len, size_t packed);
 
 struct unpacker *unpacker_new(unsigned window_log);
 void unpacker_free(struct unpacker *u); /* NULL has no effect */

@@ -9,7 +9,7 @@
 #include "meter.h"
 #include "peer_state.h"
 #include "streams.h"
-#include "worth.h"
+#include "benefit.h"
 
 #define QUIET_MS 2500 /* a live node or leond sends a message each second */
 
@@ -33,8 +33,9 @@ bool peer_is_left(const struct accel_peer *p, mono_t now)
 	const struct engine *e = p->e;
 
 	/* Not during or soon after a silence of leond. */
-	return !peer_is_known(p, e->said) && mono_sub_ms(e->said, e->speaks) > PEER_SILENT_MS &&
-	       mono_sub_ms(now, e->said) <= PEER_SILENT_MS;
+	return !peer_is_known(p, e->leond_seen) &&
+	       mono_sub_ms(e->leond_seen, e->leond_since) > PEER_SILENT_MS &&
+	       mono_sub_ms(now, e->leond_seen) <= PEER_SILENT_MS;
 }
 
 bool peer_accelerates(const struct accel_peer *p)
@@ -42,9 +43,9 @@ bool peer_accelerates(const struct accel_peer *p)
 	return p->room > 0;
 }
 
-bool peer_is_aside(const struct accel_peer *p)
+bool peer_is_bypassed(const struct accel_peer *p)
 {
-	return p->aside;
+	return p->bypassed;
 }
 
 bool peer_leads(const struct accel_peer *p)
@@ -101,21 +102,21 @@ unsigned peer_attempts(const struct accel_peer *p)
 {
 	unsigned streams = peer_streams(p);
 
-	return streams - min_of(streams, p->counted.taken_now);
+	return streams - min_of(streams, p->counted.intercepted_now);
 }
 
-enum accel_why peer_refusal(const struct accel_peer *p)
+enum accel_reason peer_refusal(const struct accel_peer *p)
 {
 	return p->refusal;
 }
 
-uint64_t peer_room(struct accel_peer *p, enum saving_direction d, mono_t now)
+uint64_t peer_room(struct accel_peer *p, enum saved_direction d, mono_t now)
 {
-	uint64_t room = d == SAVING_OUT ? p->carrier.room : p->far_room;
+	uint64_t room = d == SAVED_OUT ? p->interproxy.room : p->far_room;
 
 	room = max_of(room,
-		      (uint64_t)carrier_first_segments(p->rtt_us, PEER_SEGMENT) * PEER_SEGMENT);
-	return worth_share(room, meter_best(&p->used[d], p->rtt_us, now), peer_streams(p));
+		      (uint64_t)interproxy_first_segments(p->rtt_us, PEER_SEGMENT) * PEER_SEGMENT);
+	return benefit_stream_rate(room, meter_best(&p->used[d], p->rtt_us, now), peer_streams(p));
 }
 
 void peer_bind(struct accel_peer *p, uint32_t number, struct conn *c)
@@ -133,7 +134,7 @@ unsigned peer_streams(const struct accel_peer *p)
 	return streams_count(p->streams);
 }
 
-void peer_use(struct accel_peer *p, enum saving_direction d, size_t bytes)
+void peer_use(struct accel_peer *p, enum saved_direction d, size_t bytes)
 {
 	meter_add(&p->used[d], bytes, p->rtt_us, loop_now(p->e->loop));
 }

@@ -13,7 +13,7 @@
 #include "base/addr.h"
 #include "base/mono.h"
 #include "fifo.h"
-#include "saving.h"
+#include "time_saved.h"
 #include "share.h"
 #include "wire/accel.h"
 #include "wire/accel_queue.h"
@@ -38,7 +38,7 @@ extern const struct peer_ops peer_frames_ops;
 struct accel_peer *peer_find(struct engine *e, node_id_t id);
 /* Stores the reported values of a node, and makes a peer for a new node. The local node is no
  * peer. */
-void peer_learn(struct engine *e, const struct accel_say_frame *f, mono_t now);
+void peer_learn(struct engine *e, const struct accel_notify_frame *f, mono_t now);
 /* Handles an inter-proxy connection from another node. Owns fd. */
 void peer_accept(struct engine *e, int fd, mono_t now);
 /* Opens and maintains inter-proxy connections. Called once a second. */
@@ -70,21 +70,21 @@ bool peer_is_left(const struct accel_peer *p, mono_t now);
  * diverted only for a time after a host moved there. */
 bool peer_accelerates(const struct accel_peer *p);
 /* Frames of the node bypass leon-accel. */
-bool peer_is_aside(const struct accel_peer *p);
+bool peer_is_bypassed(const struct accel_peer *p);
 bool peer_leads(const struct accel_peer *p); /* The local node leads. */
 int64_t peer_rtt_ms(const struct accel_peer *p);
 uint32_t peer_rtt_us(const struct accel_peer *p);
 /* Bytes per round trip that the inter-proxy connection can carry for one more stream. */
-uint64_t peer_room(struct accel_peer *p, enum saving_direction d, mono_t now);
+uint64_t peer_room(struct accel_peer *p, enum saved_direction d, mono_t now);
 /* The node has answered a recent PING, so an offer to it will be answered. */
 bool peer_answers(const struct accel_peer *p, mono_t now);
 /* The node has recently refused a connection for a reason that holds for other connections. */
 bool peer_refuses(const struct accel_peer *p, mono_t now);
 /* The reason of the refusal. */
-enum accel_why peer_refusal(const struct accel_peer *p);
+enum accel_reason peer_refusal(const struct accel_peer *p);
 uint32_t peer_new_stream(struct accel_peer *p);
 
-void peer_tell(struct accel_peer *p, const struct accel_frame *f);
+void peer_notify(struct accel_peer *p, const struct accel_frame *f);
 /* The stream has data, and gets turns now or with the next free space (conn_send()). */
 void peer_serve(struct accel_peer *p, uint32_t stream);
 /* Reports whether the stream waits for a turn. conn_turn_over() is called after the last turn. */
@@ -93,8 +93,8 @@ bool peer_serves_later(struct accel_peer *p, uint32_t stream);
 size_t peer_send(struct accel_peer *p, uint32_t stream, const void *data, size_t len);
 
 /* Sends a frame of a host with its vnet header. The frame is lost if there is no free space. */
-void peer_lend(struct accel_peer *p, uint8_t type, uint32_t stream, const uint8_t *vnet,
-	       const uint8_t *frame, size_t len);
+void peer_forward(struct accel_peer *p, uint8_t type, uint32_t stream, const uint8_t *vnet,
+		  const uint8_t *frame, size_t len);
 
 /* Streams and conns. */
 void peer_bind(struct accel_peer *p, uint32_t stream, struct conn *c);

@@ -2,10 +2,10 @@
 /*
  * Messages of the accelerator of another node, see peer_state.h.
  */
-#include "away.h"
+#include "migrated.h"
 #include "base/log.h"
 #include "conn.h"
-#include "judge.h"
+#include "eligibility.h"
 #include "pack.h"
 #include "peer.h"
 #include "peer_state.h"
@@ -25,7 +25,7 @@ static bool take_hello(struct accel_peer *p, const struct accel_frame *f)
 	if (p->window_log)
 		p->packer = packer_new(p->window_log, PACK_LEVEL);
 	p->state = PEER_UP;
-	p->ponged = p->heard;
+	p->ponged = p->received;
 	peer_counted(p)->reached = true;
 	log_notice("accel", "carrier is up node=%s", node_id_format(p->id, id, sizeof(id)));
 	return true;
@@ -42,8 +42,8 @@ static bool take_data(struct accel_peer *p, const struct accel_frame *f)
 	const uint8_t *data = f->data.data;
 	size_t len = f->data.len;
 
-	peer_use(p, SAVING_IN, ACCEL_HDR_LEN + len);
-	p->e->counters.carrier_in += ACCEL_HDR_LEN + len;
+	peer_use(p, SAVED_IN, ACCEL_HDR_LEN + len);
+	p->e->counters.interproxy_in += ACCEL_HDR_LEN + len;
 	if (f->type == ACCEL_PACKED) {
 		if (!p->unpacker)
 			return false;
@@ -56,7 +56,7 @@ static bool take_data(struct accel_peer *p, const struct accel_frame *f)
 	p->e->counters.bytes_in += len;
 	s = streams_find(p->streams, f->stream);
 	if (!s)
-		peer_tell(p, &reset);
+		peer_notify(p, &reset);
 	if (!s || conn_data(s->conn, data, len, ACCEL_HDR_LEN + f->data.len))
 		return true;
 	peer_misuse(p, ACCEL_BEYOND_CREDIT);
@@ -71,7 +71,7 @@ static void learn_of_places(struct accel_peer *p, const struct accel_frame *f, m
 		if (f->refuse.reason != ACCEL_NO_PLACE && f->refuse.reason != ACCEL_NOT_WITH_YOU)
 			return;
 		p->refuses = true;
-		p->refusal = judge_of_refusal(f->refuse.reason);
+		p->refusal = eligibility_of_refusal(f->refuse.reason);
 		p->not_before = mono_add_ms(now, PEER_REFUSED_MS);
 		return;
 	case ACCEL_OFFER:
@@ -101,7 +101,7 @@ bool peer_take(struct accel_peer *p, const struct accel_frame *f, mono_t now)
 		return take_data(p, f);
 	case ACCEL_PING:
 		p->far_room = f->ping.value;
-		peer_tell(p, &pong);
+		peer_notify(p, &pong);
 		return true;
 	case ACCEL_PONG:
 		p->ponged = now;
@@ -115,7 +115,7 @@ bool peer_take(struct accel_peer *p, const struct accel_frame *f, mono_t now)
 	case ACCEL_FORWARD:
 		s = streams_find(p->streams, f->stream);
 		if (s)
-			away_lent(s->conn, f, now);
+			migrated_forwarded(s->conn, f, now);
 		return true;
 	default:
 		/* A stream that ended here while the message was in transit. */
@@ -128,5 +128,5 @@ const struct peer_ops peer_frames_ops = {
 	.take = peer_take,
 	.send = conn_send,
 	.turn_over = conn_turn_over,
-	.gone = conn_carrier_gone,
+	.gone = conn_interproxy_gone,
 };

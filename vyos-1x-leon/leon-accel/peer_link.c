@@ -14,7 +14,7 @@
 
 #include "base/defs.h"
 #include "base/log.h"
-#include "carrier.h"
+#include "interproxy.h"
 #include "engine.h"
 #include "pack.h"
 #include "peer.h"
@@ -29,14 +29,14 @@
 #define OUT_STOP (384u << 10)
 #define IN_CHUNK (256u << 10)
 
-void peer_down(struct accel_peer *p, const char *why, mono_t now)
+void peer_down(struct accel_peer *p, const char *reason, mono_t now)
 {
 	char id[NODE_ID_STRLEN];
 
 	if (p->state == PEER_DOWN)
 		return;
 	if (p->state == PEER_UP)
-		log_notice("accel", "carrier is down: %s node=%s streams=%u", why,
+		log_notice("accel", "carrier is down: %s node=%s streams=%u", reason,
 			   node_id_format(p->id, id, sizeof(id)), peer_streams(p));
 	p->state = PEER_DOWN;
 	p->since = now;
@@ -52,7 +52,7 @@ void peer_down(struct accel_peer *p, const char *why, mono_t now)
 	p->unpacker = NULL;
 	pack_release(&p->e->windows, p->reserved);
 	p->reserved = 0;
-	p->e->n_carriers--;
+	p->e->n_interproxies--;
 	streams_each(p->streams, p->e->peer_ops->gone, now);
 }
 
@@ -111,7 +111,7 @@ bool peer_serves_later(struct accel_peer *p, uint32_t number)
 	return streams_wait(p->streams, number);
 }
 
-void peer_tell(struct accel_peer *p, const struct accel_frame *f)
+void peer_notify(struct accel_peer *p, const struct accel_frame *f)
 {
 	uint8_t buf[ACCEL_SMALL_MAX];
 
@@ -128,7 +128,7 @@ static size_t pack(struct accel_peer *p, uint32_t stream, const void *data, size
 	struct stream *s = streams_find(p->streams, stream);
 	size_t n;
 
-	if (!p->packer || (s && !pack_is_worth_it(&s->worth, p->window_log)))
+	if (!p->packer || (s && !pack_has_benefit(&s->benefit, p->window_log)))
 		return 0;
 	n = packer_run(p->packer, data, len, out, PACK_BOUND(len));
 	/* A zstd stream is not used after a failure. */
@@ -136,7 +136,7 @@ static size_t pack(struct accel_peer *p, uint32_t stream, const void *data, size
 		packer_free(p->packer);
 		p->packer = NULL;
 	} else if (s) {
-		pack_learn(&s->worth, len, n);
+		pack_learn(&s->benefit, len, n);
 	}
 	return n;
 }
@@ -156,16 +156,16 @@ size_t peer_send(struct accel_peer *p, uint32_t stream, const void *data, size_t
 	}
 	memcpy(out, header, accel_encode(&f, header));
 	fifo_added(&p->out, ACCEL_HDR_LEN + f.data.len);
-	peer_use(p, SAVING_OUT, ACCEL_HDR_LEN + f.data.len);
-	carrier_use(&p->carrier, p->fd, p->rtt_us, loop_now(p->e->loop));
+	peer_use(p, SAVED_OUT, ACCEL_HDR_LEN + f.data.len);
+	interproxy_use(&p->interproxy, p->fd, p->rtt_us, loop_now(p->e->loop));
 	p->e->counters.bytes_out += len;
-	p->e->counters.carrier_out += ACCEL_HDR_LEN + f.data.len;
+	p->e->counters.interproxy_out += ACCEL_HDR_LEN + f.data.len;
 	flush(p);
 	return ACCEL_HDR_LEN + f.data.len;
 }
 
-void peer_lend(struct accel_peer *p, uint8_t type, uint32_t stream, const uint8_t *vnet,
-	       const uint8_t *frame, size_t len)
+void peer_forward(struct accel_peer *p, uint8_t type, uint32_t stream, const uint8_t *vnet,
+		  const uint8_t *frame, size_t len)
 {
 	struct accel_frame f = { .type = type,
 				 .stream = stream,
@@ -212,7 +212,7 @@ static void read_all(struct accel_peer *p, mono_t now)
 		peer_down(p, n ? strerror(errno) : "closed by the other node", now);
 		return;
 	}
-	p->heard = now;
+	p->received = now;
 	fifo_added(&p->in, (size_t)n);
 	take_frames(p, now);
 }
@@ -227,8 +227,8 @@ void peer_greet(struct accel_peer *p, mono_t now)
 		p->unpacker = unpacker_new(p->reserved);
 	f.hello.window_log = p->unpacker ? p->reserved : 0;
 	p->state = PEER_GREETING;
-	p->heard = now;
-	peer_tell(p, &f);
+	p->received = now;
+	peer_notify(p, &f);
 }
 
 static void on_event(void *arg, int fd, uint32_t events)
@@ -249,7 +249,7 @@ static void on_event(void *arg, int fd, uint32_t events)
 	if (p->state == PEER_DOWN || !(events & EPOLLOUT))
 		return;
 	p->somebody_waits = false;
-	carrier_tune(&p->carrier, fd, p->rtt_us, now);
+	interproxy_tune(&p->interproxy, fd, p->rtt_us, now);
 	flush(p);
 	serve(p);
 }
@@ -265,10 +265,10 @@ bool peer_fit_route(struct accel_peer *p)
 	int rc;
 
 	if (p->state == PEER_DOWN)
-		n = carrier_first_segments(p->rtt_us, mtu - PEER_HEADERS);
+		n = interproxy_first_segments(p->rtt_us, mtu - PEER_HEADERS);
 	if (mtu == p->mtu && n == p->first_segments)
 		return true;
-	rc = tun_fit_route(&p->e->carrier, p->e->nl, &to, mtu, n);
+	rc = tun_fit_route(&p->e->interproxy, p->e->nl, &to, mtu, n);
 	if (rc < 0) {
 		log_warn("accel", "no route for a carrier: %s", strerror(-rc));
 		return p->mtu;
@@ -282,18 +282,18 @@ void peer_begin(struct accel_peer *p, int fd, enum peer_state state, mono_t now)
 {
 	p->fd = fd;
 	p->state = state;
-	p->since = p->heard = p->not_before = now;
+	p->since = p->received = p->not_before = now;
 	p->watched = EPOLLIN | (state == PEER_CONNECTING ? EPOLLOUT : 0u);
-	p->e->n_carriers++;
+	p->e->n_interproxies++;
 	p->last_stream = 0;
 	p->far_room = 0;
 	p->somebody_waits = p->refuses = false;
-	carrier_prepare(&p->carrier, fd, PEER_SILENT_MS);
+	interproxy_prepare(&p->interproxy, fd, PEER_SILENT_MS);
 	loop_fd_add(p->e->loop, fd, p->watched, on_event, p);
 }
 
 /* The attempt is repeated each second. */
-static void no_carrier(const struct accel_peer *p, int error, mono_t now)
+static void no_interproxy(const struct accel_peer *p, int error, mono_t now)
 {
 	static struct log_limit limit = LOG_LIMIT_INIT(5, 1);
 	char id[NODE_ID_STRLEN];
@@ -313,7 +313,7 @@ void peer_connect(struct accel_peer *p, mono_t now)
 
 	p->since = now;
 	if (fd < 0) {
-		no_carrier(p, errno, now);
+		no_interproxy(p, errno, now);
 		return;
 	}
 	if (peer_fit_route(p) && bind(fd, (struct sockaddr *)&ss, len) == 0) {
@@ -323,7 +323,7 @@ void peer_connect(struct accel_peer *p, mono_t now)
 			return;
 		}
 	}
-	no_carrier(p, errno, now);
+	no_interproxy(p, errno, now);
 	close(fd);
 }
 
@@ -331,9 +331,9 @@ void peer_ping(struct accel_peer *p, mono_t now)
 {
 	struct accel_frame ping = { .type = ACCEL_PING };
 
-	carrier_tune(&p->carrier, p->fd, p->rtt_us, now);
-	ping.ping.value = p->carrier.room;
-	peer_tell(p, &ping);
+	interproxy_tune(&p->interproxy, p->fd, p->rtt_us, now);
+	ping.ping.value = p->interproxy.room;
+	peer_notify(p, &ping);
 }
 
 bool peer_is_unsent(const struct accel_peer *p)

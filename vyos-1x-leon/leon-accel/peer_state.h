@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 #include "base/addr.h"
-#include "carrier.h"
+#include "interproxy.h"
 #include "engine.h"
 #include "fifo.h"
 #include "meter.h"
-#include "saving.h"
+#include "time_saved.h"
 #include "share.h"
 #include "streams.h"
 
@@ -35,16 +35,16 @@ struct accel_peer {
 	node_id_t id;
 	uint32_t rtt_us;
 	uint16_t room;
-	bool aside;
+	bool bypassed;
 	enum peer_state state;
 	int fd;
 	uint32_t watched;    /* Watched events of the socket. */
 	bool somebody_waits; /* A stream waits for free space. */
 	bool refuses;	     /* The node has no place, or refuses all connections of this node. */
-	enum accel_why refusal;
-	mono_t since, heard, learned, ponged;
+	enum accel_reason refusal;
+	mono_t since, received, learned, ponged;
 	mono_t not_before; /* Earliest time of another attempt with the node. */
-	struct carrier carrier;
+	struct interproxy interproxy;
 	uint32_t mtu, first_segments; /* Values of the route. 0: there is no route. */
 	uint64_t far_room;	      /* Capacity at the other end, as reported. 0: not reported. */
 	struct meter used[2];	      /* Load of the inter-proxy connection, by direction. */
@@ -61,7 +61,7 @@ struct accel_peer {
 };
 
 /* Counts bytes on the inter-proxy connection. */
-void peer_use(struct accel_peer *p, enum saving_direction d, size_t bytes);
+void peer_use(struct accel_peer *p, enum saved_direction d, size_t bytes);
 /* Handles a received message. Returns false for an invalid message. */
 bool peer_take(struct accel_peer *p, const struct accel_frame *f, mono_t now);
 
@@ -72,6 +72,6 @@ void peer_begin(struct accel_peer *p, int fd, enum peer_state state, mono_t now)
 void peer_greet(struct accel_peer *p, mono_t now);
 void peer_connect(struct accel_peer *p, mono_t now);
 void peer_ping(struct accel_peer *p, mono_t now);
-void peer_down(struct accel_peer *p, const char *why, mono_t now);
+void peer_down(struct accel_peer *p, const char *reason, mono_t now);
 /* Reports whether messages to the node are unsent. */
 bool peer_is_unsent(const struct accel_peer *p);

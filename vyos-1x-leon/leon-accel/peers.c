@@ -20,8 +20,8 @@
 #define uthash_fatal(msg) bug("%s", msg)
 #include <uthash.h>
 
-#define CARRIERS_MAX 64 /* of 1 MiB of buffers each */
-#define RETRY_MS     1000
+#define INTERPROXIES_MAX 64 /* of 1 MiB of buffers each */
+#define RETRY_MS	 1000
 
 struct peer_entry {
 	struct accel_peer peer;
@@ -60,13 +60,13 @@ static bool is_wanted_at(const struct accel_peer *p, uint32_t percent, mono_t no
 
 static bool is_wanted(const struct accel_peer *p, mono_t now)
 {
-	return is_wanted_at(p, 100, now) && p->e->n_carriers < CARRIERS_MAX;
+	return is_wanted_at(p, 100, now) && p->e->n_interproxies < INTERPROXIES_MAX;
 }
 
 /* The other node measures its own RTT, so a node slightly below the threshold is accepted. */
 static bool is_welcome(struct accel_peer *p, mono_t now)
 {
-	if (is_wanted_at(p, ACCEL_KEEP_PERCENT, now) && p->e->n_carriers < CARRIERS_MAX)
+	if (is_wanted_at(p, ACCEL_KEEP_PERCENT, now) && p->e->n_interproxies < INTERPROXIES_MAX)
 		return true;
 	peer_misuse(p, ACCEL_UNWANTED);
 	return false;
@@ -92,7 +92,7 @@ void peer_accept(struct engine *e, int fd, mono_t now)
 	peer_greet(p, now);
 }
 
-void peer_learn(struct engine *e, const struct accel_say_frame *f, mono_t now)
+void peer_learn(struct engine *e, const struct accel_notify_frame *f, mono_t now)
 {
 	struct accel_peer *p = peer_find(e, f->node.id);
 	struct peer_entry *entry;
@@ -111,7 +111,7 @@ void peer_learn(struct engine *e, const struct accel_say_frame *f, mono_t now)
 	}
 	p->rtt_us = f->node.rtt_us;
 	p->room = f->node.room;
-	p->aside = f->node.aside;
+	p->bypassed = f->node.bypassed;
 	p->learned = now;
 	/* The route is also set before a connection is made. The other node may connect first, and
 	 * the answer to its SYN already uses the route. */
@@ -129,9 +129,9 @@ static void second(struct accel_peer *p, mono_t now)
 			peer_connect(p, now);
 		return;
 	}
-	if (mono_sub_ms(now, p->heard) > PEER_SILENT_MS)
+	if (mono_sub_ms(now, p->received) > PEER_SILENT_MS)
 		peer_down(p, "silent", now);
-	else if (!buffers_fit(&p->carrier.buffers, p->fd, p->e->n_carriers, now))
+	else if (!buffers_fit(&p->interproxy.buffers, p->fd, p->e->n_interproxies, now))
 		peer_down(p, "kernel buffers exceed the share", now);
 	else if (p->state == PEER_UP && !p->e->stopping)
 		peer_ping(p, now);
@@ -151,7 +151,7 @@ void peers_report(struct engine *e, bool all, peer_report_fn report)
 		struct accel_peer *p = &i->peer;
 		const struct accel_node *n = &p->counted;
 
-		p->changed |= all && (n->reached || n->taken || n->refused);
+		p->changed |= all && (n->reached || n->intercepted || n->refused);
 		if (p->changed && report(e, n))
 			p->changed = false;
 	}

@@ -13,12 +13,12 @@ bool place_is_here(const struct conn *c)
 	return c->away.far_at && c->away.far_at == c->e->self;
 }
 
-bool place_is_away(const struct conn *c)
+bool place_is_migrated(const struct conn *c)
 {
-	return c->away.far_at || c->away.near_away;
+	return c->away.far_at || c->away.near_migrated;
 }
 
-void place_heard(struct conn *c, mono_t now)
+void place_received(struct conn *c, mono_t now)
 {
 	c->away.near_seen = now;
 }
@@ -28,12 +28,12 @@ void place_send(struct conn *c, enum accel_where where, const uint8_t *vnet, con
 {
 	node_id_t node = peer_id(c->peer);
 
-	if (where == ACCEL_LAN && c->away.near_away) {
-		peer_lend(c->peer, ACCEL_FORWARD, c->bound, vnet, frame, len);
+	if (where == ACCEL_LAN && c->away.near_migrated) {
+		peer_forward(c->peer, ACCEL_FORWARD, c->bound, vnet, frame, len);
 		return;
 	}
 	if (place_is_here(c) && c->flow.state == FLOW_RETURNING) {
-		here_send(c, where == ACCEL_NODE, vnet, frame, len);
+		local_pair_send(c, where == ACCEL_NODE, vnet, frame, len);
 		return;
 	}
 	if (where == ACCEL_NODE && place_is_here(c))

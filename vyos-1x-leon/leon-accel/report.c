@@ -12,7 +12,7 @@
 #include "engine.h"
 #include "peer.h"
 
-static bool tell(const struct engine *e, const struct accel_report *r)
+static bool notify(const struct engine *e, const struct accel_report *r)
 {
 	static uint8_t buf[ACCEL_REPORT_MAX]; /* single-threaded */
 
@@ -20,55 +20,55 @@ static bool tell(const struct engine *e, const struct accel_report *r)
 	       send(e->leond, buf, accel_report_encode(r, buf), MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
 }
 
-static void tell_totals(const struct engine *e)
+static void notify_totals(const struct engine *e)
 {
 	const struct engine_counters *n = &e->counters;
 	struct accel_report r = { .what = ACCEL_REPORT_TOTALS };
 
 	r.totals = (struct accel_totals){
-		.followed = e->n_conns,
-		.taken_now = e->n_taken,
+		.tracked = e->n_conns,
+		.intercepted_now = e->n_intercepted,
 		.held = (uint64_t)e->held,
 		.undelivered = e->undelivered,
-		.taken = n->taken,
+		.intercepted = n->intercepted,
 		.returned = n->returned,
 		.reset = n->reset,
 		.refused = n->refused,
 		.queue_full = n->queue_full,
 		.held_dropped = n->held_dropped,
-		.bytes = { n->bytes_out, n->bytes_in, n->carrier_out, n->carrier_in },
+		.bytes = { n->bytes_out, n->bytes_in, n->interproxy_out, n->interproxy_in },
 		.time = conns_time(e),
 	};
 	memcpy(r.totals.plain, e->plain, sizeof(r.totals.plain));
 	memcpy(r.totals.misuse, n->misuse, sizeof(r.totals.misuse));
 	memcpy(r.totals.fault, n->fault, sizeof(r.totals.fault));
-	tell(e, &r);
+	notify(e, &r);
 }
 
-static bool tell_node(struct engine *e, const struct accel_node *n)
+static bool notify_node(struct engine *e, const struct accel_node *n)
 {
 	struct accel_report r = { .what = ACCEL_REPORT_NODE };
 
 	r.node = *n;
-	return tell(e, &r);
+	return notify(e, &r);
 }
 
 void report_second(struct engine *e)
 {
 	if (e->leond < 0)
 		return;
-	tell_totals(e);
-	peers_report(e, false, tell_node);
+	notify_totals(e);
+	peers_report(e, false, notify_node);
 }
 
-void report_anew(struct engine *e)
+void report_all(struct engine *e)
 {
 	/* The totals follow the nodes. leond then treats later changes as news. */
-	peers_report(e, true, tell_node);
-	tell_totals(e);
+	peers_report(e, true, notify_node);
+	notify_totals(e);
 }
 
-static void tell_page(struct engine *e, const struct accel_report *asked)
+static void notify_page(struct engine *e, const struct accel_report *asked)
 {
 	static struct accel_report r; /* single-threaded */
 
@@ -77,17 +77,17 @@ static void tell_page(struct engine *e, const struct accel_report *asked)
 	r.page.more = false;
 	r.page.n = 0;
 	conns_page(e, asked->ask.behind, &r.page, loop_now(e->loop));
-	tell(e, &r);
+	notify(e, &r);
 }
 
-void report_asked(struct engine *e, const void *data, size_t len)
+void report_requested(struct engine *e, const void *data, size_t len)
 {
 	static struct accel_report asked; /* single-threaded */
 
 	if (accel_report_decode(data, len, &asked) < 0)
 		return;
-	if (asked.what == ACCEL_ASK_PAGE)
-		tell_page(e, &asked);
-	else if (asked.what == ACCEL_ASK_RETURN)
+	if (asked.what == ACCEL_REQUEST_PAGE)
+		notify_page(e, &asked);
+	else if (asked.what == ACCEL_REQUEST_RETURN)
 		conns_release_all(e, loop_now(e->loop));
 }

@@ -11,6 +11,6 @@ struct engine;
 /* Sends the totals, and the nodes with changes. */
 void report_second(struct engine *e);
 /* Sends all nodes with past or present connections, then the totals, to a new leond. */
-void report_anew(struct engine *e);
+void report_all(struct engine *e);
 /* Handles a message of leond outside enum accel_say. */
-void report_asked(struct engine *e, const void *data, size_t len);
+void report_requested(struct engine *e, const void *data, size_t len);

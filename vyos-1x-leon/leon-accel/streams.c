@@ -19,7 +19,7 @@ struct stream_entry {
 
 struct streams {
 	struct stream_entry *by_number;
-	struct turns turns;
+	struct drr drr;
 };
 
 struct streams *streams_new(void)
@@ -61,7 +61,7 @@ void streams_unbind(struct streams *ss, uint32_t number)
 
 	if (!s)
 		return;
-	turns_remove(&ss->turns, &s->turn);
+	drr_remove(&ss->drr, &s->turn);
 	entry = container_of(s, struct stream_entry, stream);
 	HASH_DEL(ss->by_number, entry);
 	free(entry);
@@ -89,7 +89,7 @@ void streams_add(struct streams *ss, uint32_t number)
 	struct stream *s = streams_find(ss, number);
 
 	if (s)
-		turns_add(&ss->turns, &s->turn);
+		drr_add(&ss->drr, &s->turn);
 }
 
 bool streams_wait(const struct streams *ss, uint32_t number)
@@ -101,9 +101,9 @@ bool streams_wait(const struct streams *ss, uint32_t number)
 
 void streams_serve(struct streams *ss, const struct streams_calls *calls)
 {
-	struct turn *t;
+	struct drr_entry *t;
 
-	while ((t = turns_next(&ss->turns)) && calls->has_room(calls->arg)) {
+	while ((t = drr_next(&ss->drr)) && calls->has_room(calls->arg)) {
 		struct stream *s = container_of(t, struct stream, turn);
 		uint32_t number = s->number;
 		size_t sent = calls->send(s->conn, (size_t)t->deficit);
@@ -112,7 +112,7 @@ void streams_serve(struct streams *ss, const struct streams_calls *calls)
 		s = streams_find(ss, number);
 		if (!s)
 			continue;
-		turns_sent(&ss->turns, &s->turn, sent);
+		drr_sent(&ss->drr, &s->turn, sent);
 		if (!s->turn.is_listed)
 			calls->turn_over(s->conn);
 	}

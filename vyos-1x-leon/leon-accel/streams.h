@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The streams of an inter-proxy connection, by number, and the turns (turns.h). Owned and called by
+ * The streams of an inter-proxy connection, by number, and the turns (drr.h). Owned and called by
  * peer_link.c; pure. Single-threaded.
  */
 #pragma once
@@ -11,7 +11,7 @@
 
 #include "base/mono.h"
 #include "pack.h"
-#include "turns.h"
+#include "drr.h"
 
 struct conn;
 struct streams;
@@ -19,8 +19,8 @@ struct streams;
 struct stream {
 	uint32_t number;
 	struct conn *conn;
-	struct turn turn;
-	struct pack_worth worth;
+	struct drr_entry turn;
+	struct pack_benefit benefit;
 };
 
 struct streams *streams_new(void);

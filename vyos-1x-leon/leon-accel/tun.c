@@ -80,8 +80,8 @@ int tun_open_lan(struct tun *t, struct nl *nl, const char *name, uint32_t metric
 	return rc;
 }
 
-int tun_open_carrier(struct tun *t, struct nl *nl, const char *name, const struct ip_addr *own,
-		     uint8_t prefix_len)
+int tun_open_interproxy(struct tun *t, struct nl *nl, const char *name, const struct ip_addr *own,
+			uint8_t prefix_len)
 {
 	int rc = open_device(t, nl, name);
 

@@ -22,8 +22,8 @@ struct tun {
 /* For proxy sockets: packets to every address are local. Returns 0 or -errno. */
 int tun_open_lan(struct tun *t, struct nl *nl, const char *name, uint32_t metric);
 /* For inter-proxy connections, with an own address. Its MTU is the upper limit of all routes. */
-int tun_open_carrier(struct tun *t, struct nl *nl, const char *name, const struct ip_addr *own,
-		     uint8_t prefix_len);
+int tun_open_interproxy(struct tun *t, struct nl *nl, const char *name, const struct ip_addr *own,
+			uint8_t prefix_len);
 void tun_close(struct tun *t);
 /* Sets the MTU of the route to a node, for new and existing connections, and the initial window of
  * new ones. Returns 0 or -errno. */

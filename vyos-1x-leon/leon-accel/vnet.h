@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Check of the virtio_net_hdr that another accelerator puts before a frame (FOUND, FORWARD). Called
- * by away.c. Pure.
+ * by migrated.c. Pure.
  */
 #pragma once
 

@@ -105,11 +105,11 @@ static void print_counted(FILE *out, struct jsonr_node *root)
 	struct jsonr_node *n = jsonr_object(root, "counted");
 
 	fprintf(out, "connections     %s taken now, %s followed, %s of frames held\n",
-		text_number(root, "connections"), text_number(root, "followed"),
+		text_number(root, "connections"), text_number(root, "tracked"),
 		text_bytes(root, "held_bytes"));
 	fprintf(out, "counted         %s taken over, %s handed back, %s refused, %s reset\n",
-		text_number(n, "taken"), text_number(n, "returned"), text_number(n, "refused"),
-		text_number(n, "reset"));
+		text_number(n, "intercepted"), text_number(n, "released"),
+		text_number(n, "refused"), text_number(n, "reset"));
 	if (value_u64(root, "fast_enough"))
 		fprintf(out, "left alone      %s that would not gain\n",
 			text_number(root, "fast_enough"));
@@ -121,12 +121,12 @@ static void print_counted(FILE *out, struct jsonr_node *root)
 }
 
 /* Nothing of these is followed, and an operator who looks for a connection should know why. */
-static void print_aside(FILE *out, struct jsonr_node *list)
+static void print_bypassed(FILE *out, struct jsonr_node *list)
 {
 	unsigned n = 0;
 
 	for (size_t i = 0; i < jsonr_len(list); i++)
-		n += strcmp(text_str(jsonr_at(list, i), "tcp"), "aside") == 0;
+		n += strcmp(text_str(jsonr_at(list, i), "tcp"), "bypassed") == 0;
 	if (n)
 		fprintf(out, "aside           TCP with near nodes (%u) goes past leon-accel\n", n);
 }
@@ -134,11 +134,11 @@ static void print_aside(FILE *out, struct jsonr_node *list)
 static void print_nodes(FILE *out, struct jsonr_node *list)
 {
 	static const struct table_column columns[] = {
-		{ "NODE-ID", ALIGN_LEFT },  { "NAME", ALIGN_LEFT },
-		{ "LATENCY", ALIGN_RIGHT }, { "ACCELERATOR", ALIGN_LEFT },
-		{ "TCP", ALIGN_LEFT },	    { "NOW", ALIGN_RIGHT },
-		{ "TAKEN", ALIGN_RIGHT },   { "RETURNED", ALIGN_RIGHT },
-		{ "REFUSED", ALIGN_RIGHT }, { "RESET", ALIGN_RIGHT },
+		{ "NODE-ID", ALIGN_LEFT },	{ "NAME", ALIGN_LEFT },
+		{ "LATENCY", ALIGN_RIGHT },	{ "ACCELERATOR", ALIGN_LEFT },
+		{ "TCP", ALIGN_LEFT },		{ "NOW", ALIGN_RIGHT },
+		{ "INTERCEPTED", ALIGN_RIGHT }, { "RELEASED", ALIGN_RIGHT },
+		{ "REFUSED", ALIGN_RIGHT },	{ "RESET", ALIGN_RIGHT },
 	};
 	struct table *t = table_new(columns, array_size(columns));
 
@@ -151,8 +151,8 @@ static void print_nodes(FILE *out, struct jsonr_node *list)
 		table_cell(t, "%s", value_bool(n, "reached") ? "reached" : UNKNOWN);
 		table_cell(t, "%s", text_str(n, "tcp"));
 		table_cell(t, "%s", text_number(n, "connections"));
-		table_cell(t, "%s", text_number(n, "taken"));
-		table_cell(t, "%s", text_number(n, "returned"));
+		table_cell(t, "%s", text_number(n, "intercepted"));
+		table_cell(t, "%s", text_number(n, "released"));
 		table_cell(t, "%s", text_number(n, "refused"));
 		table_cell(t, "%s", text_number(n, "reset"));
 	}
@@ -172,7 +172,7 @@ static bool print_state(FILE *out, struct jsonr_node *root)
 		fputs("No TCP connection is taken over: acceleration is not configured.\n", out);
 		return false;
 	}
-	if (strcmp(state, "here") == 0)
+	if (strcmp(state, "running") == 0)
 		return true;
 	if (!value_bool(root, "installed")) {
 		fputs("leon-accel is not installed, so no TCP connection is taken over: install "
@@ -194,7 +194,7 @@ int render_acceleration(struct jsonr_node *root, FILE *out)
 	fprintf(out, "taken over are connections of at least %s segments to nodes of %s and more\n",
 		text_number(root, "minimum_segments"), text_us(root, "threshold_us"));
 	print_counted(out, root);
-	print_aside(out, jsonr_array(root, "nodes"));
+	print_bypassed(out, jsonr_array(root, "nodes"));
 	print_bytes(out, root);
 	print_worth(out, root);
 	print_nodes(out, jsonr_array(root, "nodes"));

@@ -97,7 +97,7 @@ static void print_loads(struct jsonr_node *list, FILE *out)
 			continue;
 		print_beside_load(link, "own_load_us", "took",
 				  "more due to own load (self-induced queueing): not counted", out);
-		print_beside_load(link, "longer_us", "is",
+		print_beside_load(link, "persistent_us", "is",
 				  "longer than minutes ago, in addition to the own load: counted",
 				  out);
 	}
@@ -139,8 +139,8 @@ static void print_change(struct jsonr_node *root, FILE *out)
 			text_us(p, "threshold-minimum"));
 	else
 		fputs("no path is in use: the first path that works is used at once\n", out);
-	if (jsonr_has(root, "what_it_takes"))
-		fprintf(out, "%s\n", text_str(root, "what_it_takes"));
+	if (jsonr_has(root, "requirements"))
+		fprintf(out, "%s\n", text_str(root, "requirements"));
 	if (hold_ms > 0)
 		fprintf(out,
 			"voluntary changes wait for another %.1f s (hold-time %.0f s), unless the cost "

@@ -22,8 +22,8 @@ static void address_cells(struct table *t, struct jsonr_node *peer, struct jsonr
 	const char *reason = or_empty(peer, "reason");
 
 	table_cell(t, "%s", address ? text_str(address, "endpoint") : UNKNOWN);
-	table_cell(t, "%s", address ? text_number(address, "asked") : UNKNOWN);
-	table_cell(t, "%s", address ? text_age(address, "asked_seconds") : UNKNOWN);
+	table_cell(t, "%s", address ? text_number(address, "requested") : UNKNOWN);
+	table_cell(t, "%s", address ? text_age(address, "requested_seconds") : UNKNOWN);
 	table_cell(t, "%s", address ? or_empty(address, "result") : "");
 	table_cell(t, "%s", *reason && address ? or_empty(address, "text") : reason);
 }
@@ -46,10 +46,11 @@ static void peer_rows(struct table *t, struct jsonr_node *peer)
 int render_peers(struct jsonr_node *root, FILE *out)
 {
 	static const struct table_column columns[] = {
-		{ "PEER", ALIGN_LEFT },	   { "STATE", ALIGN_LEFT },	  { "SINCE", ALIGN_RIGHT },
-		{ "NODE", ALIGN_LEFT },	   { "DESCRIPTION", ALIGN_LEFT }, { "ADDRESS", ALIGN_LEFT },
-		{ "ASKED", ALIGN_RIGHT },  { "LAST", ALIGN_RIGHT },	  { "ANSWER", ALIGN_LEFT },
-		{ "WHY NOT", ALIGN_LEFT },
+		{ "PEER", ALIGN_LEFT },	       { "STATE", ALIGN_LEFT },
+		{ "SINCE", ALIGN_RIGHT },      { "NODE", ALIGN_LEFT },
+		{ "DESCRIPTION", ALIGN_LEFT }, { "ADDRESS", ALIGN_LEFT },
+		{ "REQUESTS", ALIGN_RIGHT },   { "LAST", ALIGN_RIGHT },
+		{ "ANSWER", ALIGN_LEFT },      { "WHY NOT", ALIGN_LEFT },
 	};
 	struct table *t = table_new(columns, array_size(columns));
 	struct jsonr_node *list = jsonr_array(root, "peers");

@@ -75,8 +75,8 @@ static void print_sent(FILE *out, struct jsonr_node *sent)
 	fprintf(out,
 		"sent            %s frames (%s): %s duplicated, %s single above the budget, %s "
 		"single without a second path\n",
-		text_number(sent, "frames"), text_bytes(sent, "bytes"), text_number(sent, "twice"),
-		text_number(sent, "once_over_budget"),
+		text_number(sent, "frames"), text_bytes(sent, "bytes"),
+		text_number(sent, "duplicated"), text_number(sent, "once_over_budget"),
 		text_number(sent, "once_without_second_path"));
 	fprintf(out, "second copies   %s, %s kbit/s on average\n", text_bytes(sent, "extra_bytes"),
 		text_number(sent, "extra_kbits_mean"));

@@ -81,7 +81,7 @@ static void print_next_hops(struct jsonr_node *list, FILE *out)
 
 		table_cell(t, "%s", text_node(n, "node_id", "name"));
 		table_cell(t, "%s", text_number(n, "limit_kbits"));
-		table_cell(t, "%s", text_number(n, "asked_kbits"));
+		table_cell(t, "%s", text_number(n, "requested_kbits"));
 		figures(t, n);
 	}
 	fputs("\n", out);
@@ -113,7 +113,7 @@ static void print_senders(struct jsonr_node *list, FILE *out)
 }
 
 /* Prints the result of `shaper automatic`. */
-static void print_line(struct jsonr_node *line, FILE *out)
+static void print_bottleneck(struct jsonr_node *line, FILE *out)
 {
 	if (!value_bool(line, "automatic"))
 		return;
@@ -125,7 +125,7 @@ static void print_line(struct jsonr_node *line, FILE *out)
 		"shaper automatic: %s, limit %s kbit/s, verified rate of the access link %s "
 		"kbit/s, queueing delay %s.\n\n",
 		text_str(line, "state"), text_number(line, "limit_kbits"),
-		text_number(line, "carries_kbits"), text_us(line, "queue_us"));
+		text_number(line, "capacity_kbits"), text_us(line, "queue_us"));
 }
 
 /* Prints the reason why frames queue on this node. */
@@ -140,14 +140,14 @@ static void print_rates(struct jsonr_node *root, FILE *out)
 			text_number(root, "shaper_ingress_kbits"));
 	if (to_hops)
 		fputs("Traffic to each next hop is limited to its rate.\n\n", out);
-	if (!to_hops && !value_u64(jsonr_object(root, "line"), "limit_kbits"))
+	if (!to_hops && !value_u64(jsonr_object(root, "bottleneck"), "limit_kbits"))
 		fputs("Frames from the local segment queue here only while bulk flows have a backlog.\n\n",
 		      out);
 }
 
 int render_queues(struct jsonr_node *root, FILE *out)
 {
-	print_line(jsonr_object(root, "line"), out);
+	print_bottleneck(jsonr_object(root, "bottleneck"), out);
 	print_rates(root, out);
 	print_workers(jsonr_array(root, "queues"), out);
 	print_tiers(jsonr_array(root, "tiers"), out);

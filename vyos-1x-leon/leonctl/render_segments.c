@@ -38,7 +38,7 @@ static const char *why(struct jsonr_node *n)
 		{ "rank", "hash rank of this VLAN" },
 		{ "holding", "previous forwarder is still active" },
 		{ "no-path", "this node reaches no other site" },
-		{ "standstill", "this node stalled" },
+		{ "stall", "this node stalled" },
 		{ "silence", "no other node is ready" },
 	};
 	const char *reason = text_str(n, "reason");
@@ -72,7 +72,7 @@ static void segment_row(struct table *t, struct jsonr_node *n)
 	table_cell(t, "%s", text_number(n, "nodes"));
 	table_cell(t, "%s", text_number(n, "macs"));
 	table_cell(t, "%s", text_number(n, "flooded"));
-	table_cell(t, "%s", text_number(n, "spared"));
+	table_cell(t, "%s", text_number(n, "pruned"));
 	table_cell(t, "%s", text_number(n, "limited"));
 }
 

@@ -72,7 +72,7 @@ static void print_guard_nodes(FILE *out, struct jsonr_node *nodes)
 		struct jsonr_node *n = jsonr_at(nodes, i);
 
 		fprintf(out, "%s%s%s%s", i ? "; " : ": ", text_node(n, "node_id", "name"),
-			value_bool(n, "hears_us") ? "" : ", does not receive this node",
+			value_bool(n, "receives_us") ? "" : ", does not receive this node",
 			value_bool(n, "silent") ? ", silent" : "");
 	}
 }

@@ -110,8 +110,8 @@ static void path_row(struct table *t, struct jsonr_node *n, const char *source)
 	table_cell(t, "%s", text_us(n, "latency_us"));
 	table_cell(t, "%s", text_us(n, "direct_latency_us"));
 	table_cell(t, "%s", text_us(n, "jitter_us"));
-	table_cell(t, "%s", text_us(n, "there_variation_us"));
-	table_cell(t, "%s", text_us(n, "back_variation_us"));
+	table_cell(t, "%s", text_us(n, "forward_variation_us"));
+	table_cell(t, "%s", text_us(n, "return_variation_us"));
 	table_cell(t, "%s", text_permille(n, "loss_permille"));
 	table_cell(t, "%s", text_us(n, "cost_us"));
 	table_cell(t, "%s", text_us(n, "best_cost_us"));

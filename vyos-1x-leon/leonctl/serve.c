@@ -27,15 +27,15 @@
 #include "http.h"
 #include "io/ctlsock.h"
 
-#define PORT	       5366 /* TCP; the daemon uses this port with UDP */
-#define CLIENTS_MAX    32
-#define BACKLOG	       64
-#define SAME_MS	       1000  /* life of a cached answer */
-#define REQUEST_MS     5000  /* limit for the head of a request */
-#define STALL_MS       10000 /* limit for each piece of the answer */
-#define ASK_TIMEOUT_MS 5000
-#define HEAD_ROOM      256
-#define REASON_ROOM    256
+#define PORT		   5366 /* TCP; the daemon uses this port with UDP */
+#define CLIENTS_MAX	   32
+#define BACKLOG		   64
+#define SAME_MS		   1000	 /* life of a cached answer */
+#define REQUEST_MS	   5000	 /* limit for the head of a request */
+#define STALL_MS	   10000 /* limit for each piece of the answer */
+#define REQUEST_TIMEOUT_MS 5000
+#define HEAD_ROOM	   256
+#define REASON_ROOM	   256
 
 static const char ask[] = "{\"version\":1,\"command\":\"metrics\",\"arguments\":{}}";
 
@@ -60,7 +60,7 @@ struct server {
 	int listener;
 	int64_t now;
 	struct body *latest; /* NULL before the first request */
-	int64_t asked_at;
+	int64_t requested_at;
 	struct client client[CLIENTS_MAX];
 };
 
@@ -130,12 +130,12 @@ static struct body *read_answer(const char *answer, size_t len)
 	return b;
 }
 
-static struct body *ask_daemon(struct server *s)
+static struct body *request_daemon(struct server *s)
 {
 	char *answer = NULL, reason[REASON_ROOM], line[REASON_ROOM + 2];
 	struct body *b;
 	size_t len;
-	int r = target_request(s->target, ask, ASK_TIMEOUT_MS, &answer, &len);
+	int r = target_request(s->target, ask, REQUEST_TIMEOUT_MS, &answer, &len);
 
 	if (r == 0) {
 		b = read_answer(answer, len);
@@ -151,10 +151,10 @@ static struct body *ask_daemon(struct server *s)
 /* Returns a reference to the cached text of the daemon. A failure is cached for the same time. */
 static struct body *metrics(struct server *s)
 {
-	if (!s->latest || s->now - s->asked_at >= SAME_MS) {
+	if (!s->latest || s->now - s->requested_at >= SAME_MS) {
 		body_put(s->latest);
-		s->latest = ask_daemon(s);
-		s->now = s->asked_at = now_ms();
+		s->latest = request_daemon(s);
+		s->now = s->requested_at = now_ms();
 	}
 	s->latest->users++;
 	return s->latest;

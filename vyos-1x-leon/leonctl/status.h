@@ -15,7 +15,7 @@
 /* A note does not change the exit code, because a stranger or a redundant part can cause it. */
 enum status_level { STATUS_PROBLEM, STATUS_NOTE };
 
-struct status_finding {
+struct status_diagnosis {
 	const char *id; /* word for programs, static */
 	enum status_level level;
 	char what[320], why[320];
@@ -24,7 +24,7 @@ struct status_finding {
 };
 
 struct status {
-	struct status_finding finding[STATUS_MAX];
+	struct status_diagnosis diagnosis[STATUS_MAX];
 	unsigned n, n_problems, n_more;
 	unsigned nodes, nodes_reachable; /* without this node and nodes that left */
 	unsigned peers, peers_reached;	 /* without disabled peers */
@@ -41,6 +41,6 @@ int status_json(const struct status_input *in, const struct status *s, FILE *out
 int status_run(struct target *t, const char *argument);
 
 /* For the files of the rules. Returns the finding to fill, or NULL if the list is full. */
-struct status_finding *status_add(struct status *s, const char *id, enum status_level level);
+struct status_diagnosis *status_add(struct status *s, const char *id, enum status_level level);
 void status_find_peers(const struct status_input *in, struct status *s);
 void status_find_events(const struct status_input *in, struct status *s);

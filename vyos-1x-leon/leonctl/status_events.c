@@ -18,14 +18,15 @@ struct rule {
 };
 
 static const struct rule rules[] = {
-	{ "source-lost", "source-back", STATUS_PROBLEM, "the address was removed from this host",
+	{ "source-lost", "source-restored", STATUS_PROBLEM,
+	  "the address was removed from this host",
 	  "add the address again, or correct `source-address`", "ip address show" },
-	{ "data-loss", "data-passes", STATUS_PROBLEM,
+	{ "data-loss", "data-loss-over", STATUS_PROBLEM,
 	  "probes pass and data does not: a firewall, a policer or an MTU drops data",
 	  "check the firewalls and the MTU of the link", "leonctl show nodes" },
 	{ "local-loop", "local-loop-over", STATUS_PROBLEM, "the LAN of this node has a loop",
 	  "enable spanning tree, or remove a cable", "leonctl show segments" },
-	{ "critical-once", "critical-twice", STATUS_NOTE,
+	{ "critical-single-path", "critical-duplicated", STATUS_NOTE,
 	  "`policy critical duplicate` needs two disjoint paths", NULL, "leonctl show policy" },
 	{ "accelerator-lost", "accelerator-reached", STATUS_NOTE,
 	  "leon-accel of the node ended, or the path to it failed", NULL,
@@ -52,13 +53,14 @@ static const struct rule rules[] = {
 	  "leonctl show fdb" },
 	{ "lan-flapping", NULL, STATUS_PROBLEM, "the loop guard changes its state too often",
 	  "check the switches of the LAN", "leonctl show segments" },
-	{ "segment-unlike", NULL, STATUS_PROBLEM, "two nodes of one LAN have different segment ids",
+	{ "segment-mismatch", NULL, STATUS_PROBLEM,
+	  "two nodes of one LAN have different segment ids",
 	  "configure one `segment` id on both nodes", "leonctl show segments" },
 	{ "guard-forged", NULL, STATUS_PROBLEM, "a host of the LAN forges loop-guard frames", NULL,
 	  "leonctl show events" },
 	{ "no-descriptors", NULL, STATUS_PROBLEM, "the limit of open files is reached",
 	  "raise `LimitNOFILE` of the unit", "systemctl edit leond@" },
-	{ "latency-contradiction", NULL, STATUS_NOTE, "one of two measurements is wrong", NULL,
+	{ "latency-asymmetry", NULL, STATUS_NOTE, "one of two measurements is wrong", NULL,
 	  "leonctl show latency" },
 };
 
@@ -99,7 +101,7 @@ static bool is_replaced(struct jsonr_node *list, size_t i, const struct rule *r)
 
 static void add(struct status *s, struct jsonr_node *e, const struct rule *r)
 {
-	struct status_finding *f = status_add(s, r->event, r->level);
+	struct status_diagnosis *f = status_add(s, r->event, r->level);
 
 	if (!f)
 		return;

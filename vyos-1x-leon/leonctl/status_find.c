@@ -44,7 +44,7 @@ static bool is_unreached_peer(const struct status_input *in, struct jsonr_node *
 static void not_reachable(struct status *s, struct jsonr_node *node)
 {
 	bool known = is(node, "state", "known");
-	struct status_finding *f =
+	struct status_diagnosis *f =
 		status_add(s, known ? "never-reached" : "unreachable", STATUS_PROBLEM);
 
 	if (!f)
@@ -61,7 +61,7 @@ static void not_reachable(struct status *s, struct jsonr_node *node)
 
 static void no_direct_link(struct status *s, struct jsonr_node *node)
 {
-	struct status_finding *f = status_add(s, "no-direct-link", STATUS_NOTE);
+	struct status_diagnosis *f = status_add(s, "no-direct-link", STATUS_NOTE);
 
 	if (!f)
 		return;
@@ -76,7 +76,7 @@ static void no_direct_link(struct status *s, struct jsonr_node *node)
 
 static void other_secret(struct status *s, struct jsonr_node *node)
 {
-	struct status_finding *f = status_add(s, "secret-differs", STATUS_PROBLEM);
+	struct status_diagnosis *f = status_add(s, "secret-not-common", STATUS_PROBLEM);
 
 	if (!f)
 		return;
@@ -88,16 +88,16 @@ static void other_secret(struct status *s, struct jsonr_node *node)
 	snprintf(f->command, sizeof(f->command), "leonctl reload");
 }
 
-static void duplicate_id(struct status *s, struct jsonr_node *node, struct jsonr_node *rival)
+static void duplicate_id(struct status *s, struct jsonr_node *node, struct jsonr_node *duplicate)
 {
-	struct status_finding *f = status_add(s, "duplicate-id", STATUS_PROBLEM);
+	struct status_diagnosis *f = status_add(s, "duplicate-id", STATUS_PROBLEM);
 
 	if (!f)
 		return;
 	snprintf(f->what, sizeof(f->what), "two live nodes use the node-id of %s%s",
 		 is(node, "state", "self") ? "this node, " : "", label(node));
 	snprintf(f->why, sizeof(f->why), "a second node was seen at %s %s ago",
-		 text_str(rival, "endpoint"), text_age(rival, "seen_seconds"));
+		 text_str(duplicate, "endpoint"), text_age(duplicate, "seen_seconds"));
 	f->remedy = "give each node another `node-id` and identity file";
 	snprintf(f->command, sizeof(f->command), "leonctl show events");
 }
@@ -106,11 +106,11 @@ static void check_node(const struct status_input *in, struct status *s, struct j
 {
 	bool self = is(node, "state", "self"), reachable = is(node, "state", "reachable");
 	bool fresh = value_u64(node, "since_seconds") < KNOWN_SECONDS;
-	struct jsonr_node *rival =
+	struct jsonr_node *duplicate =
 		jsonr_has(node, "duplicate") ? jsonr_object(node, "duplicate") : NULL;
 
-	if (rival)
-		duplicate_id(s, node, rival);
+	if (duplicate)
+		duplicate_id(s, node, duplicate);
 	if (self)
 		return;
 	if (!reachable && !is_unreached_peer(in, node) && !(is(node, "state", "known") && fresh))
@@ -126,7 +126,7 @@ static void check_node(const struct status_input *in, struct status *s, struct j
 static void twice(struct status *s, const char *id, const char *what, const char *value,
 		  struct jsonr_node *a, struct jsonr_node *b)
 {
-	struct status_finding *f = status_add(s, id, STATUS_PROBLEM);
+	struct status_diagnosis *f = status_add(s, id, STATUS_PROBLEM);
 
 	if (!f)
 		return;
@@ -182,7 +182,7 @@ static void check_nodes(const struct status_input *in, struct status *s)
 static void full(struct status *s, struct jsonr_node *memory, const char *used, const char *limit,
 		 const char *id, const char *leaf)
 {
-	struct status_finding *f;
+	struct status_diagnosis *f;
 
 	if (value_u64(memory, limit) == 0 || value_u64(memory, used) < value_u64(memory, limit))
 		return;
@@ -198,7 +198,7 @@ static void full(struct status *s, struct jsonr_node *memory, const char *used, 
 static void simple(struct status *s, const char *id, const char *what, const char *why,
 		   const char *remedy, const char *command)
 {
-	struct status_finding *f = status_add(s, id, STATUS_NOTE);
+	struct status_diagnosis *f = status_add(s, id, STATUS_NOTE);
 
 	if (!f)
 		return;

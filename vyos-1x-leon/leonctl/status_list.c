@@ -4,16 +4,16 @@
  */
 #include "status.h"
 
-struct status_finding *status_add(struct status *s, const char *id, enum status_level level)
+struct status_diagnosis *status_add(struct status *s, const char *id, enum status_level level)
 {
-	struct status_finding *f;
+	struct status_diagnosis *f;
 
 	s->n_problems += level == STATUS_PROBLEM;
 	if (s->n == STATUS_MAX) {
 		s->n_more++;
 		return NULL;
 	}
-	f = &s->finding[s->n++];
-	*f = (struct status_finding){ .id = id, .level = level };
+	f = &s->diagnosis[s->n++];
+	*f = (struct status_diagnosis){ .id = id, .level = level };
 	return f;
 }

@@ -81,7 +81,7 @@ static struct jsonr_node *telling_address(struct jsonr_node *peer)
 	return jsonr_len(list) ? jsonr_at(list, 0) : NULL;
 }
 
-static void put_command(struct status_finding *f, const struct advice *a, const char *address,
+static void put_command(struct status_diagnosis *f, const struct advice *a, const char *address,
 			const char *interface)
 {
 	const char *at = strstr(a->command, "%s");
@@ -133,11 +133,11 @@ static void not_reached(struct status *s, struct jsonr_node *peer, const char *i
 	const char *result = address ? text_str(address, "result") : "nothing";
 	bool joining = is_joining(peer, result), self = is_state(peer, "self");
 	const struct advice *a = advice_of(result);
-	struct status_finding *f = status_add(s,
-					      joining ? "joining"
-					      : a     ? a->result
-						      : "nothing",
-					      joining || self ? STATUS_NOTE : STATUS_PROBLEM);
+	struct status_diagnosis *f = status_add(s,
+						joining ? "joining"
+						: a	? a->result
+							: "nothing",
+						joining || self ? STATUS_NOTE : STATUS_PROBLEM);
 	char buf[64];
 
 	if (!f)
@@ -156,8 +156,8 @@ static void not_reached(struct status *s, struct jsonr_node *peer, const char *i
 static void unresolved(struct status *s, struct jsonr_node *peer)
 {
 	bool failed = jsonr_is_str(peer, "resolve_error");
-	struct status_finding *f = status_add(s, failed ? "unresolved" : "joining",
-					      failed ? STATUS_PROBLEM : STATUS_NOTE);
+	struct status_diagnosis *f = status_add(s, failed ? "unresolved" : "joining",
+						failed ? STATUS_PROBLEM : STATUS_NOTE);
 
 	if (!f)
 		return;

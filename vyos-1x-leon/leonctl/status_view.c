@@ -36,7 +36,7 @@ static void head(const struct status_input *in, const struct status *s, FILE *ou
 static void findings(const struct status *s, enum status_level level, FILE *out)
 {
 	for (unsigned i = 0; i < s->n; i++) {
-		const struct status_finding *f = &s->finding[i];
+		const struct status_diagnosis *f = &s->diagnosis[i];
 
 		if (f->level != level)
 			continue;
@@ -71,7 +71,7 @@ static void list(struct jsonw *w, const struct status *s, enum status_level leve
 {
 	jsonw_array(w, key);
 	for (unsigned i = 0; i < s->n; i++) {
-		const struct status_finding *f = &s->finding[i];
+		const struct status_diagnosis *f = &s->diagnosis[i];
 
 		if (f->level != level)
 			continue;

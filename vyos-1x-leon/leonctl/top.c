@@ -88,7 +88,7 @@ static struct jsonr *ask(struct top *t, const char *what, char *reason, size_t l
 	return NULL;
 }
 
-static bool ask_all(struct top *t, struct jsonr *doc[N_QUESTIONS], char *reason, size_t len)
+static bool request_all(struct top *t, struct jsonr *doc[N_QUESTIONS], char *reason, size_t len)
 {
 	static const char *const what[] = { [Q_NODES] = "nodes",
 					    [Q_PATHS] = "paths",
@@ -147,7 +147,7 @@ static void draw(struct top *t)
 		return;
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_row || !size.ws_col)
 		size = (struct winsize){ .ws_row = 24, .ws_col = 80 };
-	if (ask_all(t, doc, reason, sizeof(reason))) {
+	if (request_all(t, doc, reason, sizeof(reason))) {
 		look(t, doc, size.ws_row, size.ws_col, f);
 	} else {
 		snprintf(line, sizeof(line), "%s; waiting for it, q quits", reason);

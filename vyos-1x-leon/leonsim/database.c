@@ -32,7 +32,7 @@ struct member {
 struct live {
 	unsigned n; /* slot 0 is the node that answered */
 	struct member member[NODES_MAX];
-	bool no_relay[NODES_MAX], unheard[NODES_MAX];
+	bool no_relay[NODES_MAX], unreceived[NODES_MAX];
 	struct latdb *lat;
 	struct conf *conf[2]; /* current rules, and rules after the change */
 	/* Links by [from * n + to], before the conversion to rows. */
@@ -112,7 +112,7 @@ static bool read_members(struct live *l, struct jsonr_node *root)
 		if (jsonr_has(n, "name") && jsonr_str(n, "name", &name))
 			snprintf(l->member[slot].name, NAME_LEN, "%s", name);
 		l->no_relay[slot] = yes(n, "transit_disabled");
-		l->unheard[slot] = yes(n, "unheard");
+		l->unreceived[slot] = yes(n, "unreceived");
 	}
 	return l->n > 1 || fail(l, "names no other node", "");
 }
@@ -138,7 +138,7 @@ static void read_rows(struct live *l, struct jsonr_node *root)
 				continue;
 			l->link[from * l->n + to] = (struct lat_entry){
 				.rtt_us = (uint32_t)number(e, "rtt_us"),
-				.lasting_us = (uint32_t)number(e, "lasting_rtt_us"),
+				.long_term_us = (uint32_t)number(e, "long_term_rtt_us"),
 				.var_us = (uint32_t)number(e, "variation_us"),
 				.loss_pm = (uint16_t)number(e, "loss_permille"),
 				.mtu = (uint16_t)number(e, "mtu"),
@@ -253,7 +253,7 @@ static void set_row(struct live *l, unsigned from)
 						     .up = e->up,
 						     .silent = e->silent,
 						     .rtt_us = e->rtt_us,
-						     .lasting_us = e->lasting_us,
+						     .long_term_us = e->long_term_us,
 						     .var_us = e->var_us,
 						     .loss_pm = e->loss_pm,
 						     .mtu = e->mtu };
@@ -314,7 +314,7 @@ static bool add_member(struct live *l, const char *text)
 			return fail(l, "expected one time in ms to each node in with:", text);
 		}
 		at = end + 1;
-		e.rtt_us = e.lasting_us = (uint32_t)(ms * 1000);
+		e.rtt_us = e.long_term_us = (uint32_t)(ms * 1000);
 		link[a * n + l->n] = link[l->n * n + a] = e;
 		for (unsigned b = 0; b < l->n; b++)
 			link[a * n + b] = l->link[a * l->n + b];
@@ -365,14 +365,15 @@ static void run_choices(struct live *l, const struct conf *conf)
 	struct path_params pp = { .maximum_relays = conf->maximum_relays,
 				  .relay_cost_us = conf->relay_cost_us,
 				  .no_relay = l->no_relay,
-				  .unheard = l->unheard };
-	struct path *best = x_calloc(l->n, sizeof(*best)), *lasting = x_calloc(l->n, sizeof(*best));
+				  .unreceived = l->unreceived };
+	struct path *best = x_calloc(l->n, sizeof(*best)),
+		    *long_term = x_calloc(l->n, sizeof(*best));
 
 	build(l);
 	path_compute(l->lat, &pp, SLOT_SELF, (uint16_t)l->n, best);
-	pp.by_lasting = true;
-	path_compute(l->lat, &pp, SLOT_SELF, (uint16_t)l->n, lasting);
-	pp.by_lasting = false;
+	pp.by_long_term = true;
+	path_compute(l->lat, &pp, SLOT_SELF, (uint16_t)l->n, long_term);
+	pp.by_long_term = false;
 	for (unsigned to = 1; to < l->n; to++) {
 		struct choice *c = &l->member[to].choice;
 		struct path direct = { .n_hops = 1, .hop = { (uint16_t)to } };
@@ -380,12 +381,12 @@ static void run_choices(struct live *l, const struct conf *conf)
 		path_evaluate(l->lat, &pp, SLOT_SELF, &direct);
 		if (c->path.n_hops)
 			path_evaluate(l->lat, &pp, SLOT_SELF, &c->path);
-		c->lasting = lasting[to];
-		path_evaluate(l->lat, &pp, SLOT_SELF, &c->lasting);
+		c->long_term = long_term[to];
+		path_evaluate(l->lat, &pp, SLOT_SELF, &c->long_term);
 		choice_run(c, &best[to], &direct, &cp, now);
 	}
 	free(best);
-	free(lasting);
+	free(long_term);
 	latdb_free(l->lat);
 }
 

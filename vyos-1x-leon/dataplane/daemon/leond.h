@@ -41,19 +41,19 @@ struct cache;
 struct counters_reset;
 struct guard_io;
 struct housekeeping;
-struct line;
+struct bottleneck;
 struct locators;
 struct probe_job;
 struct routes;
 struct senders;
 struct source_state;
-struct ask_hosts;
-struct takeover;
+struct host_probes_start_vlans;
+struct failover;
 struct usage;
 
 /* A configured or cached peer, indexed like conf->peer. */
 struct seed_host {
-	mono_t ask_at;	    /* earliest next resolution */
+	mono_t request_at;  /* earliest next resolution */
 	uint32_t backoff_s; /* wait after the next resolution */
 	bool asking;	    /* a resolution is pending */
 	bool failing;	    /* the failure was reported */
@@ -77,7 +77,7 @@ struct device {
 	uint32_t kernel_mtu;
 	struct mac mac;
 	/* a LAN host sent a frame although leon0 is no port: another kind of bridging */
-	bool lan_heard;
+	bool lan_received;
 	bool ports_down; /* the bridge has other ports, all without carrier */
 	unsigned ports_running;
 	struct mtu_rule rule;
@@ -122,19 +122,19 @@ struct leond {
 	struct counters_reset *counters_reset; /* NULL: no reset yet */
 	struct guard_io *guard_io;
 	struct housekeeping *housekeeping;
-	struct line *line;
+	struct bottleneck *bottleneck;
 	struct locators *locators;
 	struct routes *routes;
 	struct senders *senders;
 	struct source_state *source;
-	struct takeover *takeover;
-	struct ask_hosts *ask_hosts;
+	struct failover *failover;
+	struct host_probes_start_vlans *host_probes_start_vlans;
 	struct usage *usage;
 	struct accel_queues *accel_queues;
 	struct accelerator *accelerator;
 	struct accel_reports *accel_reports;
 
-	struct timer *leave_timer, *give_back_timer;
+	struct timer *leave_timer, *release_timer;
 	mono_t stop_at;
 	unsigned leaves_sent;
 

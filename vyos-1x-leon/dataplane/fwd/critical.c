@@ -51,8 +51,8 @@ static size_t extra_bytes(const struct snap *s, const struct snap_node *second,
 }
 
 /* Both copies are split equally, and equal fragments have equal counters. */
-static bool send_twice(struct worker *w, struct frame *f, const struct snap_pair *pair, size_t room,
-		       const struct load *l)
+static bool send_duplicated(struct worker *w, struct frame *f, const struct snap_pair *pair,
+			    size_t room, const struct load *l)
 {
 	const struct snap_node *const node[] = { &pair->first, &pair->second };
 	uint32_t fragment_id = w->fragment_id, last_id = fragment_id;
@@ -95,8 +95,8 @@ static bool twice(struct worker *w, struct frame *f, uint16_t slot, bool *sent)
 		count(w, CNT_critical_over_budget, 1);
 		return false;
 	}
-	*sent = send_twice(w, f, pair, room, &l);
-	count(w, CNT_critical_twice, 1);
+	*sent = send_duplicated(w, f, pair, room, &l);
+	count(w, CNT_critical_duplicated, 1);
 	count(w, CNT_critical_extra_bytes, bytes);
 	return true;
 }

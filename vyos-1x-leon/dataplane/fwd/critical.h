@@ -23,8 +23,8 @@ static inline bool critical_is(const struct worker *w, const struct frame *f)
 
 /* Like encap_send(). */
 void critical_send(struct worker *w, struct frame *f, uint16_t slot, bool copy, bool last);
-static inline void critical_or_not(struct worker *w, struct frame *f, uint16_t slot, bool copy,
-				   bool last)
+static inline void send_unicast(struct worker *w, struct frame *f, uint16_t slot, bool copy,
+				bool last)
 {
 	if (unlikely(f->critical))
 		critical_send(w, f, slot, copy, last);

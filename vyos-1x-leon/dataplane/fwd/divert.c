@@ -58,17 +58,17 @@ static bool is_for_it(const struct worker *w, uint16_t slot, const struct eth_vi
 	const struct snap_node *node = &w->snap->node[slot];
 
 	return w->io.accel > 0 && slot < w->snap->n_slots && node->accelerated &&
-	       !node->accel_aside && is_whole_tcp(v);
+	       !node->accel_bypassed && is_whole_tcp(v);
 }
 
-static void say_partial(struct virtio_net_hdr *h, const struct eth_view *v, size_t len)
+static void notify_partial(struct virtio_net_hdr *h, const struct eth_view *v, size_t len)
 {
 	h->flags = VIRTIO_NET_HDR_F_NEEDS_CSUM;
 	h->csum_start = v->l4_offset;
 	h->csum_offset = (uint16_t)(checksum_place(v, len) - v->l4_offset);
 }
 
-static void say_super(struct virtio_net_hdr *h, const struct frame *f)
+static void notify_super(struct virtio_net_hdr *h, const struct frame *f)
 {
 	h->gso_type = f->v.ip_version == 4 ? VIRTIO_NET_HDR_GSO_TCPV4 : VIRTIO_NET_HDR_GSO_TCPV6;
 	h->gso_size = f->gso_size;
@@ -80,9 +80,9 @@ static void hand_over_of_tap(struct worker *w, const struct frame *f, uint16_t s
 	struct virtio_net_hdr h = { 0 };
 
 	if (f->gso != FRAME_PLAIN)
-		say_super(&h, f);
+		notify_super(&h, f);
 	if (f->partial || f->gso != FRAME_PLAIN)
-		say_partial(&h, &f->v, f->len);
+		notify_partial(&h, &f->v, f->len);
 	handover_now(w, ACCEL_LAN, w->snap->node[slot].id, &h, f);
 }
 
@@ -205,7 +205,7 @@ static void to_node(struct worker *w, struct frame *f, uint16_t slot, bool accel
 		return;
 	clamp(w, f->data, f->len, &f->v, f->partial || f->gso != FRAME_PLAIN, slot);
 	f->critical = critical_is(w, f);
-	critical_or_not(w, f, slot, false, true);
+	send_unicast(w, f, slot, false, true);
 }
 
 /*

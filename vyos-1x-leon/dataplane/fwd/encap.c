@@ -48,7 +48,7 @@ static bool send_super(struct worker *w, const struct frame *f, const struct lan
 		uint8_t *head;
 
 		if (unlikely(f->accel && len > lane->room)) {
-			drop(w, DROP_accel_room);
+			drop(w, DROP_accel_too_big);
 			all = false;
 			continue;
 		}
@@ -108,7 +108,7 @@ void encap_accel(struct worker *w, const struct frame *f, uint16_t slot)
 	if (f->gso != FRAME_PLAIN)
 		send_super(w, f, &lane);
 	else if (f->len > node->room)
-		drop(w, DROP_accel_room);
+		drop(w, DROP_accel_too_big);
 	else if (outgoing_begin(w, &o))
 		outgoing_end(w, &o, f->data);
 }

@@ -58,7 +58,7 @@ static unsigned flood_to_members(struct worker *w, struct frame *f)
 
 	for (uint16_t next; slot != SLOT_NONE; slot = next, sent++) {
 		next = snap_flood_next(m, f->v.vlan, slot + 1u);
-		critical_or_not(w, f, slot, true, next == SLOT_NONE);
+		send_unicast(w, f, slot, true, next == SLOT_NONE);
 	}
 	return sent;
 }
@@ -68,7 +68,7 @@ static unsigned flood_to_all(struct worker *w, struct frame *f)
 	const struct snap *s = w->snap;
 
 	for (uint16_t i = 0; i < s->n_flood; i++)
-		critical_or_not(w, f, s->flood[i], true, i + 1 == s->n_flood);
+		send_unicast(w, f, s->flood[i], true, i + 1 == s->n_flood);
 	return s->n_flood;
 }
 
@@ -89,8 +89,8 @@ void flood(struct worker *w, struct frame *f)
 		count(w, CNT_unknown_tx, 1);
 	sent = s->members ? flood_to_members(w, f) : flood_to_all(w, f);
 	stats_add(&vlan->flooded, 1);
-	stats_add(&vlan->spared, s->n_flood - sent);
-	count(w, CNT_flood_spared, s->n_flood - sent);
+	stats_add(&vlan->pruned, s->n_flood - sent);
+	count(w, CNT_flood_pruned, s->n_flood - sent);
 	if (!sent)
-		drop(w, DROP_vlan_nowhere);
+		drop(w, DROP_vlan_no_node);
 }

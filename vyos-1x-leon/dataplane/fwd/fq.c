@@ -227,7 +227,7 @@ struct fq_item *fq_dropped(struct fq *q)
 	return fq_chain_take(&q->dropped);
 }
 
-static uint32_t fattest_of(const struct fq *q)
+static uint32_t largest_backlog(const struct fq *q)
 {
 	uint32_t fattest = 0;
 
@@ -239,7 +239,7 @@ static uint32_t fattest_of(const struct fq *q)
 
 uint32_t fq_most(const struct fq *q)
 {
-	return q->backlog[fattest_of(q)];
+	return q->backlog[largest_backlog(q)];
 }
 
 struct fq_item *fq_shed(struct fq *q)
@@ -248,7 +248,7 @@ struct fq_item *fq_shed(struct fq *q)
 
 	if (!q->n)
 		return NULL;
-	fattest = fattest_of(q);
+	fattest = largest_backlog(q);
 	/* CoDel continues from here if more items arrive. */
 	q->flow[fattest].codel.count++;
 	return flow_take(q, &q->flow[fattest]);

@@ -16,7 +16,7 @@
 #include "fwd/suppress.h"
 #include "fwd/translate.h"
 #include "fwd/to_segment.h"
-#include "fwd/whereabouts.h"
+#include "fwd/forwarding_lookup.h"
 #include "fwd/worker.h"
 #include "wire/guard.h"
 
@@ -54,8 +54,8 @@ void from_tap_frame(struct worker *w, struct frame *f)
 
 	if (stays_local(w, f))
 		return;
-	slot = whereabouts(s, f);
-	if (slot == SLOT_NONE && comes_round(w, f->data, f->len, &f->v, SLOT_SELF))
+	slot = forwarding_lookup(s, f);
+	if (slot == SLOT_NONE && is_looped(w, f->data, f->len, &f->v, SLOT_SELF))
 		return;
 	if (unlikely(learn_source(w, &f->v, SLOT_SELF) == FDB_FROZEN))
 		return;
@@ -79,7 +79,7 @@ void from_tap_frame(struct worker *w, struct frame *f)
 		flood(w, f);
 		return;
 	}
-	critical_or_not(w, f, slot, false, true);
+	send_unicast(w, f, slot, false, true);
 }
 
 /* Without bulk in the TAP: processes a batch directly. */

@@ -34,7 +34,7 @@ struct fwd *fwd_new(const struct fwd_setup *setup)
 	f->thread = x_calloc(f->n_workers, sizeof(f->thread[0]));
 	f->worker = x_calloc_aligned(f->n_workers, sizeof(f->worker[0]));
 	f->copies = copies_new(f->slots_maximum);
-	f->rounds = rounds_new();
+	f->flood_dedup = flood_dedup_new();
 	f->hop = x_calloc(f->slots_maximum, sizeof(f->hop[0]));
 	for (unsigned i = 0; i < f->n_workers; i++)
 		worker_init(&f->worker[i], f, i, setup);
@@ -107,7 +107,7 @@ void fwd_free(struct fwd *f)
 	for (unsigned i = 0; i < f->n_workers; i++)
 		worker_fini(&f->worker[i]);
 	copies_free(f->copies);
-	rounds_free(f->rounds);
+	flood_dedup_free(f->flood_dedup);
 	free(f->hop);
 	rcu_free(f->rcu);
 	snap_free(atomic_load_explicit(&f->snap, memory_order_relaxed));
@@ -222,14 +222,14 @@ void fwd_vlan(const struct fwd *f, uint16_t vlan, struct fwd_vlan *out)
 		const struct vlan_flood *v = &f->worker[i].vlan[vlan % VLAN_IDS];
 
 		out->flooded += atomic_load_explicit(&v->flooded, memory_order_relaxed);
-		out->spared += atomic_load_explicit(&v->spared, memory_order_relaxed);
+		out->pruned += atomic_load_explicit(&v->pruned, memory_order_relaxed);
 		out->limited += atomic_load_explicit(&v->limited, memory_order_relaxed);
 	}
 }
 
-void fwd_set_line(struct fwd *f, uint32_t kbits)
+void fwd_set_bottleneck(struct fwd *f, uint32_t kbits)
 {
-	atomic_store_explicit(&f->line_kbits, kbits, memory_order_relaxed);
+	atomic_store_explicit(&f->bottleneck_kbits, kbits, memory_order_relaxed);
 }
 
 void fwd_set_hop(struct fwd *f, uint16_t slot, uint32_t kbits)

@@ -58,7 +58,7 @@ void fwd_retire(struct fwd *f, void *p, void (*fn)(void *));
 void fwd_reclaim(struct fwd *f);
 /* Control thread, about every 10 ms. Returns true if every worker has read its TAP queue since the
  * last call or the queue is empty, and no worker is still processing frames read before. */
-bool fwd_keeps_up(struct fwd *f);
+bool fwd_input_is_current(struct fwd *f);
 /* Expiry of the LAN state of snapshots; never: no expiry. */
 void fwd_lan_until(struct fwd *f, mono_t until);
 
@@ -69,8 +69,8 @@ enum fwd_report_type {
 	FWD_CANNOT_FORWARD, /* relaying failed; at most one per worker, source and second */
 	FWD_GUARD,	    /* received loop-guard frame */
 	FWD_VLAN,	    /* frame of a VLAN unknown to the loop guard */
-	FWD_DOUBT,	    /* a flooded frame returned: a loop is possible */
-	FWD_SUSPECT,	    /* ICMP error or send error for an endpoint */
+	FWD_REPETITION,	    /* a flooded frame returned: a loop is possible */
+	FWD_SEND_ERROR,	    /* ICMP error or send error for an endpoint */
 	FWD_FOREIGN,	    /* sample of datagrams with another VNI or version */
 	FWD_ACCEL_FOREIGN,  /* frame between accelerators that is not of its sender, now and then */
 };
@@ -133,12 +133,12 @@ uint64_t fwd_link_tx(const struct fwd *f, uint16_t slot);
 /* Flooded frames of a VLAN, summed over workers. */
 struct fwd_vlan {
 	uint64_t flooded; /* frames */
-	uint64_t spared;  /* copies saved because the node does not serve the VLAN */
+	uint64_t pruned;  /* copies saved because the node does not serve the VLAN */
 	uint64_t limited; /* frames above storm-control per-vlan */
 };
 void fwd_vlan(const struct fwd *f, uint16_t vlan, struct fwd_vlan *out);
 /* Sets the egress rate limit in addition to that of the snapshot; 0: none. Any time. */
-void fwd_set_line(struct fwd *f, uint32_t kbits);
+void fwd_set_bottleneck(struct fwd *f, uint32_t kbits);
 /* Sets the rate limit of all traffic sent directly to this node; 0: none. Any time. */
 void fwd_set_hop(struct fwd *f, uint16_t slot, uint32_t kbits);
 bool fwd_shapes_hops(const struct fwd *f); /* returns true if any node has a limit */

@@ -34,7 +34,7 @@ static struct fq_params params_for(uint32_t kbits)
 
 static void set_rate(const struct hops *h, struct hop *hop, uint32_t kbits)
 {
-	struct fq_params p = params_for(lower_of(h->line_kbits, kbits));
+	struct fq_params p = params_for(lower_of(h->bottleneck_kbits, kbits));
 
 	hop->kbits = kbits;
 	tiers_set_params(&hop->tiers, &p);
@@ -47,7 +47,7 @@ static uint32_t rate_to(const struct hops *h, uint16_t slot)
 
 static void make(const struct hops *h, struct hop *hop)
 {
-	struct fq_params p = params_for(h->line_kbits);
+	struct fq_params p = params_for(h->bottleneck_kbits);
 
 	tiers_init(&hop->tiers, &p);
 	hop->made = true;
@@ -75,9 +75,9 @@ static struct hop *hop_at(struct hops *h, unsigned i)
 	return i < h->n_used ? &h->hop[h->place[i]] : &h->common;
 }
 
-void hops_set_line(struct hops *h, uint32_t kbits)
+void hops_set_bottleneck(struct hops *h, uint32_t kbits)
 {
-	h->line_kbits = kbits;
+	h->bottleneck_kbits = kbits;
 	for (unsigned i = 0; i <= h->n_used; i++)
 		set_rate(h, hop_at(h, i), hop_at(h, i)->kbits);
 }

@@ -41,7 +41,7 @@ struct hop {
 
 struct hops {
 	struct hop_account *account; /* indexed by slot */
-	uint32_t line_kbits;	     /* rate of all hops together; 0: no limit */
+	uint32_t bottleneck_kbits;   /* rate of all hops together; 0: no limit */
 	uint32_t n, bytes;	     /* backlog of all queues */
 	unsigned n_used;
 	uint8_t place[HOPS]; /* queue indexes; the first n_used are in use */
@@ -54,7 +54,7 @@ struct hops {
 void hops_init(struct hops *h, struct hop_account *account);
 void hops_fini(struct hops *h);
 /* Sets the rate of all hops together, also for the backlog. */
-void hops_set_line(struct hops *h, uint32_t kbits);
+void hops_set_bottleneck(struct hops *h, uint32_t kbits);
 /* Begins a turn at this time. */
 void hops_begin(struct hops *h, mono_t now);
 /* slot: of the next hop; HOP_NONE: several or unknown. */

@@ -53,6 +53,6 @@ bool marking_arrives(struct worker *w, uint8_t *data, size_t len, const struct e
 		drop(w, DROP_ecn_not_capable);
 		return false;
 	}
-	count(w, CNT_marked_on_the_way, marked);
+	count(w, CNT_marked_in_transit, marked);
 	return true;
 }

@@ -13,7 +13,7 @@
 #include "fwd/checksum.h"
 #include "fwd/tap_rx.h"
 #include "fwd/tso.h"
-#include "fwd/whereabouts.h"
+#include "fwd/forwarding_lookup.h"
 #include "fwd/worker.h"
 #include "io/tap.h"
 #include "wire/ecn.h"
@@ -150,7 +150,7 @@ static void see_rate(struct worker *w)
 
 	if (unlikely(q->kbits != w->kbits)) {
 		q->kbits = w->kbits;
-		hops_set_line(&q->hops, q->kbits);
+		hops_set_bottleneck(&q->hops, q->kbits);
 	}
 	hops_begin(&q->hops, w->now);
 }
@@ -218,7 +218,7 @@ static uint16_t hop_of(const struct worker *w, const struct frame *f)
 
 	if (likely(!w->shapes_hops && !w->queue.hops.n_used))
 		return HOP_NONE;
-	slot = whereabouts(w->snap, f);
+	slot = forwarding_lookup(w->snap, f);
 	return slot == SLOT_NONE || slot == SLOT_SELF ? HOP_NONE : w->snap->node[slot].first;
 }
 
@@ -374,23 +374,23 @@ struct frame *queue_next(struct worker *w)
 	return f;
 }
 
-static void tell_backlog(struct queue_figures *f, uint64_t bytes, uint64_t frames)
+static void notify_backlog(struct queue_figures *f, uint64_t bytes, uint64_t frames)
 {
 	atomic_store_explicit(&f->backlog_bytes, bytes, memory_order_relaxed);
 	atomic_store_explicit(&f->backlog_frames, frames, memory_order_relaxed);
 }
 
-static void tell_backlogs(struct queue *q)
+static void notify_backlogs(struct queue *q)
 {
 	for (unsigned i = 0; i < FWD_TIERS; i++) {
 		struct hops_backlog b = hops_backlog(&q->hops, (enum fwd_tier)i);
 
-		tell_backlog(&q->tier[i], b.bytes, b.n);
+		notify_backlog(&q->tier[i], b.bytes, b.n);
 	}
 	for (unsigned i = 0; i < q->hops.n_used; i++) {
 		const struct hop *hop = hops_used(&q->hops, i);
 
-		tell_backlog(&q->hop[hop->slot], hop->tiers.bytes, hop->tiers.n);
+		notify_backlog(&q->hop[hop->slot], hop->tiers.bytes, hop->tiers.n);
 	}
 	atomic_store_explicit(&q->held_frames, hops_held(&q->hops), memory_order_relaxed);
 }
@@ -400,7 +400,7 @@ bool queue_goes_on(struct worker *w, bool more)
 	struct queue *q = &w->queue;
 
 	q->in_use = more || q->hops.n;
-	tell_backlogs(q);
+	notify_backlogs(q);
 	/* The queue waits for a rate, see queue_due(). */
 	return q->kbits || q->hops.n_used ? more : q->in_use;
 }

@@ -140,9 +140,9 @@ void report_vlan(struct worker *w, uint16_t vlan)
 	report_of_vlan(w, FWD_VLAN, vlan);
 }
 
-void report_doubt(struct worker *w, uint16_t vlan)
+void report_repetition(struct worker *w, uint16_t vlan)
 {
-	report_of_vlan(w, FWD_DOUBT, vlan);
+	report_of_vlan(w, FWD_REPETITION, vlan);
 }
 
 static uint64_t endpoint_key(const struct worker *w, enum fwd_report_type type,
@@ -154,9 +154,9 @@ static uint64_t endpoint_key(const struct worker *w, enum fwd_report_type type,
 	return siphash(&w->hash_key, words, sizeof(words));
 }
 
-void report_suspect(struct worker *w, const struct endpoint *ep, int error, bool local)
+void report_send_error(struct worker *w, const struct endpoint *ep, int error, bool local)
 {
-	struct fwd_report r = { .type = FWD_SUSPECT, .suspect = { *ep, error, local } };
+	struct fwd_report r = { .type = FWD_SEND_ERROR, .suspect = { *ep, error, local } };
 	uint64_t key = endpoint_key(w, r.type, ep);
 
 	post_once(w, key, &r);

@@ -39,8 +39,8 @@ void report_guard(struct worker *w, const uint8_t *frame, size_t len);
  * VLAN. */
 void report_vlan(struct worker *w, uint16_t vlan);
 /* A flooded frame arrived twice: the loop guard should probe. */
-void report_doubt(struct worker *w, uint16_t vlan);
-void report_suspect(struct worker *w, const struct endpoint *ep, int error, bool local);
+void report_repetition(struct worker *w, uint16_t vlan);
+void report_send_error(struct worker *w, const struct endpoint *ep, int error, bool local);
 void report_foreign(struct worker *w, const struct endpoint *from, bool other_version,
 		    uint8_t wire);
 

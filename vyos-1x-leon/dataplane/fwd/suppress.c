@@ -97,7 +97,7 @@ static bool answer_arp(struct worker *w, const struct frame *f)
 	    !is_set(&a.sender_ip) || ip_equal(&a.sender_ip, &a.target_ip))
 		return false;
 	if (!mac_is_multicast(f->v.dst)) {
-		neigh_doubt(w->snap->neigh, f->v.vlan, &a.target_ip);
+		neigh_mark_stale(w->snap->neigh, f->v.vlan, &a.target_ip);
 		return false;
 	}
 	if (!is_settled(w, f, &a.sender_ip, a.sender_mac))
@@ -123,7 +123,7 @@ static bool answer_nd(struct worker *w, const struct frame *f)
 	    !is_set(&n.source))
 		return false;
 	if (!mac_is_multicast(f->v.dst)) {
-		neigh_doubt(w->snap->neigh, f->v.vlan, &n.target);
+		neigh_mark_stale(w->snap->neigh, f->v.vlan, &n.target);
 		return false;
 	}
 	if (!n.has_lladdr || !is_settled(w, f, &n.source, n.lladdr))

@@ -33,7 +33,7 @@ bool lan_passes(struct worker *w, uint16_t vlan)
 	if (likely(!lan || (vlan_set_has(&lan->open, vlan) && !w->lan_is_old)))
 		return true;
 	if (vlan_set_has(&lan->open, vlan)) {
-		drop(w, DROP_lan_standstill);
+		drop(w, DROP_lan_stalled);
 		return false;
 	}
 	if (!vlan_set_has(&lan->served, vlan)) {
@@ -61,21 +61,21 @@ static bool comes_from_elsewhere(struct worker *w, uint16_t slot, uint16_t vlan)
 	return false;
 }
 
-bool comes_round(struct worker *w, const uint8_t *data, size_t len, const struct eth_view *v,
-		 uint16_t slot)
+bool is_looped(struct worker *w, const uint8_t *data, size_t len, const struct eth_view *v,
+	       uint16_t slot)
 {
-	struct rounds *r = w->fwd->rounds;
-	enum round_verdict verdict;
+	struct flood_dedup *r = w->fwd->flood_dedup;
+	enum flood_dedup_verdict verdict;
 
 	if (!w->snap->lan || !w->snap->lan->guarded)
 		return false;
-	verdict = rounds_take(r, rounds_sum(r, data, len, v), slot, w->now);
-	if (likely(verdict == ROUND_FIRST))
+	verdict = flood_dedup_check(r, flood_dedup_hash(r, data, len, v), slot, w->now);
+	if (likely(verdict == FLOOD_DEDUP_FIRST))
 		return false;
-	report_doubt(w, v->vlan);
-	if (verdict == ROUND_AGAIN)
+	report_repetition(w, v->vlan);
+	if (verdict == FLOOD_DEDUP_AGAIN)
 		return false;
-	drop(w, verdict == ROUND_HELD ? DROP_repeated : DROP_came_round);
+	drop(w, verdict == FLOOD_DEDUP_HELD ? DROP_repeated : DROP_flood_looped);
 	return true;
 }
 
@@ -117,7 +117,7 @@ void local_frame(struct worker *w, const struct arrived *a, uint8_t *data, size_
 		learn_while_blocked(w, data, len, &v, slot);
 		return;
 	}
-	if (unlikely(mac_is_multicast(v.dst)) && comes_round(w, data, len, &v, slot))
+	if (unlikely(mac_is_multicast(v.dst)) && is_looped(w, data, len, &v, slot))
 		return;
 	if (unlikely(!marking_arrives(w, data, len, &v, a->ecn)))
 		return;

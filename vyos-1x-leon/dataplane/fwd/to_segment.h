@@ -17,7 +17,7 @@ struct worker;
 bool lan_passes(struct worker *w, uint16_t vlan);
 /* Returns true and counts for a looped flooded frame: the origin (slot, SLOT_SELF for the LAN)
  * differs from the recent origin, or the frame repeats too often. */
-bool comes_round(struct worker *w, const uint8_t *data, size_t len, const struct eth_view *v,
-		 uint16_t slot);
+bool is_looped(struct worker *w, const uint8_t *data, size_t len, const struct eth_view *v,
+	       uint16_t slot);
 /* The bytes must not change until deliver_flush(). */
 void local_frame(struct worker *w, const struct arrived *a, uint8_t *data, size_t len);

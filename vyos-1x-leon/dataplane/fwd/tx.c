@@ -143,7 +143,7 @@ static void on_failed(void *arg, uint32_t slot, int error, unsigned n, size_t le
 	drop_many(f->w, DROP_tx_failed, n);
 	/* EMSGSIZE concerns path MTU discovery; the link itself works. */
 	if (error != EMSGSIZE)
-		report_suspect(f->w, &f->w->snap->node[slot].ep, error, true);
+		report_send_error(f->w, &f->w->snap->node[slot].ep, error, true);
 }
 
 static void on_gso_refused(void *arg, uint32_t slot)
@@ -157,7 +157,7 @@ static void on_gso_refused(void *arg, uint32_t slot)
 static const struct udp_tx_ops tx_ops = { .failed = on_failed, .gso_refused = on_gso_refused };
 
 /* Bytes of the IP packets. */
-static size_t on_the_line(const struct worker *w, const struct tx_family *fam)
+static size_t wire_bytes(const struct worker *w, const struct tx_family *fam)
 {
 	return fam->bytes + fam->datagrams * tx_around(fam == &w->tx.family[1] ? 6 : 4);
 }
@@ -171,7 +171,7 @@ static void flush_family(struct worker *w, struct tx_family *fam)
 		return;
 	r = udp_tx_flush(fam->tx, fam->fd, &tx_ops, &f);
 	if (unlikely(w->kbits))
-		shaper_pay(&w->fwd->shaper, w->kbits, on_the_line(w, fam), w->now);
+		shaper_pay(&w->fwd->shaper, w->kbits, wire_bytes(w, fam), w->now);
 	count(w, CNT_net_tx_batches, r.calls);
 	count(w, CNT_net_tx_datagrams, fam->datagrams);
 	count(w, CNT_net_tx_bytes, fam->bytes);

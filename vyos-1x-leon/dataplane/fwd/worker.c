@@ -57,7 +57,7 @@ static void drain_errors(struct worker *w, int fd)
 
 	while (udp_error_next(fd, &e))
 		if (e.error != EMSGSIZE)
-			report_suspect(w, &e.to, e.error, false);
+			report_send_error(w, &e.to, e.error, false);
 }
 
 static void add_source(struct worker *w, struct source s)
@@ -263,7 +263,7 @@ static bool is_before(mono_t t)
 
 /* The kernel rotates real-time threads of one priority every 100 ms. This worker yields after each
  * batch, so that workers of another overlay or queue on the same processor are next. */
-static void let_others(const struct worker *w)
+static void yield_cpu(const struct worker *w)
 {
 	if (atomic_load_explicit(&w->fwd->realtime, memory_order_relaxed))
 		sched_yield();
@@ -308,7 +308,7 @@ void *worker_run(void *arg)
 			run(w, NULL);
 		awake_until = n > 0 || here ? stay_awake(w) : (mono_t){ 0 };
 		rcu_offline(w->fwd->rcu, w->index);
-		let_others(w);
+		yield_cpu(w);
 	}
 	return NULL;
 }

@@ -33,7 +33,7 @@
 #include "fwd/queue.h"
 #include "fwd/reasm.h"
 #include "fwd/recent.h"
-#include "fwd/rounds.h"
+#include "fwd/flood_dedup.h"
 #include "fwd/shaper.h"
 #include "fwd/stats.h"
 #include "fwd/storm.h"
@@ -59,7 +59,7 @@ struct traffic {
 /* Counters of one VLAN, see struct fwd_vlan. */
 struct vlan_flood {
 	struct storm storm;
-	_Atomic uint64_t flooded, spared, limited;
+	_Atomic uint64_t flooded, pruned, limited;
 };
 
 /* See struct fwd_waits. */
@@ -136,21 +136,21 @@ struct fwd {
 	_Atomic(struct snap *) snap;
 	struct rcu *rcu;
 	struct copies *copies; /* shared by all workers, as the next two */
-	struct rounds *rounds;
+	struct flood_dedup *flood_dedup;
 	struct budget budget;
 	struct shaper shaper;
-	_Atomic uint32_t line_kbits; /* automatic rate limit; 0: none */
-	struct hop_account *hop;     /* indexed by slot */
+	_Atomic uint32_t bottleneck_kbits; /* automatic rate limit; 0: none */
+	struct hop_account *hop;	   /* indexed by slot */
 	_Atomic bool shapes_hops;
 	unsigned n_shaped; /* control thread */
 	int event_fd, stop_fd;
 	_Atomic bool realtime;
 	_Atomic int64_t lan_until_ns; /* expiry of the LAN state; 0: no expiry */
 	/* Control thread only. */
-	struct keeping_up {
+	struct watchdog {
 		bool waits;			  /* waits until workers end their current batch */
 		uint64_t frames[FWD_WORKERS_MAX]; /* frames read from their TAP queues */
-	} keeping_up;
+	} watchdog;
 	struct ring *held;  /* ring whose oldest record the caller of fwd_next_report() holds */
 	unsigned next_ring; /* ring of the next search */
 	bool running;
@@ -200,7 +200,7 @@ void worker_begin(struct worker *w);
 /* Switches to the latest snapshot, in a batch that has not used the previous one yet. */
 static inline void worker_see_snapshot(struct worker *w)
 {
-	uint32_t line = atomic_load_explicit(&w->fwd->line_kbits, memory_order_relaxed);
+	uint32_t line = atomic_load_explicit(&w->fwd->bottleneck_kbits, memory_order_relaxed);
 
 	w->snap = atomic_load_explicit(&w->fwd->snap, memory_order_acquire);
 	w->kbits = w->snap->shape_kbits;

@@ -22,34 +22,34 @@ struct hooks {
 	void (*peer_ends)(struct peer *p);
 };
 
-/* Work items of a peer's timer. Each belongs to one module; agenda.c schedules all. */
+/* Work items of a peer's timer. Each belongs to one module; schedule.c schedules all. */
 enum due {
-	DUE_HELLO,  /* the next HELLO */
-	DUE_SWITCH, /* data changes to the new keys */
-	DUE_DROP,   /* the previous keys are wiped */
-	DUE_ALONG,  /* PING along the path in use */
-	DUE_PROBE,  /* PING of the direct link */
-	DUE_ANSWER, /* timeout of the first unanswered PING */
-	DUE_PMTU,   /* next path MTU probe */
-	DUE_RECORD, /* retransmission of the own record */
-	DUE_LAN,    /* deferred change of the LAN behind the peer */
+	DUE_HELLO,	/* the next HELLO */
+	DUE_SWITCH,	/* data changes to the new keys */
+	DUE_DROP,	/* the previous keys are wiped */
+	DUE_PATH_PROBE, /* PING along the path in use */
+	DUE_PROBE,	/* PING of the direct link */
+	DUE_ANSWER,	/* timeout of the first unanswered PING */
+	DUE_PMTU,	/* next path MTU probe */
+	DUE_RECORD,	/* retransmission of the own record */
+	DUE_LAN,	/* deferred change of the LAN behind the peer */
 	DUE_N,
 };
 
 /* pairs.c: last reported state of a node's path pair. */
-struct pair_told {
+struct pair_notified {
 	bool once;	    /* critical frames are not duplicated */
 	mono_t at;	    /* time of the report; never: none yet */
 	mono_t other_since; /* time since the state differs from the report; never: it does not */
 };
 
 /* lan.c: pending relearning of hosts behind the node and behind others on its LAN. */
-struct lan_news {
+struct lan_changes {
 	struct lan_share {
 		struct bucket bucket;
 		uint64_t waits; /* pending segment classes (struct record_lan) */
 	} own, others;
-	mono_t told; /* last event about frequent changes */
+	mono_t notified; /* last event about frequent changes */
 };
 
 struct peer {
@@ -63,14 +63,14 @@ struct peer {
 
 	/* Readable by all modules. Session (protocol 3.2): the current one and the previous one. */
 	struct session *cur, *prev;
-	bool cur_heard; /* a message arrived in cur, so the peer uses it too */
+	bool cur_received; /* a message arrived in cur, so the peer uses it too */
 	mono_t established;
 	uint8_t cur_public[DH_KEY_LEN]; /* public key offered with our value of cur */
 	uint64_t incarnation;		/* incarnation of the peer at the start of cur */
 	uint32_t secret;		/* name of the secret of its last handshake */
 	uint32_t secrets[SECRETS_MAX];	/* names of its secrets, its own first */
-	mono_t heard;
-	bool unheard;		  /* no recent message: the rows of the node do not count */
+	mono_t received;
+	bool unreceived;	  /* no recent message: the rows of the node do not count */
 	struct endpoint ep;	  /* verified endpoint; family 0 unknown */
 	struct endpoint observed; /* our endpoint as the peer sees it */
 	uint8_t record_tries;	  /* retransmissions of the own record until its digest matches */
@@ -80,21 +80,21 @@ struct peer {
 	struct pairing pair;	  /* pairs.c: paths of critical frames */
 
 	/* Private states of single modules. */
-	struct pair_told pair_told;
+	struct pair_notified pair_notified;
 	struct data_keys data;
-	struct offer offer;
+	struct handshake handshake;
 	struct rekey_state rekey;
-	struct greet_state greet;
+	struct initiator_state initiator;
 	struct hello_state hello;
 	struct move_state move;
-	struct rival_state rival;
-	struct lan_news lan;
+	struct duplicate_state duplicate;
+	struct lan_changes lan;
 	struct bucket verify; /* limits verification of records that it forwards */
 	struct probing probe;
 	struct pmtu pmtu;
-	struct along along;
+	struct path_probe path_probe;
 	struct loss loss;
-	struct inward inward;
+	struct ingress ingress;
 	struct guard_statements guard_statements;
 	struct sync_peer sync;
 	struct rows_peer rows;
@@ -112,7 +112,7 @@ struct notice {
 /* topology.c: links that relays reported broken, and inputs of a path run. */
 struct topology_state {
 	struct notice notice[NOTICES_MAX];
-	bool *no_relay, *unheard; /* indexed by slot */
+	bool *no_relay, *unreceived; /* indexed by slot */
 	uint32_t cap;
 };
 
@@ -121,9 +121,9 @@ struct paths_state {
 	bool *no_relay; /* excluded relays for one destination */
 	struct path *best, *best_apart;
 	uint32_t cap;
-	struct path *lasting; /* best long-term paths, computed at lasting_at */
-	mono_t lasting_at;
-	uint16_t n_lasting;
+	struct path *long_term; /* best long-term paths, computed at long_term_at */
+	mono_t long_term_at;
+	uint16_t n_long_term;
 	mono_t listened; /* last check for unheard nodes */
 };
 
@@ -135,16 +135,16 @@ struct pairs_state {
 	mono_t looked; /* last evaluation of all nodes */
 };
 
-/* agenda.c: time of the last execution. */
-struct agenda_state {
+/* schedule.c: time of the last execution. */
+struct schedule_state {
 	mono_t row, paths, snapshot;
 };
 
 /* endpoint.c: limits for addresses known from records only, by announcing member, host and
  * network. */
-#define ASKED_PLACES 1024
-struct asked_state {
-	struct bucket by[ASKED_PLACES], host[ASKED_PLACES], net[ASKED_PLACES];
+#define QUERY_BUCKETS 1024
+struct query_limit_state {
+	struct bucket by[QUERY_BUCKETS], host[QUERY_BUCKETS], net[QUERY_BUCKETS];
 };
 
 /* A refused identity that was reported. */
@@ -192,15 +192,15 @@ struct overlay {
 	struct hooks hooks;
 
 	/* Alarms; overlay.c connects each with its module. */
-	struct alarm upkeep, seeding, answering, announce, pinging;
+	struct alarm periodic, seeding, answering, announce, pinging;
 	struct alarm run;      /* path run */
 	struct alarm snapshot; /* call of snapshot_changed */
-	struct agenda_state done;
+	struct schedule_state done;
 
 	/* Private states of single modules. */
 	struct own_state own;
 	struct seeds seeds;
-	struct rival_state rival; /* duplicates of our own node-id */
+	struct duplicate_state duplicate; /* duplicates of our own node-id */
 	struct limit_state limit;
 	struct msg_summary_entry claim; /* last claim of our node-id under another key */
 	struct sync_state sync;
@@ -208,10 +208,10 @@ struct overlay {
 	struct paths_state paths;
 	struct pairs_state pairs;
 	struct topology_state topology;
-	struct doubts doubt;
+	struct asymmetries asymmetry;
 	struct ping_job *pings;
 	uint64_t guard_number; /* of the latest loop-guard frame, stated in PINGs */
-	struct asked_state asked;
+	struct query_limit_state query_limit;
 	struct trust_state trust;
 
 	/* Event limits and counters. */

@@ -6,9 +6,9 @@
  */
 #include <errno.h>
 
-#include "proto/agenda.h"
+#include "proto/schedule.h"
 #include "proto/core.h"
-#include "proto/measure/along.h"
+#include "proto/measure/path_probe.h"
 #include "proto/measure/guard_stated.h"
 #include "proto/measure/ping.h"
 #include "proto/measure/probe.h"
@@ -21,7 +21,7 @@
 #include "proto/session/member.h"
 #include "proto/session/move.h"
 #include "proto/session/rekey.h"
-#include "proto/session/rival.h"
+#include "proto/session/duplicate.h"
 #include "proto/share/serve.h"
 #include "proto/share/rows.h"
 #include "proto/share/sync.h"
@@ -42,10 +42,10 @@ static void compare(struct overlay *o, struct peer *p, uint64_t digest, uint32_t
 static void pong(struct overlay *o, struct peer *p, const struct msg_pong *m, bool direct,
 		 mono_t rx)
 {
-	if (move_shown(o, p, m->id))
+	if (move_proved(o, p, m->id))
 		return;
 	compare(o, p, m->digest, m->row_seq);
-	if (!probe_pong(o, p, m, direct, rx) && !along_pong(o, p, m, rx))
+	if (!probe_pong(o, p, m, direct, rx) && !path_probe_pong(o, p, m, rx))
 		ping_pong(o, p, m, rx);
 }
 
@@ -87,7 +87,7 @@ static void dispatch(struct overlay *o, struct peer *p, const struct msg *m,
 		rekey_secrets(o, p, &m->secrets);
 		return;
 	case MSG_CONFLICT:
-		rival_conflict(o, p, &m->conflict);
+		duplicate_conflict(o, p, &m->conflict);
 		return;
 	case MSG_HELLO: /* not valid inside a session */
 		break;
@@ -105,7 +105,7 @@ static int open_any(struct overlay *o, struct peer *p, uint64_t value,
 
 	if (p->cur && session_mine(p->cur) == value) {
 		err = session_open(p->cur, data, hdr_len, len, msg, msg_len);
-		if (!err && !p->cur_heard)
+		if (!err && !p->cur_received)
 			rekey_confirmed(o, p);
 		return err;
 	}
@@ -115,7 +115,7 @@ static int open_any(struct overlay *o, struct peer *p, uint64_t value,
 			rekey_prev_used(o, p);
 		return err;
 	}
-	if (p->offer.value == value)
+	if (p->handshake.value == value)
 		return hello_open_offered(o, p, direct, data, hdr_len, len, msg, msg_len);
 	return -ENOKEY;
 }
@@ -158,18 +158,18 @@ static void session_input(struct overlay *o, const struct endpoint *from, uint8_
 		/* The peer may not have noticed our restart. A rate-limited HELLO requests a new
 		 * session. */
 		if (err == -ENOKEY && p && p->slot != SLOT_NONE && !p->cur &&
-		    mono_sub_ms(overlay_now(o), p->greet.sent_at) > 1000)
-			agenda_hello(o, p, 200);
+		    mono_sub_ms(overlay_now(o), p->initiator.sent_at) > 1000)
+			schedule_hello(o, p, 200);
 		return;
 	}
 	if (p->slot == SLOT_NONE) /* authentic, but the node table is full */
 		return;
-	peer_heard(o, p);
+	peer_received(o, p);
 	if (!p->probe.up && mono_is_never(p->due[DUE_PROBE]))
-		agenda_probe(o, p);
+		schedule_probe(o, p);
 	/* Counters of the previous session have no order relative to the current one. */
 	if (direct && p->cur && session_mine(p->cur) == value)
-		move_heard(o, p, from, counter);
+		move_received(o, p, from, counter);
 	err = msg_decode(msg, msg_len, &m);
 	if (err) {
 		/* Ignores unknown types, which a newer release may send. */
@@ -180,7 +180,7 @@ static void session_input(struct overlay *o, const struct endpoint *from, uint8_
 	o->count.rx_by_type[m.type % array_size(o->count.rx_by_type)]++;
 	dispatch(o, p, &m, from, h, len, rx);
 	if (p->slot != SLOT_NONE)
-		agenda_arm(p);
+		schedule_arm(p);
 }
 
 /* --- entry point --- */

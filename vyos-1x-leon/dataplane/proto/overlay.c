@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "proto/agenda.h"
+#include "proto/schedule.h"
 #include "proto/core.h"
 #include "proto/measure/ping.h"
 #include "proto/measure/probe.h"
@@ -28,7 +28,7 @@
 #include "proto/share/rows.h"
 #include "proto/share/sync.h"
 #include "proto/topology.h"
-#include "proto/upkeep.h"
+#include "proto/periodic.h"
 
 /* --- life cycle --- */
 
@@ -74,7 +74,7 @@ void overlay_free(struct overlay *o)
 	paths_free(o);
 	pairs_free(o);
 	topology_free(o);
-	alarm_free(&o->upkeep);
+	alarm_free(&o->periodic);
 	alarm_free(&o->announce);
 	alarm_free(&o->run);
 	alarm_free(&o->snapshot);
@@ -108,10 +108,10 @@ void overlay_start(struct overlay *o)
 	o->started = true;
 	overlay_emit(o, EV_STARTED, o->self, NODE_ID_NONE, 0, NULL);
 	own_start(o);
-	upkeep_start(o);
+	periodic_start(o);
 	seed_start(o);
 	sync_start(o);
-	agenda_snapshot(o);
+	schedule_snapshot(o);
 }
 
 void overlay_leave(struct overlay *o)
@@ -122,7 +122,7 @@ void overlay_leave(struct overlay *o)
 		if (o->by_slot[i])
 			alarm_set(&o->by_slot[i]->tick, MONO_NEVER);
 	own_leave(o);
-	alarm_set(&o->upkeep, MONO_NEVER);
+	alarm_set(&o->periodic, MONO_NEVER);
 	alarm_set(&o->seeding, MONO_NEVER);
 	alarm_set(&o->announce, MONO_NEVER);
 	alarm_set(&o->answering, MONO_NEVER);
@@ -143,9 +143,9 @@ void overlay_set_conf(struct overlay *o, const struct conf *conf)
 	own_refresh(o, false);
 	for (uint32_t i = 0; i < o->cap_slots; i++)
 		if (o->by_slot[i])
-			agenda_probe(o, o->by_slot[i]);
+			schedule_probe(o, o->by_slot[i]);
 	pairs_apply_conf(o);
-	agenda_paths_now(o);
+	schedule_paths_now(o);
 }
 
 void overlay_set_locators(struct overlay *o, const struct endpoint *ep, unsigned n)
@@ -160,7 +160,7 @@ void overlay_set_locators(struct overlay *o, const struct endpoint *ep, unsigned
 	/* Our address may have changed; peers learn the new one from any message. */
 	for (uint32_t i = 0; i < o->cap_slots; i++)
 		if (o->by_slot[i])
-			agenda_probe(o, o->by_slot[i]);
+			schedule_probe(o, o->by_slot[i]);
 }
 
 /* --- notifications of the host --- */
@@ -178,16 +178,16 @@ void overlay_probe(struct overlay *o, uint16_t slot)
 	struct peer *p = peer_at(o, slot);
 
 	if (p && p->probe.up)
-		agenda_probe(o, p);
+		schedule_probe(o, p);
 }
 
-void overlay_link_suspect(struct overlay *o, const struct endpoint *ep)
+void overlay_link_error(struct overlay *o, const struct endpoint *ep)
 {
 	for (uint32_t i = 0; i < o->cap_slots; i++) {
 		struct peer *p = o->by_slot[i];
 
 		/* ICMP errors can be forged, so each causes at most one probe per fast interval. */
 		if (p && p->probe.up && endpoint_equal(&p->ep, ep))
-			agenda_probe(o, p);
+			schedule_probe(o, p);
 	}
 }

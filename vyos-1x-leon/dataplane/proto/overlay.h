@@ -65,8 +65,9 @@ struct overlay_ops {
 	void (*event)(void *arg, const struct overlay_event *e);
 	/* NULL: no data. */
 	void (*traffic)(void *arg, uint16_t slot, struct overlay_traffic *out);
-	/* The rate limit that the node requests has changed: overlay_asked(). NULL: no data. */
-	void (*asked)(void *arg, uint16_t slot);
+	/* The rate limit that the node requests has changed: overlay_requested_kbits(). NULL: no
+	 * data. */
+	void (*requested)(void *arg, uint16_t slot);
 	/* Microseconds since 1970 for the incarnation. The clock may be stepped; protocol 5.1
 	 * explains why this is harmless. */
 	uint64_t (*wall_us)(void *arg);
@@ -123,13 +124,13 @@ void overlay_set_seed(struct overlay *o, unsigned index, const struct endpoint *
 bool overlay_seed_wants_resolve(const struct overlay *o, unsigned index);
 
 /* Diagnosis of the address of a configured peer. Later values are more specific. */
-enum seed_finding {
-	SEED_NOT_ASKED,
+enum seed_diagnosis {
+	SEED_NOT_QUERIED,
 	SEED_SILENT,	     /* no answer */
 	SEED_REFUSED,	     /* ICMP port unreachable */
 	SEED_UNREACHABLE,    /* another ICMP error, in `error` */
 	SEED_NOT_SENT,	     /* the local kernel refused to send, `error` */
-	SEED_GREETS,	     /* its HELLOs open, but no session results */
+	SEED_INITIATES,	     /* its HELLOs open, but no session results */
 	SEED_OTHER_SECRET,   /* its HELLOs are sealed and do not open */
 	SEED_HAS_NO_SECRET,  /* its HELLOs are in clear, this node has a secret */
 	SEED_HAS_SECRET,     /* its HELLOs are sealed, this node has no secret */
@@ -146,9 +147,9 @@ struct overlay_seed {
 	unsigned n;
 	struct {
 		struct endpoint ep;
-		uint64_t asked; /* HELLOs sent to it */
-		mono_t asked_at, found_at;
-		enum seed_finding finding;
+		uint64_t requested; /* HELLOs sent to it */
+		mono_t requested_at, found_at;
+		enum seed_diagnosis diagnosis;
 		int error; /* errno, or the wire version, of some diagnoses */
 	} address[SEED_ENDPOINTS];
 };
@@ -157,8 +158,8 @@ bool overlay_seed(struct overlay *o, unsigned index, struct overlay_seed *out);
 void overlay_seed_error(struct overlay *o, const struct endpoint *to, int error, bool local);
 /* A datagram from this endpoint was dropped unread: SEED_OTHER_VNI or SEED_OTHER_VERSION with its
  * wire version, or 0. */
-void overlay_seed_foreign(struct overlay *o, const struct endpoint *from, enum seed_finding finding,
-			  uint8_t wire);
+void overlay_seed_foreign(struct overlay *o, const struct endpoint *from,
+			  enum seed_diagnosis diagnosis, uint8_t wire);
 
 /* Enters a LEON_CONTROL datagram whose last hop is this node. rx: receive time of the kernel. May
  * modify data. */
@@ -171,7 +172,7 @@ void overlay_link_used(struct overlay *o, uint16_t slot);
 void overlay_probe(struct overlay *o, uint16_t slot);
 /* The kernel or an ICMP error suggests that this endpoint is dead. The hint triggers a probe and
  * proves nothing. */
-void overlay_link_suspect(struct overlay *o, const struct endpoint *ep);
+void overlay_link_error(struct overlay *o, const struct endpoint *ep);
 /* A worker could not relay: sends a path error to `source` (rate-limited). */
 void overlay_cannot_forward(struct overlay *o, node_id_t source, node_id_t next,
 			    node_id_t destination);
@@ -183,7 +184,7 @@ void overlay_set_share(struct overlay *o, uint16_t slot, uint32_t kbits);
 /* --- queries --- */
 uint32_t overlay_share(const struct overlay *o, uint16_t slot);
 /* Rate limit that the node requests from this node; 0: none, or expired. */
-uint32_t overlay_asked(const struct overlay *o, uint16_t slot);
+uint32_t overlay_requested_kbits(const struct overlay *o, uint16_t slot);
 struct nodedb *overlay_nodes(struct overlay *o);
 /* Part of the direct link's delay caused by own traffic; NULL: the link is down. */
 const struct link_load *overlay_load(const struct overlay *o, uint16_t slot);
@@ -204,7 +205,7 @@ unsigned overlay_path_data(const struct overlay *o, uint16_t slot, uint64_t *tx,
 			   const uint16_t **distrusted);
 struct path_params overlay_path_params(struct overlay *o);
 /* Returns true if the measurements of the two ends of the link contradict each other. */
-bool overlay_is_suspect(const struct overlay *o, uint16_t from, uint16_t to);
+bool overlay_is_asymmetric(const struct overlay *o, uint16_t from, uint16_t to);
 const struct keyring *overlay_keyring(const struct overlay *o);
 
 struct overlay_link {
@@ -222,7 +223,7 @@ struct overlay_link {
 		LINK_SECRET_OTHER, /* none of our secrets: the session ends or has ended */
 	} secret;
 	mono_t session_ends; /* end of the session for this reason; never: it does not end */
-	mono_t up_since, last_heard;
+	mono_t up_since, last_received;
 	enum seal_cipher cipher; /* cipher of data to it */
 	uint32_t probe_ms;	 /* current probe interval */
 	uint64_t probes_tx, probes_lost;
@@ -233,15 +234,15 @@ struct overlay_link {
 bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *out);
 /* Another node with the node-id of this slot (or of this node); returns false if none was seen
  * recently. */
-struct overlay_rival {
+struct overlay_duplicate {
 	mono_t seen;
 	struct endpoint ep; /* family 0 unknown */
 	bool same_identity; /* it has the same identity key: a clone */
 	node_id_t by;	    /* reporting node; NODE_ID_NONE: this node */
 };
-bool overlay_rival(const struct overlay *o, uint16_t slot, struct overlay_rival *out);
+bool overlay_duplicate(const struct overlay *o, uint16_t slot, struct overlay_duplicate *out);
 /* Lists nodes in session without a common secret, up to `max` in `id`. Returns their number. */
-unsigned overlay_estranged(const struct overlay *o, node_id_t *id, unsigned max);
+unsigned overlay_has_no_common_secret(const struct overlay *o, node_id_t *id, unsigned max);
 #define SESSION_REVOKED_MS 60000 /* lifetime of a session without a common secret */
 
 /* Recently refused identities: index 0 to OVERLAY_REFUSALS - 1, unordered; false if the entry is

@@ -14,8 +14,8 @@
 #define LOOK_EVERY_MS 2000
 /* Debounce of events: a state must last this long, and each state is reported at most once per
  * interval and node. */
-#define TELL_AFTER_MS 10000
-#define TELL_EVERY_MS 60000
+#define NOTIFY_AFTER_MS 10000
+#define NOTIFY_EVERY_MS 60000
 
 int64_t overlay_pairs_every_ms(const struct overlay *o)
 {
@@ -52,16 +52,16 @@ static bool look(struct overlay *o, struct peer *p, const struct path_params *pp
 			now);
 }
 
-static bool travels_once(enum pair_state s)
+static bool is_single_path(enum pair_state s)
 {
 	return s == PAIR_NO_SECOND || s == PAIR_TOO_SLOW || s == PAIR_UNKNOWN;
 }
 
-static void tell(struct overlay *o, struct peer *p, mono_t now)
+static void notify(struct overlay *o, struct peer *p, mono_t now)
 {
 	const struct node *n = nodedb_at(o->nodes, p->slot);
-	bool once = travels_once(p->pair.state);
-	struct pair_told *t = &p->pair_told;
+	bool once = is_single_path(p->pair.state);
+	struct pair_notified *t = &p->pair_notified;
 
 	if (p->pair.state == PAIR_OFF)
 		t->once = once;
@@ -71,12 +71,12 @@ static void tell(struct overlay *o, struct peer *p, mono_t now)
 	}
 	if (mono_is_never(t->other_since))
 		t->other_since = now;
-	if (mono_sub_ms(now, t->other_since) < TELL_AFTER_MS ||
-	    (!mono_is_never(t->at) && mono_sub_ms(now, t->at) < TELL_EVERY_MS))
+	if (mono_sub_ms(now, t->other_since) < NOTIFY_AFTER_MS ||
+	    (!mono_is_never(t->at) && mono_sub_ms(now, t->at) < NOTIFY_EVERY_MS))
 		return;
-	*t = (struct pair_told){ .once = once, .at = now };
-	overlay_emit(o, once ? EV_CRITICAL_ONCE : EV_CRITICAL_TWICE, n->id, NODE_ID_NONE, 0,
-		     pair_state_text(p->pair.state));
+	*t = (struct pair_notified){ .once = once, .at = now };
+	overlay_emit(o, once ? EV_CRITICAL_SINGLE_PATH : EV_CRITICAL_DUPLICATED, n->id,
+		     NODE_ID_NONE, 0, pair_state_text(p->pair.state));
 }
 
 bool pairs_run(struct overlay *o, const struct path_params *pp, uint16_t n_slots, mono_t now)
@@ -98,7 +98,7 @@ bool pairs_run(struct overlay *o, const struct path_params *pp, uint16_t n_slots
 		if (!p)
 			continue;
 		changed |= look(o, p, &own, n_slots, all, now);
-		tell(o, p, now);
+		notify(o, p, now);
 	}
 	o->pairs.any = o->conf->policy.duplicate;
 	return changed;

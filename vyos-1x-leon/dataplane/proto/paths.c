@@ -2,7 +2,7 @@
 /*
  * Paths: runs Dijkstra and the rules of state/choice.h over the latency database, accepts path
  * errors of relays (topology.c keeps them), derives the reachable nodes, and requests snapshots. At
- * most one run per loop iteration; runs without a failure keep a minimum interval (agenda.c).
+ * most one run per loop iteration; runs without a failure keep a minimum interval (schedule.c).
  * Control thread. Protocol 4.9, 6.
  */
 #include "proto/paths.h"
@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/agenda.h"
+#include "proto/schedule.h"
 #include "proto/core.h"
-#include "proto/measure/along.h"
+#include "proto/measure/path_probe.h"
 #include "proto/measure/loss.h"
 #include "proto/pairs.h"
 #include "proto/peer.h"
@@ -21,8 +21,8 @@
 #include "proto/service.h"
 #include "proto/topology.h"
 
-#define NOTICE_EVERY_MS	 100 /* minimum interval per source */
-#define LASTING_EVERY_MS 2000
+#define NOTICE_EVERY_MS	   100 /* minimum interval per source */
+#define LONG_TERM_EVERY_MS 2000
 /* If the check for silent peers runs this late, this machine was suspended and missed messages.
  * Then no peer is marked. */
 #define LATE_MS 2500
@@ -76,7 +76,7 @@ void paths_notice(struct overlay *o, struct peer *p, const struct msg_notice *m)
 	    !topology_link_broken(o, p->slot, next->slot))
 		return;
 	overlay_emit(o, EV_NOTICE, p->id, m->next, 0, NULL);
-	agenda_paths_now(o);
+	schedule_paths_now(o);
 }
 
 void overlay_cannot_forward(struct overlay *o, node_id_t source, node_id_t next,
@@ -104,7 +104,7 @@ void paths_forget(struct overlay *o, uint16_t slot)
 
 /* --- unheard nodes --- */
 
-void paths_upkeep(struct overlay *o, mono_t now)
+void paths_periodic(struct overlay *o, mono_t now)
 {
 	bool late = mono_sub_ms(now, o->paths.listened) > LATE_MS, changed = false;
 
@@ -112,16 +112,16 @@ void paths_upkeep(struct overlay *o, mono_t now)
 	for (uint32_t i = 0; i < o->cap_slots && !late; i++) {
 		struct peer *p = o->by_slot[i];
 
-		if (!p || p->unheard || peer_is_alive(o, p))
+		if (!p || p->unreceived || peer_is_alive(o, p))
 			continue;
-		p->unheard = true;
+		p->unreceived = true;
 		changed = true;
 	}
 	if (changed)
-		agenda_paths_now(o);
+		schedule_paths_now(o);
 	for (uint32_t i = 0; i < o->cap_slots; i++)
 		if (o->by_slot[i] && loss_path_expire(o, o->by_slot[i]))
-			agenda_paths_later(o);
+			schedule_paths_later(o);
 }
 
 /* --- the run --- */
@@ -134,10 +134,10 @@ static void make_room(struct overlay *o, uint16_t n)
 	o->paths.no_relay = x_realloc(o->paths.no_relay, o->paths.cap, sizeof(bool));
 	o->paths.best = x_realloc(o->paths.best, o->paths.cap, sizeof(struct path));
 	o->paths.best_apart = x_realloc(o->paths.best_apart, o->paths.cap, sizeof(struct path));
-	o->paths.lasting = x_realloc(o->paths.lasting, o->paths.cap, sizeof(struct path));
+	o->paths.long_term = x_realloc(o->paths.long_term, o->paths.cap, sizeof(struct path));
 }
 
-static void note_back(struct overlay *o, const struct node *n)
+static void note_return(struct overlay *o, const struct node *n)
 {
 	struct peer *p = peer_at(o, n->slot);
 
@@ -151,14 +151,14 @@ static void update_state(struct overlay *o, struct node *n, bool reachable, mono
 		return;
 	if (reachable) {
 		nodedb_set_state(o->nodes, n, NODE_REACHABLE, now);
-		note_back(o, n);
+		note_return(o, n);
 		overlay_emit(o, EV_REACHABLE, n->id, NODE_ID_NONE, 0, NULL);
 	} else {
-		/* Dependent state stays for a moment, see member_upkeep(). */
+		/* Dependent state stays for a moment, see member_periodic(). */
 		nodedb_set_state(o->nodes, n, NODE_UNREACHABLE, now);
 		overlay_emit(o, EV_UNREACHABLE, n->id, NODE_ID_NONE, 0, NULL);
 	}
-	agenda_snapshot(o);
+	schedule_snapshot(o);
 }
 
 /* Avoids relays that lose data for this node, if another path exists. */
@@ -177,7 +177,7 @@ static void avoid_distrusted(struct overlay *o, uint16_t slot, const struct path
 	if (o->paths.best_apart[slot].n_hops)
 		o->paths.best[slot] = o->paths.best_apart[slot];
 	else
-		loss_weigh(o, p, &o->paths.best[slot]);
+		loss_evaluate(o, p, &o->paths.best[slot]);
 }
 
 /* Returns the end of a hold-down that delays a better path. */
@@ -192,41 +192,41 @@ static mono_t choose(struct overlay *o, struct node *n, struct peer *p,
 	path_evaluate(o->lat, pp, SLOT_SELF, &direct);
 	if (c->path.n_hops)
 		path_evaluate(o->lat, pp, SLOT_SELF, &c->path);
-	loss_weigh(o, p, &c->path);
+	loss_evaluate(o, p, &c->path);
 	avoid_distrusted(o, n->slot, pp);
 	/* The long-term path may contain a relay excluded for this node. */
-	c->lasting = n->slot < o->paths.n_lasting && !loss_is_distrusting(o, p)
-			     ? o->paths.lasting[n->slot]
-			     : o->paths.best[n->slot];
-	path_evaluate(o->lat, pp, SLOT_SELF, &c->lasting);
+	c->long_term = n->slot < o->paths.n_long_term && !loss_is_distrusting(o, p)
+			       ? o->paths.long_term[n->slot]
+			       : o->paths.best[n->slot];
+	path_evaluate(o->lat, pp, SLOT_SELF, &c->long_term);
 	if (choice_run(c, &o->paths.best[n->slot], &direct, &cp, now)) {
 		overlay_emit(o, EV_PATH, n->id, NODE_ID_NONE, c->path.n_hops,
 			     choice_reason_name(c->reason));
 		if (c->reason == CHOICE_FAILOVER)
-			agenda_snapshot_now(o);
+			schedule_snapshot_now(o);
 		else
-			agenda_snapshot(o);
+			schedule_snapshot(o);
 	} else if (c->path.mtu != mtu) {
-		agenda_snapshot(o);
+		schedule_snapshot(o);
 	}
 	gain_note(&p->gain, &c->path, &c->direct, now);
 	update_state(o, n, c->path.n_hops > 0, now);
-	along_look(o, p);
+	path_probe_update(o, p);
 	return c->reason == CHOICE_HOLD_DOWN ? c->hold_until : MONO_NEVER;
 }
 
 /* Long-term paths change slowly, so they are computed at this interval and not in each run. */
-static void run_lasting(struct overlay *o, struct path_params *pp, uint16_t n_slots, mono_t now)
+static void run_long_term(struct overlay *o, struct path_params *pp, uint16_t n_slots, mono_t now)
 {
-	int64_t ms = overlay_stretch(o, LASTING_EVERY_MS);
+	int64_t ms = overlay_stretch(o, LONG_TERM_EVERY_MS);
 
-	if (o->paths.n_lasting == n_slots && mono_sub_ms(now, o->paths.lasting_at) < ms)
+	if (o->paths.n_long_term == n_slots && mono_sub_ms(now, o->paths.long_term_at) < ms)
 		return;
-	pp->by_lasting = true;
-	path_compute(o->lat, pp, SLOT_SELF, n_slots, o->paths.lasting);
-	pp->by_lasting = false;
-	o->paths.lasting_at = now;
-	o->paths.n_lasting = n_slots;
+	pp->by_long_term = true;
+	path_compute(o->lat, pp, SLOT_SELF, n_slots, o->paths.long_term);
+	pp->by_long_term = false;
+	o->paths.long_term_at = now;
+	o->paths.n_long_term = n_slots;
 }
 
 void paths_run(void *arg, mono_t now)
@@ -243,7 +243,7 @@ void paths_run(void *arg, mono_t now)
 	pp = overlay_path_params(o);
 	make_room(o, n_slots);
 	path_compute(o->lat, &pp, SLOT_SELF, n_slots, o->paths.best);
-	run_lasting(o, &pp, n_slots, now);
+	run_long_term(o, &pp, n_slots, now);
 	for (uint16_t i = SLOT_SELF + 1; i < n_slots; i++) {
 		struct node *n = nodedb_at(o->nodes, i);
 		struct peer *p = peer_at(o, i);
@@ -252,7 +252,7 @@ void paths_run(void *arg, mono_t now)
 			next = earlier(next, choose(o, n, p, &pp, now));
 	}
 	if (pairs_run(o, &pp, n_slots, now))
-		agenda_snapshot(o);
+		schedule_snapshot(o);
 	next = earlier(next, pairs_next(o));
 	o->count.path_runs++;
 	took_ns = mono_sub_ns(overlay_clock(o), started);
@@ -267,5 +267,5 @@ void paths_free(struct overlay *o)
 	free(o->paths.no_relay);
 	free(o->paths.best);
 	free(o->paths.best_apart);
-	free(o->paths.lasting);
+	free(o->paths.long_term);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/agenda.h"
+#include "proto/schedule.h"
 #include "proto/core.h"
 #include "proto/service.h"
 
@@ -42,7 +42,7 @@ int64_t peer_alive_ms(const struct overlay *o)
 
 bool peer_is_alive(const struct overlay *o, const struct peer *p)
 {
-	return p->cur && mono_sub_ms(overlay_now(o), p->heard) < peer_alive_ms(o);
+	return p->cur && mono_sub_ms(overlay_now(o), p->received) < peer_alive_ms(o);
 }
 
 static struct peer *peer_new(struct overlay *o, node_id_t id)
@@ -53,7 +53,7 @@ static struct peer *peer_new(struct overlay *o, node_id_t id)
 	p->id = id;
 	p->slot = SLOT_NONE;
 	p->born = overlay_now(o);
-	p->unheard = true;
+	p->unreceived = true;
 	alarm_init(o, &p->tick, o->hooks.peer_tick, p);
 	o->hooks.peer_begins(o, p);
 	return p;
@@ -150,13 +150,13 @@ void peer_free_dropped(struct overlay *o)
 	}
 }
 
-void peer_heard(struct overlay *o, struct peer *p)
+void peer_received(struct overlay *o, struct peer *p)
 {
-	p->heard = overlay_now(o);
-	if (!p->unheard)
+	p->received = overlay_now(o);
+	if (!p->unreceived)
 		return;
-	p->unheard = false;
-	agenda_paths_later(o);
+	p->unreceived = false;
+	schedule_paths_later(o);
 }
 
 void peer_free_all(struct overlay *o)

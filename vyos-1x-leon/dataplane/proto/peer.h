@@ -23,4 +23,4 @@ bool peer_is_alive(const struct overlay *o, const struct peer *p);
 int64_t peer_alive_ms(const struct overlay *o);
 struct node *peer_node(const struct overlay *o, const struct peer *p); /* NULL while pending */
 /* An authentic message of the peer arrived. */
-void peer_heard(struct overlay *o, struct peer *p);
+void peer_received(struct overlay *o, struct peer *p);

@@ -105,11 +105,12 @@ struct path_params overlay_path_params(struct overlay *o)
 		o->topology.cap = (n / 16u + 1) * 16;
 		o->topology.no_relay =
 			x_realloc(o->topology.no_relay, o->topology.cap, sizeof(bool));
-		o->topology.unheard = x_realloc(o->topology.unheard, o->topology.cap, sizeof(bool));
+		o->topology.unreceived =
+			x_realloc(o->topology.unreceived, o->topology.cap, sizeof(bool));
 	}
 	for (uint16_t i = 0; i < n; i++) {
 		o->topology.no_relay[i] = !may_relay(o, i);
-		o->topology.unheard[i] = !peer_at(o, i) || peer_at(o, i)->unheard;
+		o->topology.unreceived[i] = !peer_at(o, i) || peer_at(o, i)->unreceived;
 	}
 	for (unsigned i = 0; i < NOTICES_MAX && !notices; i++)
 		notices = !mono_is_never(o->topology.notice[i].until);
@@ -117,7 +118,7 @@ struct path_params overlay_path_params(struct overlay *o)
 		.maximum_relays = most_relays(o),
 		.relay_cost_us = o->conf->relay_cost_us,
 		.no_relay = o->topology.no_relay,
-		.unheard = o->topology.unheard,
+		.unreceived = o->topology.unreceived,
 		.link_broken = notices ? link_broken : NULL,
 		.arg = o,
 	};
@@ -156,5 +157,5 @@ bool topology_claimed(struct overlay *o, const struct peer *p, struct path *best
 void topology_free(struct overlay *o)
 {
 	free(o->topology.no_relay);
-	free(o->topology.unheard);
+	free(o->topology.unreceived);
 }

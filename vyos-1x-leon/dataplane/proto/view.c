@@ -9,7 +9,7 @@
 #include "proto/peer.h"
 #include "proto/service.h"
 
-#define RIVAL_SHOWN_MS 120000 /* after the last sign; signs come every ten seconds */
+#define DUPLICATE_SHOWN_MS 120000 /* after the last sign; signs come every ten seconds */
 
 struct nodedb *overlay_nodes(struct overlay *o)
 {
@@ -34,7 +34,7 @@ const struct one_way *overlay_one_way(const struct overlay *o, uint16_t slot)
 
 	if (!p || !p->choice.path.n_hops)
 		return NULL;
-	return p->choice.path.n_hops > 1 ? &p->along.ways : &p->probe.ways;
+	return p->choice.path.n_hops > 1 ? &p->path_probe.ways : &p->probe.ways;
 }
 
 const struct gain *overlay_gain(const struct overlay *o, uint16_t slot)
@@ -72,7 +72,7 @@ static enum link_secret secret_of(const struct overlay *o, const struct peer *p)
 {
 	uint32_t id[SECRETS_MAX];
 
-	if (p->rekey.estranged)
+	if (p->rekey.no_common_secret)
 		return LINK_SECRET_OTHER;
 	if (!p->cur || !keyring_sealed(o->keys))
 		return LINK_SECRET_NONE;
@@ -80,27 +80,29 @@ static enum link_secret secret_of(const struct overlay *o, const struct peer *p)
 	return p->secrets[0] == id[0] ? LINK_SECRET_OWN : LINK_SECRET_ACCEPTED;
 }
 
-bool overlay_rival(const struct overlay *o, uint16_t slot, struct overlay_rival *out)
+bool overlay_duplicate(const struct overlay *o, uint16_t slot, struct overlay_duplicate *out)
 {
 	const struct peer *p = slot == SLOT_SELF ? NULL : peer_at(o, slot);
-	const struct rival *r = slot == SLOT_SELF ? &o->rival.seen : p ? &p->rival.seen : NULL;
+	const struct duplicate *r = slot == SLOT_SELF ? &o->duplicate.seen
+				    : p		      ? &p->duplicate.seen
+						      : NULL;
 
-	if (!r || mono_is_never(r->at) || mono_sub_ms(overlay_now(o), r->at) > RIVAL_SHOWN_MS)
+	if (!r || mono_is_never(r->at) || mono_sub_ms(overlay_now(o), r->at) > DUPLICATE_SHOWN_MS)
 		return false;
-	*out = (struct overlay_rival){
+	*out = (struct overlay_duplicate){
 		.seen = r->at, .ep = r->ep, .same_identity = r->same_identity, .by = r->by
 	};
 	return true;
 }
 
-unsigned overlay_estranged(const struct overlay *o, node_id_t *id, unsigned max)
+unsigned overlay_has_no_common_secret(const struct overlay *o, node_id_t *id, unsigned max)
 {
 	unsigned n = 0;
 
 	for (uint32_t i = 0; i < o->cap_slots; i++) {
 		const struct peer *p = o->by_slot[i];
 
-		if (!p || !p->cur || !p->rekey.estranged)
+		if (!p || !p->cur || !p->rekey.no_common_secret)
 			continue;
 		if (n < max)
 			id[n] = p->id;
@@ -132,9 +134,9 @@ bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *o
 		.load = p->probe.load,
 		.mtu = p->pmtu.mtu,
 		.secret = secret_of(o, p),
-		.session_ends = p->cur && p->rekey.estranged ? p->rekey.ends : MONO_NEVER,
+		.session_ends = p->cur && p->rekey.no_common_secret ? p->rekey.ends : MONO_NEVER,
 		.up_since = p->probe.up_since,
-		.last_heard = p->move.heard_direct,
+		.last_received = p->move.received_direct,
 		.cipher = p->data.tx ? seal_cipher(p->data.tx) : SEAL_NONE,
 		.probe_ms = probe_interval_ms(o, p, overlay_now(o)),
 		.probes_tx = p->probe.tx,
@@ -158,9 +160,9 @@ unsigned overlay_path_data(const struct overlay *o, uint16_t slot, uint64_t *tx,
 	return p && loss_is_distrusting(o, p) ? p->loss.n_distrusted : 0;
 }
 
-static struct snap_way way_of(const struct path *p)
+static struct snap_route way_of(const struct path *p)
 {
-	return (struct snap_way){ p->hop, p->n_hops, p->mtu ? p->mtu : MTU_BASE };
+	return (struct snap_route){ p->hop, p->n_hops, p->mtu ? p->mtu : MTU_BASE };
 }
 
 const struct pairing *overlay_pair(const struct overlay *o, uint16_t slot)

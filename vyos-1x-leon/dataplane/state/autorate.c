@@ -31,19 +31,19 @@
 /* Duration and first height of a bandwidth probe. The probe lasts longer if the RTT jitter exceeds
  * the queue that the probe makes. A PING is sent at its end. PINGs count if they are sent within
  * JUDGE_MS of the end. After success, the next probe is three times as high. */
-#define BUMP_MS	    100
-#define BUMP_MS_MAX 400
-#define BUMP_PM	    40
-#define BUMP_PM_MAX 160
+#define PROBE_MS     100
+#define PROBE_MS_MAX 400
+#define PROBE_PM     40
+#define PROBE_PM_MAX 160
 /* Maximum height until a bandwidth probe fills the link, because the first rate may be far too
  * low. */
-#define BUMP_PM_NEW 1000
-#define JUDGE_MS    40
-#define HOLD_MS	    500
+#define PROBE_PM_NEW 1000
+#define JUDGE_MS     40
+#define HOLD_MS	     500
 /* Part of the limit that must be used before the limit may rise. */
 #define USED_PM 850
 /* Part of the limit that must be delivered before a bandwidth probe becomes higher. */
-#define SHOWN_PM 985
+#define PEAK_PM 985
 /* Part of the limit that must be used before the limit may fall. */
 #define BUSY_PM 700
 /* Time after the last use in which a queue may still be own load. */
@@ -54,31 +54,31 @@
  * queueing delay. */
 #define LOOK_MS 300
 /* Time after which the baseline is measured again. */
-#define FLOOR_MS 10000
+#define BASELINE_MS 10000
 /* A larger change of the delay between two samples indicates a queue. */
-#define MOVES_US      3000
-#define VAIN_MS	      3000
-#define YIELD_MS      10000
-#define YIELD_TIMES   3 /* maximum number of doublings of YIELD_MS */
-#define FORGIVEN_MS   60000
-#define LEAST_OF_BEST 16
+#define MOVES_US	3000
+#define UNRESPONSIVE_MS 3000
+#define SUSPENDED_MS	10000
+#define SUSPENDED_TIMES 3 /* maximum number of doublings of SUSPENDED_MS */
+#define FORGIVEN_MS	60000
+#define MIN_OF_BEST	16
 /* The best rate decays by this factor at each bandwidth probe. */
 #define FADES_PM 700
 /* Window of the maximum delivery rate. A bulk flow may have ended within the window. */
-#define LATELY_MS 2000
+#define RECENT_MS 2000
 /* A limit below half of the verified rate must empty the link, except for two frames and this
  * queueing delay, ... */
 #define EMPTY_US 20000
 /* ... within this time. */
-#define PROVEN_MS 3000
+#define VERIFIED_MS 3000
 
 const char *autorate_state_name(enum autorate_state s)
 {
 	static const char *const name[] = { [AUTORATE_OPEN] = "open",
 					    [AUTORATE_DRAIN] = "drain",
 					    [AUTORATE_CRUISE] = "cruise",
-					    [AUTORATE_BUMP] = "bump",
-					    [AUTORATE_YIELD] = "yield" };
+					    [AUTORATE_PROBE] = "probe",
+					    [AUTORATE_SUSPENDED] = "suspended" };
 
 	return name[s];
 }
@@ -95,24 +95,25 @@ bool autorate_counts(const struct link_load *l, int64_t most_kbits)
 	return most_kbits && link_load_sent(l) >= most_kbits / PART;
 }
 
-void autorate_take(struct autorate_input *in, const struct link_load *l)
+void autorate_add(struct autorate_input *in, const struct link_load *l)
 {
-	uint32_t stood_us = min_of(l->queue_us, l->stood_us);
+	uint32_t standing_us = min_of(l->queue_us, l->standing_us);
 	bool first = !in->links++;
 
-	if (first || l->queue_us - stood_us < in->queue_us) {
-		in->queue_us = l->queue_us - stood_us;
+	if (first || l->queue_us - standing_us < in->queue_us) {
+		in->queue_us = l->queue_us - standing_us;
 		in->base_us = link_load_base(l);
 	}
-	in->stood_us = first ? link_load_stood(l) : min_of(in->stood_us, link_load_stood(l));
-	in->long_us = first ? l->long_us : min_of(in->long_us, l->long_us);
+	in->standing_us =
+		first ? link_load_standing(l) : min_of(in->standing_us, link_load_standing(l));
+	in->any_queue_us = first ? l->any_queue_us : min_of(in->any_queue_us, l->any_queue_us);
 	in->rtt_us = max_of(in->rtt_us, (uint32_t)min_of(l->idle_us, (int64_t)UINT32_MAX));
 	in->jitter_us = max_of(in->jitter_us, link_load_jitter(l));
 	in->delivered_kbits += min_of(l->delivered_kbits, UINT32_MAX - in->delivered_kbits);
 	in->latest_kbits += min_of(l->latest_kbits, UINT32_MAX - in->latest_kbits);
-	in->ours |= l->there.ours;
-	if (first || mono_before(l->asked, in->asked))
-		in->asked = l->asked;
+	in->ours |= l->forward.ours;
+	if (first || mono_before(l->sent_at, in->sent_at))
+		in->sent_at = l->sent_at;
 }
 
 /* --- helpers --- */
@@ -135,17 +136,17 @@ static int64_t for_ms(const struct autorate *a, mono_t now)
 
 static void set_kbits(struct autorate *a, uint64_t kbits)
 {
-	uint32_t least = max_of(a->best / LEAST_OF_BEST, (uint32_t)AUTORATE_LEAST);
+	uint32_t least = max_of(a->best / MIN_OF_BEST, (uint32_t)AUTORATE_MIN);
 
 	a->kbits = (uint32_t)max_of(min_of(kbits, (uint64_t)UINT32_MAX), (uint64_t)least);
 	a->best = max_of(a->best, a->kbits);
 }
 
-static void open_line(struct autorate *a, mono_t now)
+static void open_link(struct autorate *a, mono_t now)
 {
 	a->kbits = a->best = 0;
 	a->high = 0;
-	a->floor_us = 0;
+	a->baseline_us = 0;
 	enter(a, AUTORATE_OPEN, now);
 }
 
@@ -168,7 +169,7 @@ static uint32_t noise_us(const struct autorate *a, const struct autorate_input *
 /* Queueing delay above the baseline. */
 static uint32_t queue_us(const struct autorate *a, const struct autorate_input *in)
 {
-	return in->queue_us - min_of(in->queue_us, a->floor_us);
+	return in->queue_us - min_of(in->queue_us, a->baseline_us);
 }
 
 /* A limit empties the queue again and again. Therefore the windowed minimum of the delay is a valid
@@ -184,7 +185,7 @@ static void look_again(struct autorate *a, const struct autorate_input *in, mono
 {
 	int64_t rtt_us = (int64_t)in->rtt_us + in->queue_us;
 
-	a->goal_us = queue_us(a, in) / 4 * 3;
+	a->target_us = queue_us(a, in) / 4 * 3;
 	a->least_us = UINT32_MAX;
 	a->look_from = now;
 	a->look_at = mono_add_us(now, LOOK_MS * 1000 + rtt_us);
@@ -192,10 +193,10 @@ static void look_again(struct autorate *a, const struct autorate_input *in, mono
 
 static void drain(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
-	a->at_first = queue_us(a, in);
+	a->initial_queue_us = queue_us(a, in);
 	a->known = a->kbits;
 	a->ours = mono_sub_ms(now, a->used_at) < USED_MS;
-	a->step_pm = BUMP_PM;
+	a->step_pm = PROBE_PM;
 	a->high = 0;
 	look_again(a, in, now);
 	enter(a, AUTORATE_DRAIN, now);
@@ -206,7 +207,7 @@ static void drain(struct autorate *a, const struct autorate_input *in, mono_t no
 /* Rate of the access link, if the link is full. */
 static uint32_t carries(const struct autorate *a, const struct autorate_input *in)
 {
-	return max_of((uint32_t)extreme_most(&a->lately), in->latest_kbits);
+	return max_of((uint32_t)minmax_max(&a->recent), in->latest_kbits);
 }
 
 /* Without a limit, a queue may have stood for long. A delay that is worth less than two frames
@@ -214,7 +215,7 @@ static uint32_t carries(const struct autorate *a, const struct autorate_input *i
  * grown. */
 static bool is_full(const struct autorate *a, const struct autorate_input *in)
 {
-	uint32_t us = queue_us(a, in) + in->stood_us;
+	uint32_t us = queue_us(a, in) + in->standing_us;
 
 	return in->ours && us > threshold(a, in, OPEN_US, OPEN_JITTERS) &&
 	       (uint64_t)us * carries(a, in) > FRAMES_BITS * 1000ull;
@@ -226,18 +227,18 @@ static void when_open(struct autorate *a, const struct autorate_input *in, mono_
 	if (!in->fresh)
 		return;
 	if (!in->ours) {
-		a->floor_us = in->queue_us;
-		a->floor_at = now;
+		a->baseline_us = in->queue_us;
+		a->baseline_at = now;
 	}
 	a->high = is_full(a, in) ? a->high + 1 : 0;
 	if (a->high <= 1)
 		a->high_at = now;
 	if (a->high < IN_A_ROW || mono_sub_us(now, a->high_at) < OPEN_RTTS * (int64_t)in->rtt_us ||
-	    !in->delivered_kbits || in->delivered_kbits >= AUTORATE_MOST)
+	    !in->delivered_kbits || in->delivered_kbits >= AUTORATE_MAX)
 		return;
 	a->best = 0;
 	set_kbits(a, carries(a, in));
-	a->proven = a->kbits;
+	a->verified = a->kbits;
 	a->lowered_at = (mono_t){ 0 };
 	a->found++;
 	a->unsure = true;
@@ -245,11 +246,11 @@ static void when_open(struct autorate *a, const struct autorate_input *in, mono_
 	drain(a, in, now);
 }
 
-static void yield(struct autorate *a, mono_t now)
+static void suspend(struct autorate *a, mono_t now)
 {
-	a->in_vain++;
-	a->yielded++;
-	enter(a, AUTORATE_YIELD, now);
+	a->unresponsive++;
+	a->suspensions++;
+	enter(a, AUTORATE_SUSPENDED, now);
 }
 
 static bool is_used(const struct autorate *a, const struct autorate_input *in, uint32_t pm)
@@ -267,11 +268,11 @@ static bool is_queue(const struct autorate *a, const struct autorate_input *in)
 	return moved > max_of((uint32_t)MOVES_US, in->jitter_us * HIGH_JITTERS);
 }
 
-/* A rate below half of the verified rate is accepted for PROVEN_MS only. */
+/* A rate below half of the verified rate is accepted for VERIFIED_MS only. */
 static void lower(struct autorate *a, uint32_t kbits, mono_t now)
 {
 	set_kbits(a, kbits);
-	if (a->kbits < a->proven / 2 && mono_is_never(a->lowered_at))
+	if (a->kbits < a->verified / 2 && mono_is_never(a->lowered_at))
 		a->lowered_at = now;
 }
 
@@ -288,7 +289,7 @@ static void learn(struct autorate *a, const struct autorate_input *in, mono_t no
 	if (min_of(in->latest_kbits, in->delivered_kbits) > a->kbits) {
 		set_kbits(a, min_of(in->latest_kbits, in->delivered_kbits));
 	} else if (carried < a->kbits &&
-		   (mono_before(in->asked, mono_add_ms(a->since, LEARN_MS)) || is_queue(a, in))) {
+		   (mono_before(in->sent_at, mono_add_ms(a->since, LEARN_MS)) || is_queue(a, in))) {
 		lower(a, carried, now);
 		look_again(a, in, now);
 	}
@@ -296,14 +297,14 @@ static void learn(struct autorate *a, const struct autorate_input *in, mono_t no
 
 /* Returns true if the rate was low for long enough and the delay stayed: the queue is no own
  * load. */
-static bool it_stays(struct autorate *a, const struct autorate_input *in, mono_t now)
+static bool is_persistent(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
-	if (mono_before(in->asked, a->look_from))
+	if (mono_before(in->sent_at, a->look_from))
 		return false;
 	a->least_us = min_of(a->least_us, queue_us(a, in));
 	if (mono_before(now, a->look_at))
 		return false;
-	if (a->least_us > a->goal_us)
+	if (a->least_us > a->target_us)
 		return true;
 	look_again(a, in, now);
 	return false;
@@ -311,16 +312,16 @@ static bool it_stays(struct autorate *a, const struct autorate_input *in, mono_t
 
 /* Restores the rate, because the delivery rate only repeated the own rate. The propagation delay
  * grows once. A repetition means that others fill the link. */
-static void it_is_not_ours(struct autorate *a, mono_t now)
+static void is_not_own_load(struct autorate *a, mono_t now)
 {
-	bool again = a->floor_us > HIGH_US && !mono_is_never(a->stayed_at) &&
-		     mono_sub_ms(now, a->stayed_at) < FLOOR_MS;
+	bool again = a->baseline_us > HIGH_US && !mono_is_never(a->stayed_at) &&
+		     mono_sub_ms(now, a->stayed_at) < BASELINE_MS;
 
-	a->floor_us += a->least_us;
-	a->floor_at = a->stayed_at = now;
+	a->baseline_us += a->least_us;
+	a->baseline_at = a->stayed_at = now;
 	set_kbits(a, max_of(a->kbits, a->known));
 	if (again) {
-		yield(a, now);
+		suspend(a, now);
 	} else if (a->unsure) {
 		/* The link was not full at all. */
 		a->kbits = a->best = 0;
@@ -340,18 +341,18 @@ static void when_draining(struct autorate *a, const struct autorate_input *in, m
 		return;
 	}
 	learn(a, in, now);
-	if (it_stays(a, in, now)) {
+	if (is_persistent(a, in, now)) {
 		/* The delay has grown much since the start, so draining starts again. */
-		if (a->least_us > 2 * a->goal_us)
+		if (a->least_us > 2 * a->target_us)
 			drain(a, in, now);
 		else
-			it_is_not_ours(a, now);
+			is_not_own_load(a, now);
 		return;
 	}
-	if (for_ms(a, now) < VAIN_MS)
+	if (for_ms(a, now) < UNRESPONSIVE_MS)
 		return;
-	if (queue_us(a, in) > a->at_first / 2)
-		yield(a, now);
+	if (queue_us(a, in) > a->initial_queue_us / 2)
+		suspend(a, now);
 	else
 		drain(a, in, now);
 }
@@ -365,15 +366,15 @@ static bool stands(struct autorate *a, const struct autorate_input *in)
 }
 
 /* A queue at a low own rate belongs to others. A lower rate would not shorten the queue, and the
- * state `yield` would leave the node without a limit when its traffic grows. */
-static bool may_be_ours(const struct autorate *a, const struct autorate_input *in, mono_t now)
+ * state `suspended` would leave the node without a limit when its traffic grows. */
+static bool may_be_own_load(const struct autorate *a, const struct autorate_input *in, mono_t now)
 {
 	return in->ours || mono_sub_ms(now, a->used_at) < USED_MS;
 }
 
 static void when_cruising(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
-	if (stands(a, in) && may_be_ours(a, in, now)) {
+	if (stands(a, in) && may_be_own_load(a, in, now)) {
 		drain(a, in, now);
 		return;
 	}
@@ -381,33 +382,33 @@ static void when_cruising(struct autorate *a, const struct autorate_input *in, m
 		return;
 	/* A bandwidth probe may fill the link, so the best rate decays. */
 	a->best = max_of(part(a->best, FADES_PM), a->kbits);
-	a->full = a->tried = a->asked = false;
+	a->full = a->tried = a->sent_at = false;
 	a->empty = true;
-	a->shown = 0;
-	a->bump_ms = 2 * noise_us(a, in) / a->step_pm;
-	a->bump_ms = max_of(min_of(a->bump_ms, (uint32_t)BUMP_MS_MAX), (uint32_t)BUMP_MS);
-	a->judge_from = mono_add_ms(now, (int64_t)a->bump_ms - JUDGE_MS);
-	a->judge_until = mono_add_ms(now, (int64_t)a->bump_ms + JUDGE_MS);
-	enter(a, AUTORATE_BUMP, now);
+	a->peak = 0;
+	a->probe_ms = 2 * noise_us(a, in) / a->step_pm;
+	a->probe_ms = max_of(min_of(a->probe_ms, (uint32_t)PROBE_MS_MAX), (uint32_t)PROBE_MS);
+	a->judge_from = mono_add_ms(now, (int64_t)a->probe_ms - JUDGE_MS);
+	a->judge_until = mono_add_ms(now, (int64_t)a->probe_ms + JUDGE_MS);
+	enter(a, AUTORATE_PROBE, now);
 }
 
 /* Queueing delay that a bandwidth probe may cause if the link has spare capacity: half of the queue
  * of the smallest probe on a full link. The limit ignores the height of the probe, because TCP
  * seldom has enough data for a high one. */
-static uint32_t bump_limit_us(const struct autorate *a, const struct autorate_input *in)
+static uint32_t probe_limit_us(const struct autorate *a, const struct autorate_input *in)
 {
-	return max_of((uint32_t)BUMP_PM * a->bump_ms / 2, noise_us(a, in));
+	return max_of((uint32_t)PROBE_PM * a->probe_ms / 2, noise_us(a, in));
 }
 
 static void judge(struct autorate *a, const struct autorate_input *in)
 {
-	if (!in->fresh || mono_before(in->asked, a->since) ||
-	    mono_before(a->judge_until, in->asked))
+	if (!in->fresh || mono_before(in->sent_at, a->since) ||
+	    mono_before(a->judge_until, in->sent_at))
 		return;
-	a->shown = max_of(a->shown, in->latest_kbits);
-	a->tried |= !mono_before(in->asked, a->judge_from);
-	a->full |= queue_us(a, in) > bump_limit_us(a, in);
-	a->empty &= queue_us(a, in) <= bump_limit_us(a, in) / 2;
+	a->peak = max_of(a->peak, in->latest_kbits);
+	a->tried |= !mono_before(in->sent_at, a->judge_from);
+	a->full |= queue_us(a, in) > probe_limit_us(a, in);
+	a->empty &= queue_us(a, in) <= probe_limit_us(a, in) / 2;
 }
 
 /* Raises the limit from the rate that was delivered during the bandwidth probe, because TCP may
@@ -416,36 +417,36 @@ static void judge(struct autorate *a, const struct autorate_input *in)
  * keep full does not grow. */
 static void raise(struct autorate *a)
 {
-	uint64_t from = min_of(a->kbits, a->shown);
+	uint64_t from = min_of(a->kbits, a->peak);
 	uint64_t kbits = a->kbits;
 
 	if (a->empty)
 		kbits = max_of(kbits,
-			       from * (1000 + min_of(a->step_pm, (uint32_t)BUMP_PM_MAX)) / 1000);
-	kbits = max_of(kbits, min_of((uint64_t)a->shown, from * (1000 + a->step_pm) / 1000));
-	if (a->empty && a->shown >= part(a->kbits, SHOWN_PM))
+			       from * (1000 + min_of(a->step_pm, (uint32_t)PROBE_PM_MAX)) / 1000);
+	kbits = max_of(kbits, min_of((uint64_t)a->peak, from * (1000 + a->step_pm) / 1000));
+	if (a->empty && a->peak >= part(a->kbits, PEAK_PM))
 		a->step_pm =
-			min_of(a->step_pm * 3, (uint32_t)(a->filled ? BUMP_PM_MAX : BUMP_PM_NEW));
-	set_kbits(a, a->floor_us > HIGH_US ? min_of(kbits, (uint64_t)a->best) : kbits);
+			min_of(a->step_pm * 3, (uint32_t)(a->filled ? PROBE_PM_MAX : PROBE_PM_NEW));
+	set_kbits(a, a->baseline_us > HIGH_US ? min_of(kbits, (uint64_t)a->best) : kbits);
 }
 
-static void after_bump(struct autorate *a, mono_t now)
+static void after_probe(struct autorate *a, mono_t now)
 {
-	bool room = a->tried && !a->full && a->shown >= part(a->kbits, USED_PM);
+	bool room = a->tried && !a->full && a->peak >= part(a->kbits, USED_PM);
 
 	if (room)
 		raise(a);
 	else if (a->tried)
-		a->step_pm = BUMP_PM;
+		a->step_pm = PROBE_PM;
 	enter(a, AUTORATE_CRUISE, now);
 	/* The next bandwidth probe follows at once, after success or if no PING was answered. */
 	if (room || !a->tried)
 		a->since = mono_add_ms(now, -HOLD_MS);
-	if (a->kbits >= AUTORATE_MOST)
-		open_line(a, now);
+	if (a->kbits >= AUTORATE_MAX)
+		open_link(a, now);
 }
 
-static void when_bumping(struct autorate *a, const struct autorate_input *in, mono_t now)
+static void when_probing(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
 	judge(a, in);
 	a->filled |= a->full;
@@ -454,30 +455,30 @@ static void when_bumping(struct autorate *a, const struct autorate_input *in, mo
 		return;
 	}
 	if (a->full) {
-		a->step_pm = BUMP_PM;
+		a->step_pm = PROBE_PM;
 		enter(a, AUTORATE_CRUISE, now);
 		return;
 	}
-	if (for_ms(a, now) >= a->bump_ms + 2 * JUDGE_MS + (int64_t)(in->rtt_us / 1000))
-		after_bump(a, now);
+	if (for_ms(a, now) >= a->probe_ms + 2 * JUDGE_MS + (int64_t)(in->rtt_us / 1000))
+		after_probe(a, now);
 }
 
-static void when_yielding(struct autorate *a, const struct autorate_input *in, mono_t now)
+static void when_suspended(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
-	int64_t ms = (int64_t)YIELD_MS << min_of(a->in_vain, (unsigned)YIELD_TIMES);
+	int64_t ms = (int64_t)SUSPENDED_MS << min_of(a->unresponsive, (unsigned)SUSPENDED_TIMES);
 
 	(void)in;
 	if (for_ms(a, now) >= ms)
-		open_line(a, now);
+		open_link(a, now);
 }
 
 /* --- output --- */
 
-bool autorate_asks(struct autorate *a, mono_t now)
+bool autorate_probe_ended(struct autorate *a, mono_t now)
 {
-	if (a->state != AUTORATE_BUMP || a->asked || for_ms(a, now) < a->bump_ms)
+	if (a->state != AUTORATE_PROBE || a->sent_at || for_ms(a, now) < a->probe_ms)
 		return false;
-	a->asked = true;
+	a->sent_at = true;
 	return true;
 }
 
@@ -490,11 +491,11 @@ static uint32_t limit(const struct autorate *a, const struct autorate_input *in,
 	case AUTORATE_DRAIN:
 	case AUTORATE_CRUISE:
 		return part(a->kbits, CRUISE_PM - less);
-	case AUTORATE_BUMP:
+	case AUTORATE_PROBE:
 		return part(a->kbits,
-			    for_ms(a, now) < a->bump_ms ? 1000 + a->step_pm : CRUISE_PM - less);
+			    for_ms(a, now) < a->probe_ms ? 1000 + a->step_pm : CRUISE_PM - less);
 	case AUTORATE_OPEN:
-	case AUTORATE_YIELD:
+	case AUTORATE_SUSPENDED:
 		break;
 	}
 	return 0;
@@ -502,60 +503,60 @@ static uint32_t limit(const struct autorate *a, const struct autorate_input *in,
 
 /* Updates the baseline. The windowed minimum includes a longer propagation delay after a while, so
  * the baseline shrinks by the same amount. */
-static void keep_floor(struct autorate *a, const struct autorate_input *in, mono_t now)
+static void keep_baseline(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
 	int64_t risen_us = max_of(in->base_us - a->base_us, (int64_t)0);
 
 	if (!in->fresh)
 		return;
 	a->base_us = in->base_us;
-	a->floor_us -= (uint32_t)min_of(risen_us, (int64_t)a->floor_us);
-	a->floor_us = min_of(a->floor_us, in->queue_us);
-	if (a->floor_us && mono_sub_ms(now, a->floor_at) >= FLOOR_MS)
-		a->floor_us = 0;
+	a->baseline_us -= (uint32_t)min_of(risen_us, (int64_t)a->baseline_us);
+	a->baseline_us = min_of(a->baseline_us, in->queue_us);
+	if (a->baseline_us && mono_sub_ms(now, a->baseline_at) >= BASELINE_MS)
+		a->baseline_us = 0;
 }
 
 /* Verifies the limit: a link that is limited below its rate is empty. If the link is not empty,
  * others fill it, and each short pause of their traffic would lower the limit. */
-static void prove(struct autorate *a, const struct autorate_input *in, mono_t now)
+static void verify_rate(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
-	if (!in->fresh || !a->kbits || a->state == AUTORATE_YIELD)
+	if (!in->fresh || !a->kbits || a->state == AUTORATE_SUSPENDED)
 		return;
-	if (in->long_us <= EMPTY_US + FRAMES_BITS * 1000 / a->kbits)
-		a->proven = a->kbits;
-	if (a->kbits >= a->proven / 2)
+	if (in->any_queue_us <= EMPTY_US + FRAMES_BITS * 1000 / a->kbits)
+		a->verified = a->kbits;
+	if (a->kbits >= a->verified / 2)
 		a->lowered_at = (mono_t){ 0 };
-	if (mono_is_never(a->lowered_at) || mono_sub_ms(now, a->lowered_at) < PROVEN_MS)
+	if (mono_is_never(a->lowered_at) || mono_sub_ms(now, a->lowered_at) < VERIFIED_MS)
 		return;
-	set_kbits(a, a->proven);
-	yield(a, now);
+	set_kbits(a, a->verified);
+	suspend(a, now);
 }
 
 uint32_t autorate_step(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
 	static void (*const when[])(struct autorate *, const struct autorate_input *, mono_t) = {
-		[AUTORATE_OPEN] = when_open,	   [AUTORATE_DRAIN] = when_draining,
-		[AUTORATE_CRUISE] = when_cruising, [AUTORATE_BUMP] = when_bumping,
-		[AUTORATE_YIELD] = when_yielding,
+		[AUTORATE_OPEN] = when_open,	       [AUTORATE_DRAIN] = when_draining,
+		[AUTORATE_CRUISE] = when_cruising,     [AUTORATE_PROBE] = when_probing,
+		[AUTORATE_SUSPENDED] = when_suspended,
 	};
 
 	if (mono_is_never(a->since))
 		a->since = a->busy = now;
-	keep_floor(a, in, now);
-	extreme_note_most(&a->lately, in->delivered_kbits, LATELY_MS, now);
-	if (in->delivered_kbits >= part(a->kbits, 1000 / LEAST_OF_BEST))
+	keep_baseline(a, in, now);
+	minmax_running_max(&a->recent, in->delivered_kbits, RECENT_MS, now);
+	if (in->delivered_kbits >= part(a->kbits, 1000 / MIN_OF_BEST))
 		a->busy = now;
 	if (is_used(a, in, BUSY_PM))
 		a->used_at = now;
 	when[a->state](a, in, now);
-	prove(a, in, now);
+	verify_rate(a, in, now);
 	if (in->fresh) {
 		a->before_us = queue_us(a, in);
 		a->before_kbits = in->latest_kbits;
 	}
 	if (a->state == AUTORATE_CRUISE && mono_sub_ms(now, a->busy) >= AUTORATE_FORGET_MS)
-		open_line(a, now);
-	if (a->in_vain && a->state != AUTORATE_YIELD && for_ms(a, now) >= FORGIVEN_MS)
-		a->in_vain = 0;
+		open_link(a, now);
+	if (a->unresponsive && a->state != AUTORATE_SUSPENDED && for_ms(a, now) >= FORGIVEN_MS)
+		a->unresponsive = 0;
 	return limit(a, in, now);
 }

@@ -21,9 +21,9 @@ static const struct {
 			       "Another path is better, but not by as much as a change takes." },
 	[CHOICE_HOLD_DOWN] = { "hold-down",
 			       "A better path waits until the time since the last change is over." },
-	[CHOICE_LASTING] = { "lasting",
-			     "The path was taken because it is better in the long run, and no "
-			     "worse at the moment." },
+	[CHOICE_LONG_TERM] = { "long-term",
+			       "The path was taken because it is better in the long run, and no "
+			       "worse at the moment." },
 	[CHOICE_BETTER] = { "better", "The path was taken because it is clearly better than the "
 				      "one before." },
 };
@@ -44,7 +44,7 @@ struct choice_params choice_params_of(const struct conf *c)
 		.threshold_percent = c->threshold_percent,
 		.threshold_min_us = c->threshold_min_us,
 		.noise_percent = c->noise_percent,
-		.lasting_percent = c->lasting_percent,
+		.long_term_percent = c->long_term_percent,
 		.hold_time_ms = c->hold_time_ms,
 	};
 }
@@ -66,9 +66,9 @@ uint32_t choice_cost_to_beat(const struct choice *c, const struct path *by,
 		       max_of(noise, (uint64_t)p->threshold_min_us));
 }
 
-uint32_t choice_lasting_to_beat(const struct choice *c, const struct choice_params *p)
+uint32_t choice_long_term_to_beat(const struct choice *c, const struct choice_params *p)
 {
-	return less_by(c->path.lasting_us, p->lasting_percent, p->threshold_min_us);
+	return less_by(c->path.long_term_us, p->long_term_percent, p->threshold_min_us);
 }
 
 /* Equal cost is not better, also with thresholds of 0: two equal paths would alternate. */
@@ -78,12 +78,13 @@ static bool is_better_now(const struct choice *c, const struct choice_params *p)
 	       c->best.cost_us <= choice_cost_to_beat(c, &c->best, p);
 }
 
-static bool is_better_lastingly(const struct choice *c, const struct choice_params *p)
+static bool is_better_long_term(const struct choice *c, const struct choice_params *p)
 {
-	const struct path *l = &c->lasting;
+	const struct path *l = &c->long_term;
 
 	return l->n_hops && !l->silent && l->cost_us <= c->path.cost_us &&
-	       l->lasting_us < c->path.lasting_us && l->lasting_us <= choice_lasting_to_beat(c, p);
+	       l->long_term_us < c->path.long_term_us &&
+	       l->long_term_us <= choice_long_term_to_beat(c, p);
 }
 
 /* A change between two paths with unresponsive links gains nothing. */
@@ -95,7 +96,7 @@ static bool fell_silent(const struct choice *c)
 static enum choice_reason decide(const struct choice *c, const struct choice_params *p, mono_t now)
 {
 	bool now_better = is_better_now(c, p);
-	const struct path *wanted = now_better ? &c->best : &c->lasting;
+	const struct path *wanted = now_better ? &c->best : &c->long_term;
 
 	if (c->best.n_hops == 0) /* rule 1 */
 		return CHOICE_NO_PATH;
@@ -103,11 +104,11 @@ static enum choice_reason decide(const struct choice *c, const struct choice_par
 		return CHOICE_FIRST;
 	if (c->path.cost_us == COST_INFINITE || fell_silent(c)) /* rule 3 */
 		return CHOICE_FAILOVER;
-	if (!now_better && !is_better_lastingly(c, p)) /* rules 4 and 5 */
+	if (!now_better && !is_better_long_term(c, p)) /* rules 4 and 5 */
 		return path_same(&c->best, &c->path) ? CHOICE_BEST : CHOICE_THRESHOLD;
 	if (mono_before(now, c->hold_until) && c->path.cost_us / 2 <= wanted->cost_us) /* rule 6 */
 		return CHOICE_HOLD_DOWN;
-	return now_better ? CHOICE_BETTER : CHOICE_LASTING; /* rule 7 */
+	return now_better ? CHOICE_BETTER : CHOICE_LONG_TERM; /* rule 7 */
 }
 
 bool choice_run(struct choice *c, const struct path *best, const struct path *direct,
@@ -129,7 +130,7 @@ bool choice_run(struct choice *c, const struct path *best, const struct path *di
 		c->path = *best;
 		return false;
 	}
-	wanted = c->reason == CHOICE_LASTING ? &c->lasting : best;
+	wanted = c->reason == CHOICE_LONG_TERM ? &c->long_term : best;
 	changed = !path_same(&c->path, wanted);
 	c->path = *wanted;
 	if (!changed)

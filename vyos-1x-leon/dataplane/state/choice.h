@@ -43,7 +43,7 @@ enum choice_reason {
 	CHOICE_THRESHOLD,
 	CHOICE_HOLD_DOWN,
 	CHOICE_BETTER,
-	CHOICE_LASTING,
+	CHOICE_LONG_TERM,
 };
 const char *choice_reason_name(enum choice_reason r); /* "no-path", "first", ... */
 const char *choice_reason_text(enum choice_reason r); /* the reason as a sentence */
@@ -51,8 +51,8 @@ const char *choice_reason_text(enum choice_reason r); /* the reason as a sentenc
 struct choice_params {
 	uint32_t threshold_percent;
 	uint32_t threshold_min_us;
-	uint32_t noise_percent;	  /* share of the variation of both paths */
-	uint32_t lasting_percent; /* like threshold_percent, for the long-term cost */
+	uint32_t noise_percent;	    /* share of the variation of both paths */
+	uint32_t long_term_percent; /* like threshold_percent, for the long-term cost */
 	uint32_t hold_time_ms;
 };
 
@@ -62,7 +62,7 @@ struct choice_params choice_params_of(const struct conf *c);
 struct choice {
 	struct path path;	   /* path in use, with cost and RTT of the last run */
 	struct path best;	   /* lowest-cost path by short-term averages */
-	struct path lasting;	   /* lowest-cost path by long-term averages */
+	struct path long_term;	   /* lowest-cost path by long-term averages */
 	struct path direct;	   /* one hop, for comparison; cost infinite if down */
 	enum choice_reason reason; /* reason of the last run */
 	enum choice_reason
@@ -79,4 +79,4 @@ bool choice_run(struct choice *c, const struct path *best, const struct path *di
 /* Short-term and long-term cost at which a path would win under rule 5. */
 uint32_t choice_cost_to_beat(const struct choice *c, const struct path *by,
 			     const struct choice_params *p);
-uint32_t choice_lasting_to_beat(const struct choice *c, const struct choice_params *p);
+uint32_t choice_long_term_to_beat(const struct choice *c, const struct choice_params *p);

@@ -24,7 +24,7 @@
 #define VALUE_FROZEN   0x10000u		      /* above the slot */
 #define VALUE_NOBODY   (0x20000u | SLOT_NONE) /* an entry without a node */
 #define FREEZES_LONGER 3   /* number of successive freezes that double in length */
-#define CALM_S	       600 /* time after which the next freeze has the initial length again */
+#define STABLE_S       600 /* time after which the next freeze has the initial length again */
 
 /* Part of an entry that readers see. */
 struct fdb_place {
@@ -252,7 +252,7 @@ static void freeze(struct fdb_place *p, struct history *h, uint32_t now_s)
 {
 	uint32_t at = h->owner_claims ? h->owner : VALUE_NOBODY;
 
-	if (is_over(now_s, h->thaw_s + CALM_S))
+	if (is_over(now_s, h->thaw_s + STABLE_S))
 		h->n_freezes = 0;
 	h->thaw_s = now_s + ((uint32_t)FDB_FREEZE_S << h->n_freezes);
 	h->n_freezes = (uint8_t)min_of(h->n_freezes + 1, FREEZES_LONGER);

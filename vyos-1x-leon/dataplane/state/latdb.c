@@ -13,8 +13,8 @@
 #include "base/defs.h"
 #include "base/mem.h"
 
-#define CONTRADICTION_FACTOR 2
-#define CONTRADICTION_US     8000
+#define ASYMMETRY_FACTOR 2
+#define ASYMMETRY_US	 8000
 
 static_assert(sizeof(struct cell) == 16, "a cell is 16 bytes");
 
@@ -116,7 +116,7 @@ static struct cell cell_of(const struct lat_entry *e)
 	return (struct cell){
 		.rtt_up = min_of(e->rtt_us, CELL_US_MAX) | (e->up ? CELL_UP : 0) |
 			  (e->up && e->silent ? CELL_SILENT : 0),
-		.lasting_us = min_of(e->lasting_us, CELL_US_MAX),
+		.long_term_us = min_of(e->long_term_us, CELL_US_MAX),
 		.var_us = min_of(e->var_us, CELL_US_MAX),
 		.loss_pm = e->loss_pm,
 		.mtu = e->mtu,
@@ -132,7 +132,7 @@ static bool cell_is_up(struct cell c)
 static void put(struct row *r, uint32_t to, struct cell c)
 {
 	r->cell[to] = c;
-	r->least[to] = cell_is_up(c) ? min_of(c.rtt_up & CELL_US_MAX, c.lasting_us) : LEAST_DOWN;
+	r->least[to] = cell_is_up(c) ? min_of(c.rtt_up & CELL_US_MAX, c.long_term_us) : LEAST_DOWN;
 }
 
 static bool cell_is_known(struct cell c)
@@ -142,7 +142,7 @@ static bool cell_is_known(struct cell c)
 
 static bool cell_same(struct cell a, struct cell b)
 {
-	return a.rtt_up == b.rtt_up && a.lasting_us == b.lasting_us && a.var_us == b.var_us &&
+	return a.rtt_up == b.rtt_up && a.long_term_us == b.long_term_us && a.var_us == b.var_us &&
 	       a.loss_pm == b.loss_pm && a.mtu == b.mtu;
 }
 
@@ -153,11 +153,11 @@ static bool cell_moves_paths(struct cell before, struct cell after)
 	return (cell_is_up(before) || cell_is_up(after)) && !cell_same(before, after);
 }
 
-bool lat_contradicts(const struct lat_entry *a, const struct lat_entry *b)
+bool lat_is_asymmetric(const struct lat_entry *a, const struct lat_entry *b)
 {
 	uint64_t low = min_of(a->rtt_us, b->rtt_us), high = max_of(a->rtt_us, b->rtt_us);
 
-	return a->up && b->up && low && high > CONTRADICTION_FACTOR * low + CONTRADICTION_US;
+	return a->up && b->up && low && high > ASYMMETRY_FACTOR * low + ASYMMETRY_US;
 }
 
 struct lat_entry latdb_get(const struct latdb *db, uint16_t from, uint16_t to)
@@ -216,7 +216,7 @@ void latdb_forget_row(struct latdb *db, uint16_t slot)
 		row_clear(&db->row[slot]);
 }
 
-void latdb_ask_lacking(struct latdb *db)
+void latdb_request_missing(struct latdb *db)
 {
 	for (uint32_t i = SLOT_SELF + 1; i < db->n_rows; i++) {
 		if (!db->row[i].lacks)
@@ -283,7 +283,7 @@ static bool row_take_entries(struct row *r, uint16_t from, const struct msg_row 
 	for (uint16_t i = 0; i < m->n; i++) {
 		const struct row_entry *e = &m->entry[i];
 		struct lat_entry is = { .rtt_us = e->rtt_us,
-					.lasting_us = e->lasting_us,
+					.long_term_us = e->long_term_us,
 					.var_us = e->var_us,
 					.loss_pm = e->loss_pm,
 					.mtu = e->mtu,
@@ -364,7 +364,7 @@ static bool moved_more(uint32_t before, uint32_t after)
 	return by > 300 && (uint64_t)by * 20 > before;
 }
 
-static bool worth_announcing(struct cell before, struct cell after)
+static bool is_significant(struct cell before, struct cell after)
 {
 	if (cell_is_up(before) != cell_is_up(after))
 		return true;
@@ -372,7 +372,7 @@ static bool worth_announcing(struct cell before, struct cell after)
 		return false;
 	return before.mtu != after.mtu || ((before.rtt_up ^ after.rtt_up) & CELL_SILENT) ||
 	       moved_more(before.rtt_up & CELL_US_MAX, after.rtt_up & CELL_US_MAX) ||
-	       moved_more(before.lasting_us, after.lasting_us) ||
+	       moved_more(before.long_term_us, after.long_term_us) ||
 	       moved_more(before.var_us, after.var_us) ||
 	       abs((int)before.loss_pm - (int)after.loss_pm) > 5;
 }
@@ -386,7 +386,7 @@ bool latdb_set(struct latdb *db, uint16_t to, const struct lat_entry *e)
 	if (to == SLOT_SELF)
 		return false;
 	cell = cell_at(own, to);
-	if (!worth_announcing(*cell, c))
+	if (!is_significant(*cell, c))
 		return false;
 	put(own, to, c);
 	if (!is_dirty(db, to)) {
@@ -499,7 +499,7 @@ static bool slice_next(const struct latdb *db, const struct slice *s, uint32_t *
 			.node = nodedb_at(s->nodes, (uint16_t)i)->id,
 			.up = cell_is_up(c),
 			.rtt_us = c.rtt_up & CELL_US_MAX,
-			.lasting_us = c.lasting_us,
+			.long_term_us = c.long_term_us,
 			.var_us = c.var_us,
 			.loss_pm = c.loss_pm,
 			.mtu = c.mtu,

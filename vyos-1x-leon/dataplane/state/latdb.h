@@ -10,13 +10,13 @@
 #include <stdint.h>
 
 #include "base/mono.h"
-#include "state/extreme.h"
+#include "state/minmax.h"
 #include "state/nodedb.h"
 #include "wire/msg.h"
 
 /* --- filter of one link, input: probes --- */
 #define FILTER_QUICK_MS 500
-#define FILTER_CALM_S	20
+#define FILTER_SLOW_S	20
 #define FILTER_JITTER_S 60
 
 struct link_filter {
@@ -27,21 +27,21 @@ struct link_filter {
 	/* For paths: the short-term and the long-term latency, and the mean deviations from the
 	 * long-term latency, of the short-term latency and of single samples. The averages are by
 	 * time, not by probe, so that faster probing under traffic does not change them. */
-	int64_t now_us, lasting_us, sway_us, dev_us;
-	uint32_t lasting_s; /* time scale of the long-term values */
+	int64_t now_us, long_term_us, variation_us, dev_us;
+	uint32_t long_term_s; /* time scale of the long-term values */
 	/* Input of the short-term latency: the last samples, their average, and the difference
 	 * between successive samples. */
-	int64_t quick_us, calm_us, jitter_us, before_us;
+	int64_t quick_us, slow_us, jitter_us, before_us;
 	/* part of the next sample caused by own traffic, excluded from the link's latency */
 	int64_t load_us;
 	mono_t first_at, last_at;
-	uint32_t last_us;    /* last sample */
-	struct extreme min;  /* minimum of the current and the previous minute */
-	struct extreme peak; /* maximum of the current and the previous hour */
-	uint32_t loss_pm;    /* smoothed loss, 1/1000 (gain 1/32) */
-	uint32_t late_ppm; /* smoothed share of probes answered after their timeout (gain 1/256) */
+	uint32_t last_us;   /* last sample */
+	struct minmax min;  /* minimum of the current and the previous minute */
+	struct minmax peak; /* maximum of the current and the previous hour */
+	uint32_t loss_pm;   /* smoothed loss, 1/1000 (gain 1/32) */
+	uint32_t late_ppm;  /* smoothed share of probes answered after their timeout (gain 1/256) */
 };
-void link_filter_reset(struct link_filter *f, uint32_t lasting_s);
+void link_filter_reset(struct link_filter *f, uint32_t long_term_s);
 void link_filter_answer(struct link_filter *f, uint32_t rtt_us, mono_t now);
 /* Enters the first answer after unanswered probes, to a probe already counted as lost: the latency
  * jumped. */
@@ -58,9 +58,9 @@ uint32_t link_filter_chance(const struct link_filter *f);
 
 /* --- the database --- */
 struct lat_entry {
-	uint32_t rtt_us;     /* short-term average of the RTT */
-	uint32_t lasting_us; /* long-term average of the RTT */
-	uint32_t var_us;     /* mean deviation of the short-term from the long-term average */
+	uint32_t rtt_us;       /* short-term average of the RTT */
+	uint32_t long_term_us; /* long-term average of the RTT */
+	uint32_t var_us;       /* mean deviation of the short-term from the long-term average */
 	uint16_t loss_pm;
 	uint16_t mtu; /* largest LEON datagram, 0 unknown */
 	bool up;
@@ -71,9 +71,9 @@ struct lat_entry {
 /* Stored form of an entry. A node stores N * N cells, so a cell has the precision of the wire and
  * no padding. */
 struct cell {
-	uint32_t rtt_up;     /* rtt in us, 24 bits; CELL_UP, CELL_SILENT */
-	uint32_t lasting_us; /* 24 bits */
-	uint32_t var_us;     /* 24 bits */
+	uint32_t rtt_up;       /* rtt in us, 24 bits; CELL_UP, CELL_SILENT */
+	uint32_t long_term_us; /* 24 bits */
+	uint32_t var_us;       /* 24 bits */
 	uint16_t loss_pm;
 	uint16_t mtu;
 };
@@ -85,7 +85,7 @@ static inline struct lat_entry cell_entry(const struct cell *c)
 {
 	return (struct lat_entry){
 		.rtt_us = c->rtt_up & CELL_US_MAX,
-		.lasting_us = c->lasting_us,
+		.long_term_us = c->long_term_us,
 		.var_us = c->var_us,
 		.loss_pm = c->loss_pm,
 		.mtu = c->mtu,
@@ -96,7 +96,7 @@ static inline struct lat_entry cell_entry(const struct cell *c)
 
 /* Returns true if the measurements of the two ends of a link contradict: one is twice the other and
  * 8 ms more, beyond any measurement error. */
-bool lat_contradicts(const struct lat_entry *a, const struct lat_entry *b);
+bool lat_is_asymmetric(const struct lat_entry *a, const struct lat_entry *b);
 
 struct latdb;
 struct latdb *latdb_new(void);
@@ -118,7 +118,7 @@ uint64_t latdb_row_incarnation(const struct latdb *db, uint16_t from);
 
 /* Notes a new known node: rows that named it while it was unknown stay in use, but must be fetched
  * again. */
-void latdb_ask_lacking(struct latdb *db);
+void latdb_request_missing(struct latdb *db);
 
 /* Forgets the row and the column of a slot, or only the row of a node with a new key. */
 void latdb_forget(struct latdb *db, uint16_t slot);
@@ -133,8 +133,8 @@ enum row_verdict {
 /*
  * Merges one message of another origin's row. Entries apply at once; the sequence of the row
  * advances when all parts have arrived. `slot_of` resolves node-ids. An entry with an unknown node
- * (SLOT_NONE) is skipped; latdb_ask_lacking() makes the row be fetched again when the node becomes
- * known.
+ * (SLOT_NONE) is skipped; latdb_request_missing() makes the row be fetched again when the node
+ * becomes known.
  */
 enum row_verdict latdb_merge(struct latdb *db, uint16_t from, const struct msg_row *m,
 			     uint16_t (*slot_of)(void *arg, node_id_t id), void *arg);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "state/follow.h"
+#include "state/ewma.h"
 
 #define MINUTE_MS (60 * 1000)
 #define HOUR_MS	  (3600 * 1000)
@@ -34,20 +34,20 @@
 #define LOSS_GAIN 32
 #define LOSS_FULL 1000
 
-void link_filter_reset(struct link_filter *f, uint32_t lasting_s)
+void link_filter_reset(struct link_filter *f, uint32_t long_term_s)
 {
 	memset(f, 0, sizeof(*f));
-	f->lasting_s = lasting_s;
+	f->long_term_s = long_term_s;
 }
 
-static void note_extremes(struct link_filter *f, uint32_t rtt_us, mono_t now)
+static void note_minmax(struct link_filter *f, uint32_t rtt_us, mono_t now)
 {
 	if (f->n_samples == 0) {
-		extreme_begin(&f->min, rtt_us, now);
-		extreme_begin(&f->peak, rtt_us, now);
+		minmax_reset(&f->min, rtt_us, now);
+		minmax_reset(&f->peak, rtt_us, now);
 	}
-	extreme_note_least(&f->min, rtt_us, MINUTE_MS, now);
-	extreme_note_most(&f->peak, rtt_us, HOUR_MS, now);
+	minmax_running_min(&f->min, rtt_us, MINUTE_MS, now);
+	minmax_running_max(&f->peak, rtt_us, HOUR_MS, now);
 }
 
 static void note_sample(struct link_filter *f, uint32_t rtt_us)
@@ -63,11 +63,11 @@ static void start_averages(struct link_filter *f, int64_t r, mono_t now)
 {
 	f->before_us = r;
 	f->quick_us = r;
-	f->calm_us = r;
+	f->slow_us = r;
 	f->now_us = r;
-	f->lasting_us = r;
+	f->long_term_us = r;
 	f->jitter_us = r / VAR_START_DIVISOR;
-	f->sway_us = r / VAR_START_DIVISOR;
+	f->variation_us = r / VAR_START_DIVISOR;
 	f->dev_us = r / VAR_START_DIVISOR;
 	f->first_at = now;
 	f->last_at = now;
@@ -90,20 +90,20 @@ static void note_now(struct link_filter *f, int64_t r, bool overtaken, int64_t d
 		     int64_t age_us)
 {
 	int64_t low = min_of(r, f->before_us), high = max_of(r, f->before_us);
-	int64_t most = max_of(f->lasting_us + OUTLIER * f->dev_us, f->calm_us), by;
+	int64_t most = max_of(f->long_term_us + OUTLIER * f->dev_us, f->slow_us), by;
 
 	if (!overtaken)
-		f->quick_us = follow(f->quick_us, min_of(max_of(f->quick_us, low), high), dt_us,
-				     FILTER_QUICK_MS * 1000);
-	f->calm_us = follow(f->calm_us, min_of(r, most), dt_us,
-			    min_of(FILTER_CALM_S * 1000000LL, age_us));
-	f->jitter_us = follow(f->jitter_us, min_of(high, most) - min_of(low, most), dt_us,
-			      min_of(FILTER_JITTER_S * 1000000LL, age_us));
+		f->quick_us = ewma_add(f->quick_us, min_of(max_of(f->quick_us, low), high), dt_us,
+				       FILTER_QUICK_MS * 1000);
+	f->slow_us = ewma_add(f->slow_us, min_of(r, most), dt_us,
+			      min_of(FILTER_SLOW_S * 1000000LL, age_us));
+	f->jitter_us = ewma_add(f->jitter_us, min_of(high, most) - min_of(low, most), dt_us,
+				min_of(FILTER_JITTER_S * 1000000LL, age_us));
 	if (!overtaken)
 		f->before_us = r;
-	by = f->quick_us - f->calm_us;
+	by = f->quick_us - f->slow_us;
 	if (distance(by, 0) <= f->jitter_us)
-		f->now_us = f->calm_us;
+		f->now_us = f->slow_us;
 	else
 		f->now_us = f->quick_us + (by > 0 ? -f->jitter_us : f->jitter_us);
 }
@@ -112,13 +112,14 @@ static void note_averages(struct link_filter *f, int64_t r, bool overtaken, mono
 {
 	int64_t dt_us = min_of(mono_sub_us(now, f->last_at), (int64_t)DT_MAX_US);
 	int64_t age_us = mono_sub_us(now, f->first_at) + AGE_MIN_US;
-	int64_t scale_us = min_of((int64_t)f->lasting_s * 1000000, age_us);
+	int64_t scale_us = min_of((int64_t)f->long_term_s * 1000000, age_us);
 
 	note_now(f, r, overtaken, dt_us, age_us);
 	/* Plain mean while the link is young. Deviations use the average before the update. */
-	f->sway_us = follow(f->sway_us, distance(f->now_us, f->lasting_us), dt_us, scale_us);
-	f->dev_us = follow(f->dev_us, distance(r, f->lasting_us), dt_us, scale_us);
-	f->lasting_us = follow(f->lasting_us, r, dt_us, scale_us);
+	f->variation_us =
+		ewma_add(f->variation_us, distance(f->now_us, f->long_term_us), dt_us, scale_us);
+	f->dev_us = ewma_add(f->dev_us, distance(r, f->long_term_us), dt_us, scale_us);
+	f->long_term_us = ewma_add(f->long_term_us, r, dt_us, scale_us);
 	f->last_at = now;
 }
 
@@ -132,7 +133,7 @@ void link_filter_answer(struct link_filter *f, uint32_t rtt_us, mono_t now)
 {
 	int64_t r = rtt_us;
 
-	note_extremes(f, rtt_us, now);
+	note_minmax(f, rtt_us, now);
 	if (f->n_samples == 0) {
 		f->srtt_us = r;
 		f->var_us = r / VAR_START_DIVISOR;
@@ -156,7 +157,7 @@ void link_filter_jump(struct link_filter *f, uint32_t rtt_us, mono_t now)
 		link_filter_answer(f, rtt_us, now);
 		return;
 	}
-	note_extremes(f, rtt_us, now);
+	note_minmax(f, rtt_us, now);
 	note_averages(f, without_load(f, r), false, now);
 	f->quick_us = max_of(f->quick_us, without_load(f, r));
 	f->now_us = max_of(f->now_us, without_load(f, r));
@@ -169,7 +170,7 @@ void link_filter_overtaken(struct link_filter *f, uint32_t rtt_us, mono_t now)
 {
 	if (f->n_samples == 0)
 		return;
-	note_extremes(f, rtt_us, now);
+	note_minmax(f, rtt_us, now);
 	note_averages(f, without_load(f, rtt_us), true, now);
 }
 

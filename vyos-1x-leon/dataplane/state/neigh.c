@@ -7,9 +7,9 @@
  * A slot is reused for other keys and has a sequence number that is odd during a write. A reader
  * that finds it odd, or changed after reading, treats the neighbor as unknown and does not retry.
  * Data words are stored with release and loaded with acquire, so a reader of a new word also sees
- * the odd sequence before it. The control thread writes. Workers read, and write only `asked_s` and
- * `doubted`; if the slot holds another neighbor by then, the next request for it is flooded, which
- * is harmless.
+ * the odd sequence before it. The control thread writes. Workers read, and write only `probed_s`
+ * and `stale`; if the slot holds another neighbor by then, the next request for it is flooded,
+ * which is harmless.
  */
 #include "state/neigh.h"
 
@@ -33,10 +33,10 @@ struct neigh_place {
 	_Atomic uint64_t ip_low;  /* last eight bytes of the address */
 	_Atomic uint64_t where;	  /* slot << 48 | MAC */
 	_Atomic uint32_t confirmed_s;
-	_Atomic uint32_t since_s; /* last change of MAC or location */
-	_Atomic uint32_t asked_s; /* time of the last local answer; 0 never */
+	_Atomic uint32_t since_s;  /* last change of MAC or location */
+	_Atomic uint32_t probed_s; /* time of the last local answer; 0 never */
 	/* a unicast request was sent and no frame of the neighbor has arrived since */
-	_Atomic uint32_t doubted;
+	_Atomic uint32_t stale;
 };
 
 struct neigh {
@@ -58,7 +58,7 @@ struct view {
 	uint64_t where;
 	uint32_t confirmed_s;
 	uint32_t since_s;
-	bool doubted;
+	bool stale;
 };
 
 struct neigh *neigh_new(uint32_t maximum)
@@ -133,7 +133,7 @@ static bool read_place(const struct neigh_place *p, const struct key *k, struct 
 	v->where = load64(&p->where);
 	v->confirmed_s = load32(&p->confirmed_s);
 	v->since_s = load32(&p->since_s);
-	v->doubted = load32(&p->doubted);
+	v->stale = load32(&p->stale);
 	return !(seq & 1) && load32(&p->seq) == seq;
 }
 
@@ -159,20 +159,20 @@ bool neigh_answer(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, uint
 	struct key k = key_of(vlan, ip);
 	struct view v;
 	struct neigh_place *p = find(n, &k, &v);
-	uint32_t asked_s;
+	uint32_t probed_s;
 
-	if (!p || v.doubted || age_s(now_s, v.confirmed_s) >= NEIGH_FRESH_S)
+	if (!p || v.stale || age_s(now_s, v.confirmed_s) >= NEIGH_FRESH_S)
 		return false;
 	hit->mac = mac_from_u64(v.where);
 	hit->slot = (uint16_t)(v.where >> 48);
 	hit->router = v.meta & META_ROUTER;
 	if (hit->slot == SLOT_SELF || hit->slot == SLOT_NONE)
 		return false;
-	asked_s = atomic_load_explicit(&p->asked_s, memory_order_relaxed);
-	if (asked_s && age_s(now_s, asked_s) < NEIGH_ASK_AGAIN_S)
+	probed_s = atomic_load_explicit(&p->probed_s, memory_order_relaxed);
+	if (probed_s && age_s(now_s, probed_s) < NEIGH_PROBE_AGAIN_S)
 		return false;
 	/* Only one of several workers with the same request answers it. */
-	return atomic_compare_exchange_strong_explicit(&p->asked_s, &asked_s, now_s ? now_s : 1,
+	return atomic_compare_exchange_strong_explicit(&p->probed_s, &probed_s, now_s ? now_s : 1,
 						       memory_order_relaxed, memory_order_relaxed);
 }
 
@@ -186,14 +186,14 @@ bool neigh_is_settled(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, 
 	       age_s(now_s, v.since_s) >= NEIGH_SETTLE_S;
 }
 
-void neigh_doubt(struct neigh *n, uint16_t vlan, const struct ip_addr *ip)
+void neigh_mark_stale(struct neigh *n, uint16_t vlan, const struct ip_addr *ip)
 {
 	struct key k = key_of(vlan, ip);
 	struct view v;
 	struct neigh_place *p = find(n, &k, &v);
 
-	if (p && !v.doubted)
-		atomic_store_explicit(&p->doubted, 1, memory_order_relaxed);
+	if (p && !v.stale)
+		atomic_store_explicit(&p->stale, 1, memory_order_relaxed);
 }
 
 bool neigh_differs(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
@@ -202,7 +202,7 @@ bool neigh_differs(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, str
 	struct key k = key_of(vlan, ip);
 	struct view v;
 
-	if (!find(n, &k, &v) || v.where != where_of(mac, slot) || v.doubted)
+	if (!find(n, &k, &v) || v.where != where_of(mac, slot) || v.stale)
 		return true;
 	/* At half the lifetime, so that the entry is confirmed again before its end. */
 	return age_s(now_s, v.confirmed_s) >= NEIGH_FRESH_S / 2;
@@ -291,10 +291,10 @@ void neigh_learn(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struc
 	store64(&p->ip_low, k.ip_low);
 	store64(&p->where, where);
 	store32(&p->confirmed_s, now_s);
-	store32(&p->doubted, 0);
+	store32(&p->stale, 0);
 	/* No request has been sent to the new location yet. */
 	if (!same) {
-		store32(&p->asked_s, 0);
+		store32(&p->probed_s, 0);
 		store32(&p->since_s, now_s);
 	}
 	write_end(p);

@@ -9,7 +9,7 @@
  *   another node.
  * - No unicast request was sent to it since. Hosts send unicast requests to check reachability
  *   (RFC 4861 section 7.3.3, RFC 1122 section 2.3.2.1).
- * - The same request was not answered locally within NEIGH_ASK_AGAIN_S. A repeated request shows
+ * - The same request was not answered locally within NEIGH_PROBE_AGAIN_S. A repeated request shows
  *   that the answer did not help, so the second one is flooded.
  * - The requester has had its address, MAC and node for NEIGH_SETTLE_S. A request also announces
  *   its sender's address, so requests of new or moved hosts are flooded.
@@ -23,9 +23,9 @@
 #include "base/vlan_set.h"
 #include "state/nodedb.h"
 
-#define NEIGH_FRESH_S	  60
-#define NEIGH_ASK_AGAIN_S 3
-#define NEIGH_SETTLE_S	  10
+#define NEIGH_FRESH_S	    60
+#define NEIGH_PROBE_AGAIN_S 3
+#define NEIGH_SETTLE_S	    10
 
 struct neigh;
 struct neigh *neigh_new(uint32_t maximum);
@@ -44,7 +44,7 @@ bool neigh_answer(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, uint
 bool neigh_is_settled(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
 		      uint16_t slot, uint32_t now_s);
 /* Records a unicast request to that host: no local answers until the host sends a frame. */
-void neigh_doubt(struct neigh *n, uint16_t vlan, const struct ip_addr *ip);
+void neigh_mark_stale(struct neigh *n, uint16_t vlan, const struct ip_addr *ip);
 /* Returns true if (vlan, ip) must be reported to the control thread: stored with another mac or
  * slot, in doubt, or old. */
 bool neigh_differs(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,

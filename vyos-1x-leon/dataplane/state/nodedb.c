@@ -350,7 +350,7 @@ enum record_verdict nodedb_put(struct nodedb *db, const struct msg_record *r, mo
 		return RECORD_FULL;
 	n->rec = *r;
 	n->has_record = true;
-	n->heard = now;
+	n->received = now;
 	if (leaves)
 		change_state(db, n, NODE_LEFT, now);
 	else if (n->state == NODE_LEFT)
@@ -363,7 +363,7 @@ enum record_verdict nodedb_put(struct nodedb *db, const struct msg_record *r, mo
 static void own_changed(struct nodedb *db, struct node *self, mono_t now)
 {
 	self->has_record = true;
-	self->heard = now;
+	self->received = now;
 	account(db, entry_of(self));
 }
 
@@ -376,21 +376,21 @@ void nodedb_set_own(struct nodedb *db, const struct msg_record *facts, uint64_t 
 
 	self->rec = *facts;
 	self->rec.origin = self->id;
-	/* nodedb_outbid() may have raised it above the caller's value; it never decreases. */
+	/* nodedb_supersede() may have raised it above the caller's value; it never decreases. */
 	if (incarnation > old_inc) {
 		self->rec.incarnation = incarnation;
 		self->rec.seq = 1;
 	} else {
 		self->rec.incarnation = old_inc;
 		self->rec.seq = old_seq;
-		nodedb_outbid(db, old_inc, old_seq, now);
+		nodedb_supersede(db, old_inc, old_seq, now);
 	}
 	if (self->state == NODE_KNOWN)
 		change_state(db, self, NODE_REACHABLE, now);
 	own_changed(db, self, now);
 }
 
-void nodedb_outbid(struct nodedb *db, uint64_t incarnation, uint32_t seq, mono_t now)
+void nodedb_supersede(struct nodedb *db, uint64_t incarnation, uint32_t seq, mono_t now)
 {
 	struct node *self = nodedb_at(db, SLOT_SELF);
 

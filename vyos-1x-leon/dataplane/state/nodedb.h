@@ -30,7 +30,7 @@ struct node {
 	node_id_t id;
 	enum node_state state;
 	mono_t since;	 /* time of the last state change */
-	mono_t heard;	 /* arrival of its last new record or row */
+	mono_t received; /* arrival of its last new record or row */
 	bool has_record; /* false: known by id only (a seed that answered without a record) */
 	struct msg_record rec;
 	bool has_key; /* identity key known from its HELLO or its record */
@@ -38,8 +38,8 @@ struct node {
 	/* Time at which the node-id got its first key; never: this key replaced the key of an
 	 * unresponsive node, and no session has proved it since. */
 	mono_t pinned;
-	bool proven;  /* this node has had a session with the holder of the key */
-	node_id_t by; /* unverified record: member that supplied it */
+	bool verified; /* this node has had a session with the holder of the key */
+	node_id_t by;  /* unverified record: member that supplied it */
 };
 
 struct nodedb;
@@ -71,7 +71,7 @@ enum record_verdict {
 	RECORD_SAME,
 	RECORD_OLDER, /* the stored one is newer */
 	RECORD_FULL,  /* the table is full */
-	RECORD_OWN,   /* a record with this node as origin: see nodedb_outbid */
+	RECORD_OWN,   /* a record with this node as origin: see nodedb_supersede */
 };
 /* Compares a record with the stored one: > 0 newer, 0 equal, < 0 older. Versions are comparable for
  * one key only. A record with another key counts as newer; the caller decides whether it may
@@ -84,14 +84,14 @@ enum record_verdict nodedb_put(struct nodedb *db, const struct msg_record *r, mo
 			       struct node **out);
 
 /* Sets the own record: fills origin and incarnation; increments seq. An incarnation below the one
- * of nodedb_outbid() is raised. */
+ * of nodedb_supersede() is raised. */
 void nodedb_set_own(struct nodedb *db, const struct msg_record *facts, uint64_t incarnation,
 		    mono_t now);
 /* Handles a version {incarnation, seq} of the own record that other nodes hold from an earlier run.
  * Raises the own version above that version, unless it is higher already, like OSPF for
  * self-originated LSAs (RFC 2328 section 13.4). If this requires a higher incarnation, the caller
  * must use it for its rows too. */
-void nodedb_outbid(struct nodedb *db, uint64_t incarnation, uint32_t seq, mono_t now);
+void nodedb_supersede(struct nodedb *db, uint64_t incarnation, uint32_t seq, mono_t now);
 
 void nodedb_set_state(struct nodedb *db, struct node *n, enum node_state s, mono_t now);
 /* Turns an unresponsive node into a tombstone that only a newer record revives. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "state/follow.h"
+#include "state/ewma.h"
 
 /* Short, so that clock drift has little effect; at one probe a second the minimum of ten to twenty
  * samples is near the true minimum. */
@@ -48,22 +48,22 @@ static void note_dir(struct one_way_dir *d, int32_t us, bool new_period, int64_t
 	}
 	d->cur = min_of(d->cur, us);
 	beyond = (int64_t)us - min_of(d->cur, d->prev);
-	d->beyond_us = follow(d->beyond_us, beyond, dt_us, scale_us);
+	d->beyond_us = ewma_add(d->beyond_us, beyond, dt_us, scale_us);
 }
 
 void one_way_note(struct one_way *w, const struct one_way_times *t, mono_t now)
 {
-	uint32_t there = t->arrived_us - (uint32_t)t->sent_us;
-	uint32_t back = (uint32_t)t->answered_us - t->arrived_us - t->held_us;
+	uint32_t forward = t->arrived_us - (uint32_t)t->sent_us;
+	uint32_t reverse = (uint32_t)t->answered_us - t->arrived_us - t->held_us;
 	int64_t rtt_us = t->answered_us - t->sent_us - t->held_us, dt_us, scale_us;
-	int32_t there_us = sample_of(&w->there, there, w->n == 0);
-	int32_t back_us = sample_of(&w->back, back, w->n == 0);
+	int32_t forward_us = sample_of(&w->forward, forward, w->n == 0);
+	int32_t reverse_us = sample_of(&w->reverse, reverse, w->n == 0);
 	bool new_period;
 
-	if (w->n && (has_jumped(&w->there, there_us) || has_jumped(&w->back, back_us))) {
+	if (w->n && (has_jumped(&w->forward, forward_us) || has_jumped(&w->reverse, reverse_us))) {
 		one_way_reset(w);
-		there_us = sample_of(&w->there, there, true);
-		back_us = sample_of(&w->back, back, true);
+		forward_us = sample_of(&w->forward, forward, true);
+		reverse_us = sample_of(&w->reverse, reverse, true);
 	}
 	if (w->n++ == 0) {
 		w->first_at = w->last_at = w->period_at = now;
@@ -76,11 +76,11 @@ void one_way_note(struct one_way *w, const struct one_way_times *t, mono_t now)
 	new_period = mono_sub_ms(now, w->period_at) >= PERIOD_MS;
 	if (new_period)
 		w->period_at = now;
-	note_dir(&w->there, there_us, new_period, dt_us, scale_us);
-	note_dir(&w->back, back_us, new_period, dt_us, scale_us);
+	note_dir(&w->forward, forward_us, new_period, dt_us, scale_us);
+	note_dir(&w->reverse, reverse_us, new_period, dt_us, scale_us);
 	w->jitter_us =
-		follow(w->jitter_us, rtt_us > w->rtt_us ? rtt_us - w->rtt_us : w->rtt_us - rtt_us,
-		       dt_us, scale_us);
+		ewma_add(w->jitter_us, rtt_us > w->rtt_us ? rtt_us - w->rtt_us : w->rtt_us - rtt_us,
+			 dt_us, scale_us);
 	w->rtt_us = rtt_us;
 	w->last_at = now;
 }

@@ -23,7 +23,7 @@ struct one_way_dir {
 struct one_way {
 	uint32_t n; /* samples */
 	mono_t first_at, last_at, period_at;
-	struct one_way_dir there, back;
+	struct one_way_dir forward, reverse;
 	/* last round trip; smoothed difference of successive round trips */
 	int64_t rtt_us, jitter_us;
 };

@@ -16,7 +16,7 @@ const char *pair_state_name(enum pair_state s)
 	case PAIR_OFF:
 		return "off";
 	case PAIR_TWICE:
-		return "twice";
+		return "duplicated";
 	case PAIR_NO_SECOND:
 		return "no-second-path";
 	case PAIR_TOO_SLOW:
@@ -77,8 +77,9 @@ static void run_second(struct pairing *p, const struct latdb *db, const struct p
  * without slowing a path, and duplication exists to hide loss. */
 static uint32_t difference(const struct path *a, const struct path *b)
 {
-	return a->lasting_rtt_us > b->lasting_rtt_us ? a->lasting_rtt_us - b->lasting_rtt_us
-						     : b->lasting_rtt_us - a->lasting_rtt_us;
+	return a->long_term_rtt_us > b->long_term_rtt_us
+		       ? a->long_term_rtt_us - b->long_term_rtt_us
+		       : b->long_term_rtt_us - a->long_term_rtt_us;
 }
 
 bool pair_difference_us(const struct pairing *p, uint32_t *out)
@@ -107,7 +108,7 @@ static bool leave_or_take_direct(struct pairing *p, const struct latdb *db,
 	path_evaluate(db, pp, SLOT_SELF, &direct);
 	if (!path_works(&direct) || !path_works(relayed))
 		return false;
-	without = direct.lasting_rtt_us > relayed->lasting_rtt_us &&
+	without = direct.long_term_rtt_us > relayed->long_term_rtt_us &&
 		  difference(&direct, relayed) > bound(policy->extra_delay_us, !p->without_direct);
 	if (without == p->without_direct)
 		return false;

@@ -21,7 +21,7 @@ enum pair_state {
 	PAIR_GOOD,	/* the path in use is good enough */
 	PAIR_UNKNOWN,	/* the node does not support copies: an older version */
 };
-const char *pair_state_name(enum pair_state s); /* "twice", "no-second-path"... */
+const char *pair_state_name(enum pair_state s); /* "duplicated", "no-second-path"... */
 /* Sentence with the reason why critical frames are not duplicated; NULL if none is needed. */
 const char *pair_state_text(enum pair_state s);
 

@@ -67,9 +67,9 @@ uint32_t link_cost(const struct lat_entry *e)
 	return cost_of(e, e->rtt_us);
 }
 
-static uint32_t link_lasting(const struct lat_entry *e)
+static uint32_t link_long_term(const struct lat_entry *e)
 {
-	return cost_of(e, e->lasting_us);
+	return cost_of(e, e->long_term_us);
 }
 
 static uint32_t cost_add(uint32_t a, uint32_t b)
@@ -91,22 +91,22 @@ static bool link_is_broken(const struct path_params *pp, uint16_t from, uint16_t
 
 static bool is_unheard(const struct path_params *pp, uint16_t slot)
 {
-	return pp->unheard && slot != SLOT_SELF && pp->unheard[slot];
+	return pp->unreceived && slot != SLOT_SELF && pp->unreceived[slot];
 }
 
 /* Combines the reports of both ends of a link. The link is up only if both ends report it up. If
  * the round-trip times contradict each other, the larger one counts. */
-static void hear_other_end(const struct latdb *db, const struct path_params *pp, uint16_t from,
+static void read_other_end(const struct latdb *db, const struct path_params *pp, uint16_t from,
 			   uint16_t to, struct lat_entry *e)
 {
 	struct lat_entry other = latdb_get(db, to, from);
 
 	if (from != SLOT_SELF && (!other.up || is_unheard(pp, from) || is_unheard(pp, to)))
 		e->up = false;
-	if (other.rtt_us <= e->rtt_us || !lat_contradicts(e, &other))
+	if (other.rtt_us <= e->rtt_us || !lat_is_asymmetric(e, &other))
 		return;
 	e->rtt_us = other.rtt_us;
-	e->lasting_us = max_of(e->lasting_us, other.lasting_us);
+	e->long_term_us = max_of(e->long_term_us, other.long_term_us);
 	e->var_us = other.var_us;
 	e->silent |= other.silent;
 }
@@ -116,7 +116,7 @@ bool path_link_exists(const struct latdb *db, const struct path_params *pp, uint
 {
 	struct lat_entry e = latdb_get(db, from, to);
 
-	hear_other_end(db, pp, from, to, &e);
+	read_other_end(db, pp, from, to, &e);
 	return e.up;
 }
 
@@ -127,10 +127,10 @@ void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_
 	bool mtu_known = true;
 
 	p->cost_us = p->n_hops ? 0 : COST_INFINITE;
-	p->lasting_us = p->cost_us;
+	p->long_term_us = p->cost_us;
 	p->noise_us = 0;
 	p->rtt_us = 0;
-	p->lasting_rtt_us = 0;
+	p->long_term_rtt_us = 0;
 	p->mtu = 0;
 	p->silent = false;
 	if (p->n_hops > pp->maximum_relays + 1)
@@ -139,16 +139,16 @@ void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_
 		uint16_t u = i ? p->hop[i - 1] : from;
 		struct lat_entry e = latdb_get(db, u, p->hop[i]);
 
-		hear_other_end(db, pp, u, p->hop[i], &e);
+		read_other_end(db, pp, u, p->hop[i], &e);
 		p->cost_us =
 			cost_add(p->cost_us, cost_add(link_cost(&e), i ? pp->relay_cost_us : 0));
-		p->lasting_us = cost_add(p->lasting_us,
-					 cost_add(link_lasting(&e), i ? pp->relay_cost_us : 0));
+		p->long_term_us = cost_add(p->long_term_us,
+					   cost_add(link_long_term(&e), i ? pp->relay_cost_us : 0));
 		p->noise_us = cost_add(p->noise_us, e.var_us);
 		if ((i && !may_relay(pp, u)) || link_is_broken(pp, u, p->hop[i]))
 			p->cost_us = COST_INFINITE;
 		p->rtt_us = cost_add(p->rtt_us, e.rtt_us);
-		p->lasting_rtt_us = cost_add(p->lasting_rtt_us, e.lasting_us);
+		p->long_term_rtt_us = cost_add(p->long_term_rtt_us, e.long_term_us);
 		p->silent |= e.silent;
 		arrive_ppm = arrive_ppm / LOSS_FULL *
 			     (uint32_t)(LOSS_FULL - min_of((int)e.loss_pm, LOSS_FULL));
@@ -161,7 +161,7 @@ void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_
 	if (!mtu_known)
 		p->mtu = 0;
 	if (p->cost_us == COST_INFINITE)
-		p->lasting_us = COST_INFINITE;
+		p->long_term_us = COST_INFINITE;
 }
 
 /* Enters a cheaper label for i over u with `level` relays. */
@@ -184,8 +184,8 @@ static void improve(struct search *s, uint16_t i, uint16_t u, uint8_t level, uin
 static void relax(struct search *s, uint16_t u, uint16_t i, const struct cell *link, uint32_t cost,
 		  uint8_t level)
 {
-	bool by_lasting = s->pp->by_lasting;
-	uint32_t us = by_lasting ? link->lasting_us : link->rtt_up & CELL_US_MAX, c;
+	bool by_long_term = s->pp->by_long_term;
+	uint32_t us = by_long_term ? link->long_term_us : link->rtt_up & CELL_US_MAX, c;
 	struct lat_entry e;
 
 	/* Most links end here, before the loss arithmetic: no link costs less than its RTT. */
@@ -193,8 +193,8 @@ static void relax(struct search *s, uint16_t u, uint16_t i, const struct cell *l
 	    !(link->rtt_up & CELL_UP))
 		return;
 	e = cell_entry(link);
-	hear_other_end(s->db, s->pp, u, i, &e);
-	c = cost_add(cost, by_lasting ? link_lasting(&e) : link_cost(&e));
+	read_other_end(s->db, s->pp, u, i, &e);
+	c = cost_add(cost, by_long_term ? link_long_term(&e) : link_cost(&e));
 	if (c < s->cost[level][i] && !link_is_broken(s->pp, u, i))
 		improve(s, i, u, level, c);
 }

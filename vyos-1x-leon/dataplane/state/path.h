@@ -29,13 +29,15 @@ struct path {
 	uint8_t n_hops;		     /* 0: no path */
 	uint16_t hop[LEON_HOPS_MAX]; /* slots, destination last */
 	uint32_t cost_us;
-	uint32_t lasting_us;	 /* long-term cost */
-	uint32_t noise_us;	 /* sum of the variations of the links */
-	uint32_t rtt_us;	 /* sum of the short-term RTTs */
-	uint32_t lasting_rtt_us; /* sum of the long-term RTTs, without loss terms and relay costs */
-	uint16_t mtu;		 /* minimum of the link MTUs; 0 unknown */
-	uint16_t loss_pm;	 /* combined loss of the links, 1/1000 */
-	bool silent;		 /* at least one link is unresponsive (struct lat_entry) */
+	uint32_t long_term_us; /* long-term cost */
+	uint32_t noise_us;     /* sum of the variations of the links */
+	uint32_t rtt_us;       /* sum of the short-term RTTs */
+	uint32_t
+		/* sum of the long-term RTTs, without loss terms and relay costs */
+		long_term_rtt_us;
+	uint16_t mtu;	  /* minimum of the link MTUs; 0 unknown */
+	uint16_t loss_pm; /* combined loss of the links, 1/1000 */
+	bool silent;	  /* at least one link is unresponsive (struct lat_entry) */
 };
 
 struct path_params {
@@ -45,11 +47,11 @@ struct path_params {
 	 * none. */
 	const bool *no_relay;
 	/* Nodes not received from recently, so that their rows do not count; NULL: none. */
-	const bool *unheard;
+	const bool *unreceived;
 	/* Links reported broken by a path error; NULL: none. */
 	bool (*link_broken)(void *arg, uint16_t from, uint16_t to);
 	void *arg;
-	bool by_lasting; /* path_compute() minimises the long-term cost */
+	bool by_long_term; /* path_compute() minimises the long-term cost */
 };
 
 /* Short-term cost of one link; COST_INFINITE if it is down. */

@@ -14,7 +14,7 @@
 #include "base/mem.h"
 
 /* Metric of a node, common to all routes through it. */
-struct calm {
+struct damping {
 	node_id_t id;
 	uint32_t metric; /* 0: not exported */
 	mono_t changed;
@@ -34,8 +34,8 @@ struct rib_candidate {
 
 struct rib {
 	uint32_t run;
-	struct calm *calm; /* indexed by slot */
-	unsigned n_calm;
+	struct damping *damping; /* indexed by slot */
+	unsigned n_damping;
 
 	struct claim *claim; /* sorted */
 	unsigned n_claims, cap_claims;
@@ -65,7 +65,7 @@ void rib_free(struct rib *x)
 {
 	if (!x)
 		return;
-	free(x->calm);
+	free(x->damping);
 	free(x->claim);
 	free(x->candidate);
 	free(x->route);
@@ -246,20 +246,21 @@ static bool is_due(const struct conf *c, mono_t changed, mono_t now)
 	return mono_is_never(changed) || mono_sub_ms(now, changed) >= c->export_interval_ms;
 }
 
-static struct calm *calm_of(struct rib *x, const struct rib_node *n)
+static struct damping *damping_of(struct rib *x, const struct rib_node *n)
 {
-	struct calm *m;
+	struct damping *m;
 
-	if (n->slot >= x->n_calm) {
-		unsigned n_calm = (n->slot / 64u + 1) * 64;
+	if (n->slot >= x->n_damping) {
+		unsigned n_damping = (n->slot / 64u + 1) * 64;
 
-		x->calm = x_realloc(x->calm, n_calm, sizeof(*x->calm));
-		memset(x->calm + x->n_calm, 0, (n_calm - x->n_calm) * sizeof(*x->calm));
-		x->n_calm = n_calm;
+		x->damping = x_realloc(x->damping, n_damping, sizeof(*x->damping));
+		memset(x->damping + x->n_damping, 0,
+		       (n_damping - x->n_damping) * sizeof(*x->damping));
+		x->n_damping = n_damping;
 	}
-	m = &x->calm[n->slot];
+	m = &x->damping[n->slot];
 	if (m->id != n->id)
-		*m = (struct calm){ .id = n->id };
+		*m = (struct damping){ .id = n->id };
 	return m;
 }
 
@@ -267,7 +268,7 @@ static struct calm *calm_of(struct rib *x, const struct rib_node *n)
 static uint32_t node_metric(struct rib *x, const struct rib_input *in, const struct rib_node *n,
 			    mono_t now)
 {
-	struct calm *m = calm_of(x, n);
+	struct damping *m = damping_of(x, n);
 	uint32_t latency = max_of(1u, min_of(n->latency_us, RIB_METRIC_MAX));
 
 	m->run = x->run;
@@ -280,10 +281,10 @@ static uint32_t node_metric(struct rib *x, const struct rib_input *in, const str
 }
 
 /* A withdrawal takes effect at once; the return of a flapping node is delayed. */
-static void calm_expire(struct rib *x, mono_t now)
+static void damping_expire(struct rib *x, mono_t now)
 {
-	for (unsigned i = 0; i < x->n_calm; i++) {
-		struct calm *m = &x->calm[i];
+	for (unsigned i = 0; i < x->n_damping; i++) {
+		struct damping *m = &x->damping[i];
 
 		if (m->run == x->run || m->metric == 0)
 			continue;
@@ -441,7 +442,7 @@ static void collect(struct rib *x, const struct rib_input *in, mono_t now)
 		if (in->conf->n_imports)
 			collect_prefixes(x, in, n, metric);
 	}
-	calm_expire(x, now);
+	damping_expire(x, now);
 	if (x->n_candidates)
 		qsort(x->candidate, x->n_candidates, sizeof(*x->candidate), compare_candidates);
 }
@@ -517,7 +518,7 @@ static void note_lengths(struct rib *x)
 
 /* --- changes --- */
 
-static void tell_routes(const struct rib *x, const struct rib_report *report)
+static void notify_routes(const struct rib *x, const struct rib_report *report)
 {
 	unsigned i = 0, k = 0;
 
@@ -539,7 +540,7 @@ static void tell_routes(const struct rib *x, const struct rib_report *report)
 	}
 }
 
-static void tell_refusals(const struct rib *x, const struct rib_report *report)
+static void notify_refusals(const struct rib *x, const struct rib_report *report)
 {
 	for (unsigned i = 0; i < x->n_refused; i++)
 		if (!x->n_refused_before ||
@@ -577,8 +578,8 @@ void rib_run(struct rib *x, const struct rib_input *in, const struct rib_report 
 	note_lengths(x);
 	if (x->n_refused)
 		qsort(x->refused, x->n_refused, sizeof(*x->refused), compare_refused);
-	tell_routes(x, report);
-	tell_refusals(x, report);
+	notify_routes(x, report);
+	notify_refusals(x, report);
 }
 
 /* --- queries --- */

@@ -5,7 +5,7 @@
 #include "base/defs.h"
 
 /* Parameters of a comparison. */
-struct yardstick {
+struct reference {
 	uint32_t first_us;    /* short-term latency of the other copy; COST_INFINITE: none */
 	uint32_t now_percent; /* weight of the short-term latency; the remainder is long-term */
 	uint32_t percent;     /* required improvement */
@@ -13,17 +13,18 @@ struct yardstick {
 
 /* Short-term part: the copy that arrives first counts. The short-term latency also counts without
  * another copy; otherwise a path that degraded would stay until the long-term average shows it. */
-static uint64_t cost_of(const struct path *p, const struct yardstick *y)
+static uint64_t cost_of(const struct path *p, const struct reference *y)
 {
-	return ((uint64_t)p->lasting_us * (100 - y->now_percent) +
+	return ((uint64_t)p->long_term_us * (100 - y->now_percent) +
 		(uint64_t)min_of(p->cost_us, y->first_us) * y->now_percent) /
 	       100;
 }
 
 /* Lower bound of the cost of all paths that begin with this link. */
-static uint64_t least_cost(const struct cell *link, const struct yardstick *y)
+static uint64_t least_cost(const struct cell *link, const struct reference *y)
 {
-	struct path p = { .cost_us = link->rtt_up & CELL_US_MAX, .lasting_us = link->lasting_us };
+	struct path p = { .cost_us = link->rtt_up & CELL_US_MAX,
+			  .long_term_us = link->long_term_us };
 
 	return cost_of(&p, y);
 }
@@ -35,7 +36,7 @@ static bool may_relay(const struct path_params *pp, uint16_t slot)
 
 /* An unresponsive link is no reason to leave a path, because the other copy uses another one; but
  * any responsive path is preferred for a new selection. */
-static bool is_before(const struct path *p, const struct path *best, const struct yardstick *y)
+static bool is_before(const struct path *p, const struct path *best, const struct reference *y)
 {
 	if (!path_works(p) || !path_works(best))
 		return path_works(p);
@@ -50,9 +51,9 @@ struct look {
 };
 
 /* Returns the best path over one relay other than `but`; n_hops 0: none. */
-static struct path best_relayed(const struct look *l, uint16_t but, const struct yardstick *y)
+static struct path best_relayed(const struct look *l, uint16_t but, const struct reference *y)
 {
-	struct path best = { .cost_us = COST_INFINITE, .lasting_us = COST_INFINITE };
+	struct path best = { .cost_us = COST_INFINITE, .long_term_us = COST_INFINITE };
 	uint32_t n;
 	const struct cell *own = latdb_row(l->db, SLOT_SELF, &n);
 
@@ -70,7 +71,7 @@ static struct path best_relayed(const struct look *l, uint16_t but, const struct
 	return best;
 }
 
-static bool is_better(const struct path *p, const struct path *in_use, const struct yardstick *y)
+static bool is_better(const struct path *p, const struct path *in_use, const struct reference *y)
 {
 	uint64_t bar = cost_of(in_use, y) * (100 - y->percent) / 100;
 
@@ -80,7 +81,7 @@ static bool is_better(const struct path *p, const struct path *in_use, const str
 /* Selects the direct link, else the best relay with the same hysteresis as the second path. */
 static struct path choose_first(const struct second *s, const struct look *l)
 {
-	const struct yardstick alone = { .first_us = COST_INFINITE,
+	const struct reference alone = { .first_us = COST_INFINITE,
 					 .now_percent = FIRST_NOW_PERCENT,
 					 .percent = FIRST_PERCENT };
 	struct path direct = { .n_hops = 1, .hop = { l->to } }, kept = s->first, best;
@@ -104,18 +105,18 @@ static struct path choose_second(const struct second *s, const struct look *l)
 {
 	/* An unresponsive link may deliver nothing. */
 	bool first_works = path_works(&s->first) && !s->first.silent;
-	const struct yardstick beside = { .first_us =
+	const struct reference beside = { .first_us =
 						  first_works ? s->first.cost_us : COST_INFINITE,
 					  .now_percent = SECOND_NOW_PERCENT,
 					  .percent = SECOND_PERCENT },
-			       lasting = { .percent = SECOND_LASTING_PERCENT };
+			       long_term = { .percent = SECOND_LONG_TERM_PERCENT };
 	uint16_t but = s->first.n_hops > 1 ? s->first.hop[0] : SLOT_NONE;
 	struct path best = best_relayed(l, but, &beside);
 
 	if (is_better(&best, &s->path, &beside))
 		return best;
-	best = best_relayed(l, but, &lasting);
-	if (is_better(&best, &s->path, &lasting) && is_no_later(&best, &s->path, beside.first_us))
+	best = best_relayed(l, but, &long_term);
+	if (is_better(&best, &s->path, &long_term) && is_no_later(&best, &s->path, beside.first_us))
 		return best;
 	return (struct path){ 0 };
 }

@@ -9,7 +9,7 @@
  * cases:
  *
  * - Another relay is better by SECOND_PERCENT of a weighted cost.
- * - Another relay is better by SECOND_LASTING_PERCENT in the long term and delays no copy now.
+ * - Another relay is better by SECOND_LONG_TERM_PERCENT in the long term and delays no copy now.
  * - The path breaks. An unresponsive link alone does not count as broken, because the other copy
  *   uses another path.
  *
@@ -24,9 +24,9 @@
 #include "base/mono.h"
 #include "state/path.h"
 
-#define SECOND_PERCENT	       32
-#define SECOND_NOW_PERCENT     70 /* weight of the short-term latency */
-#define SECOND_LASTING_PERCENT 30
+#define SECOND_PERCENT		 32
+#define SECOND_NOW_PERCENT	 70 /* weight of the short-term latency */
+#define SECOND_LONG_TERM_PERCENT 30
 /* Thresholds of a relayed first path, equal to those of the second. */
 #define FIRST_PERCENT	  22
 #define FIRST_NOW_PERCENT 20

@@ -145,18 +145,18 @@ uint32_t share_meter_note(struct share_meter *m, uint64_t bytes, mono_t now)
 
 /* --- received limits --- */
 
-bool share_hear(struct share_asked *s, uint32_t kbits, mono_t until)
+bool share_receive(struct share_request *s, uint32_t kbits, mono_t until)
 {
 	bool other = kbits != s->kbits;
 
-	*s = (struct share_asked){ .kbits = kbits, .until = until };
+	*s = (struct share_request){ .kbits = kbits, .until = until };
 	return other;
 }
 
-bool share_expire(struct share_asked *s, mono_t now)
+bool share_expire(struct share_request *s, mono_t now)
 {
 	if (!s->kbits || mono_before(now, s->until))
 		return false;
-	*s = (struct share_asked){ 0 };
+	*s = (struct share_request){ 0 };
 	return true;
 }

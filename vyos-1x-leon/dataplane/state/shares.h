@@ -41,11 +41,11 @@ struct share_meter {
 uint32_t share_meter_note(struct share_meter *m, uint64_t bytes, mono_t now);
 
 /* Rate limit requested by another node, valid until it expires. */
-struct share_asked {
+struct share_request {
 	uint32_t kbits; /* 0: no limit */
 	mono_t until;
 };
 /* Enters a request. Returns true if the limit changed. */
-bool share_hear(struct share_asked *s, uint32_t kbits, mono_t until);
+bool share_receive(struct share_request *s, uint32_t kbits, mono_t until);
 /* Returns true if the limit has just expired. */
-bool share_expire(struct share_asked *s, mono_t now);
+bool share_expire(struct share_request *s, mono_t now);

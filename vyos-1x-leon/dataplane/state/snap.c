@@ -135,7 +135,7 @@ void snap_set_policy(struct snap *s, const struct policy *p)
 	s->pair = x_calloc(s->n_slots ? s->n_slots : 1u, sizeof(s->pair[0]));
 }
 
-void snap_set_pair(struct snap *s, uint16_t slot, struct snap_way first, struct snap_way second)
+void snap_set_pair(struct snap *s, uint16_t slot, struct snap_route first, struct snap_route second)
 {
 	set_hops(&s->pair[slot].first, first.hop, first.n_hops, first.mtu);
 	set_hops(&s->pair[slot].second, second.hop, second.n_hops, second.mtu);

@@ -48,8 +48,8 @@ struct snap_node {
 	bool clear_rx;		 /* received data need not be sealed */
 	/* Link values of the direct link; 0: none. */
 	uint64_t link_tx, link_rx[2];
-	bool accelerated; /* this node and the other one have accelerators */
-	bool accel_aside; /* TCP of the node bypasses the accelerator for now */
+	bool accelerated;    /* this node and the other one have accelerators */
+	bool accel_bypassed; /* TCP of the node bypasses the accelerator for now */
 	/* VLANs of this node whose segment the other node has on the same LAN; its frames in them
 	 * were on this LAN already. NULL: none. Owned by the snapshot. */
 	struct vlan_set *same_lan;
@@ -145,12 +145,13 @@ void snap_set_path(struct snap *s, uint16_t slot, const uint16_t *hop, uint8_t n
 /* Copies the policy of critical frames. */
 void snap_set_policy(struct snap *s, const struct policy *p);
 /* Sets the two paths of critical frames to node[slot]; after snap_set_policy(). */
-struct snap_way {
+struct snap_route {
 	const uint16_t *hop; /* slots */
 	uint8_t n_hops;
 	uint16_t mtu;
 };
-void snap_set_pair(struct snap *s, uint16_t slot, struct snap_way first, struct snap_way second);
+void snap_set_pair(struct snap *s, uint16_t slot, struct snap_route first,
+		   struct snap_route second);
 /* Sets the seals of node[slot]: to send with, to receive with now and before. Takes references. */
 void snap_set_keys(struct snap *s, uint16_t slot, struct seal *tx, struct seal *rx,
 		   struct seal *rx_before);

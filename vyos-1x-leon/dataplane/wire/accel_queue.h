@@ -41,19 +41,20 @@ static inline void accel_queue_put(uint8_t *p, enum accel_where where, node_id_t
 }
 
 /* At the socket. The first is leon-accel's, all others are leond's. */
-enum accel_say {
-	ACCEL_SAY_HERE = 1, /* leon-accel: version; hand me the queues */
-	ACCEL_SAY_SETUP,    /* who this is; one descriptor for each queue comes with it */
-	ACCEL_SAY_NODE,	    /* what is known of a node, said each second and when it changes */
-	ACCEL_SAY_SETTINGS, /* which connections are taken over, said first and when it changes */
-	ACCEL_SAY_MOVED,    /* a host is behind another node now; the last ones are said first */
-	ACCEL_SAY_END,
+enum accel_notify {
+	ACCEL_NOTIFY_HERE = 1, /* leon-accel: version; hand me the queues */
+	ACCEL_NOTIFY_SETUP,    /* who this is; one descriptor for each queue comes with it */
+	ACCEL_NOTIFY_NODE,     /* what is known of a node, said each second and when it changes */
+	/* which connections are taken over, said first and when it changes */
+	ACCEL_NOTIFY_SETTINGS,
+	ACCEL_NOTIFY_MOVED, /* a host is behind another node now; the last ones are said first */
+	ACCEL_NOTIFY_END,
 };
-#define ACCEL_SAY_VERSION 6
-#define ACCEL_SAY_MAX	  2048
+#define ACCEL_NOTIFY_VERSION 6
+#define ACCEL_NOTIFY_MAX     2048
 
-struct accel_say_frame {
-	uint8_t what; /* enum accel_say */
+struct accel_notify_frame {
+	uint8_t what; /* enum accel_notify */
 	union {
 		uint8_t version; /* HERE */
 		struct {	 /* SETUP */
@@ -67,7 +68,7 @@ struct accel_say_frame {
 			/* Bytes of the largest frame that fits one datagram; 0: it has no
 			 * accelerator. */
 			uint16_t room;
-			bool aside; /* frames of TCP to and from it do not come by */
+			bool bypassed; /* frames of TCP to and from it do not come by */
 		} node;
 		struct accel_settings settings;
 		struct { /* MOVED */
@@ -77,6 +78,6 @@ struct accel_say_frame {
 		} moved;
 	};
 };
-size_t accel_say_encode(const struct accel_say_frame *f, uint8_t out[ACCEL_SAY_MAX]);
+size_t accel_notify_encode(const struct accel_notify_frame *f, uint8_t out[ACCEL_NOTIFY_MAX]);
 /* 0 or -EBADMSG. */
-int accel_say_decode(const void *data, size_t len, struct accel_say_frame *f);
+int accel_notify_decode(const void *data, size_t len, struct accel_notify_frame *f);

@@ -9,22 +9,22 @@
 
 #include "wire/bytes.h"
 
-const char *accel_why_word(enum accel_why why)
+const char *accel_reason_word(enum accel_reason reason)
 {
-#define AS_WORD(id, word, sentence) [ACCEL_WHY_##id] = word,
-	static const char *const words[] = { ACCEL_WHY_TABLE(AS_WORD) };
+#define AS_WORD(id, word, sentence) [ACCEL_REASON_##id] = word,
+	static const char *const words[] = { ACCEL_REASON_TABLE(AS_WORD) };
 #undef AS_WORD
 
-	return why < ACCEL_WHYS ? words[why] : NULL;
+	return reason < ACCEL_N_REASONS ? words[reason] : NULL;
 }
 
-const char *accel_why_sentence(enum accel_why why)
+const char *accel_reason_sentence(enum accel_reason reason)
 {
-#define AS_SENTENCE(id, word, sentence) [ACCEL_WHY_##id] = sentence,
-	static const char *const sentences[] = { ACCEL_WHY_TABLE(AS_SENTENCE) };
+#define AS_SENTENCE(id, word, sentence) [ACCEL_REASON_##id] = sentence,
+	static const char *const sentences[] = { ACCEL_REASON_TABLE(AS_SENTENCE) };
 #undef AS_SENTENCE
 
-	return why < ACCEL_WHYS ? sentences[why] : NULL;
+	return reason < ACCEL_N_REASONS ? sentences[reason] : NULL;
 }
 
 const char *accel_misuse_word(enum accel_misuse m)
@@ -121,13 +121,13 @@ static bool take_bool(struct rbuf *b)
 
 static void put_totals(struct wbuf *b, const struct accel_totals *t)
 {
-	wbuf_u32(b, t->followed);
-	wbuf_u32(b, t->taken_now);
-	for (unsigned i = 0; i < ACCEL_WHYS; i++)
+	wbuf_u32(b, t->tracked);
+	wbuf_u32(b, t->intercepted_now);
+	for (unsigned i = 0; i < ACCEL_N_REASONS; i++)
 		wbuf_u32(b, t->plain[i]);
 	wbuf_u64(b, t->held);
 	wbuf_u64(b, t->undelivered);
-	wbuf_u64(b, t->taken);
+	wbuf_u64(b, t->intercepted);
 	wbuf_u64(b, t->returned);
 	wbuf_u64(b, t->reset);
 	wbuf_u64(b, t->refused);
@@ -142,13 +142,13 @@ static void put_totals(struct wbuf *b, const struct accel_totals *t)
 
 static void take_totals(struct rbuf *b, struct accel_totals *t)
 {
-	t->followed = rbuf_u32(b);
-	t->taken_now = rbuf_u32(b);
-	for (unsigned i = 0; i < ACCEL_WHYS; i++)
+	t->tracked = rbuf_u32(b);
+	t->intercepted_now = rbuf_u32(b);
+	for (unsigned i = 0; i < ACCEL_N_REASONS; i++)
 		t->plain[i] = rbuf_u32(b);
 	t->held = rbuf_u64(b);
 	t->undelivered = rbuf_u64(b);
-	t->taken = rbuf_u64(b);
+	t->intercepted = rbuf_u64(b);
 	t->returned = rbuf_u64(b);
 	t->reset = rbuf_u64(b);
 	t->refused = rbuf_u64(b);
@@ -165,8 +165,8 @@ static void put_node(struct wbuf *b, const struct accel_node *n)
 {
 	wbuf_u32(b, n->id);
 	wbuf_u8(b, n->reached);
-	wbuf_u32(b, n->taken_now);
-	wbuf_u64(b, n->taken);
+	wbuf_u32(b, n->intercepted_now);
+	wbuf_u64(b, n->intercepted);
 	wbuf_u64(b, n->returned);
 	wbuf_u64(b, n->reset);
 	wbuf_u64(b, n->refused);
@@ -177,8 +177,8 @@ static void take_node(struct rbuf *b, struct accel_node *n)
 {
 	n->id = rbuf_u32(b);
 	n->reached = take_bool(b);
-	n->taken_now = rbuf_u32(b);
-	n->taken = rbuf_u64(b);
+	n->intercepted_now = rbuf_u32(b);
+	n->intercepted = rbuf_u64(b);
 	n->returned = rbuf_u64(b);
 	n->reset = rbuf_u64(b);
 	n->refused = rbuf_u64(b);
@@ -200,7 +200,7 @@ static void put_conn(struct wbuf *b, const struct accel_conn *c)
 	wbuf_u32(b, c->held);
 	wbuf_u64(b, c->undelivered);
 	wbuf_u16(b, c->times);
-	wbuf_u8(b, c->why);
+	wbuf_u8(b, c->reason);
 	put_bytes(b, &c->bytes);
 	put_time(b, &c->time);
 }
@@ -224,8 +224,8 @@ static void take_conn(struct rbuf *b, struct accel_conn *c)
 	c->held = rbuf_u32(b);
 	c->undelivered = rbuf_u64(b);
 	c->times = rbuf_u16(b);
-	c->why = rbuf_u8(b);
-	b->ok &= c->why < ACCEL_WHYS;
+	c->reason = rbuf_u8(b);
+	b->ok &= c->reason < ACCEL_N_REASONS;
 	c->bytes = take_bytes(b);
 	c->time = take_time(b);
 }
@@ -279,7 +279,7 @@ size_t accel_report_encode(const struct accel_report *r, uint8_t out[ACCEL_REPOR
 	case ACCEL_REPORT_PAGE:
 		put_page(&b, &r->page);
 		break;
-	case ACCEL_ASK_PAGE:
+	case ACCEL_REQUEST_PAGE:
 		wbuf_u32(&b, r->ask.ask);
 		wbuf_u64(&b, r->ask.behind);
 		break;
@@ -305,11 +305,11 @@ int accel_report_decode(const void *data, size_t len, struct accel_report *r)
 	case ACCEL_REPORT_PAGE:
 		take_page(&b, &r->page);
 		break;
-	case ACCEL_ASK_PAGE:
+	case ACCEL_REQUEST_PAGE:
 		r->ask.ask = rbuf_u32(&b);
 		r->ask.behind = rbuf_u64(&b);
 		break;
-	case ACCEL_ASK_RETURN:
+	case ACCEL_REQUEST_RETURN:
 		break;
 	default:
 		return -EBADMSG;

@@ -13,13 +13,13 @@
 
 #include "base/addr.h"
 
-/* The values differ from enum accel_say, which shares the socket. */
+/* The values differ from enum accel_notify, which shares the socket. */
 enum accel_report_what {
 	ACCEL_REPORT_TOTALS = 32,
-	ACCEL_REPORT_NODE, /* Report about one node with changes. */
-	ACCEL_REPORT_PAGE, /* Answer to ASK_PAGE. */
-	ACCEL_ASK_PAGE,	   /* leond: requests the connections behind a given one. */
-	ACCEL_ASK_RETURN,  /* leond: requests the release of all connections. */
+	ACCEL_REPORT_NODE,    /* Report about one node with changes. */
+	ACCEL_REPORT_PAGE,    /* Answer to REQUEST_PAGE. */
+	ACCEL_REQUEST_PAGE,   /* leond: requests the connections behind a given one. */
+	ACCEL_REQUEST_RETURN, /* leond: requests the release of all connections. */
 	ACCEL_REPORT_END,
 };
 
@@ -30,48 +30,48 @@ enum accel_report_what {
 enum accel_conn_state {
 	ACCEL_CONN_PLAIN,
 	ACCEL_CONN_DRAINING,
-	ACCEL_CONN_TAKEN,
+	ACCEL_CONN_INTERCEPTED,
 	ACCEL_CONN_RETURNING,
 	ACCEL_CONN_CLOSED,
 	ACCEL_CONN_STATES,
 };
 
-/* Reasons why a tracked connection is not intercepted: WHY(id, "word", sentence). The checks run in
- * this order, and the first failed one is the reason. */
-#define ACCEL_WHY_TABLE(WHY)                                                                       \
-	WHY(NONE, NULL, "no check fails")                                                          \
-	WHY(OFF, "off", "acceleration is switched off, or leon-accel is about to end")             \
-	WHY(UNREACHED, "peer-down", "there is no connection to the accelerator of its node")       \
-	WHY(ASIDE, "aside", "TCP with its node passes leon-accel by")                              \
-	WHY(EXCLUDED, "excluded", "the configuration excludes it")                                 \
-	WHY(NEAR, "near", "the latency to its node is below the threshold")                        \
-	WHY(UNMOVED, "not-moved", "none of its hosts moved to another node")                       \
-	WHY(SHORT, "few-segments", "it has carried fewer data segments than the minimum")          \
-	WHY(SILENT, "peer-silent", "the accelerator of its node does not answer now")              \
-	WHY(FOREIGN, "foreign", "it uses an option that admits no proxy, or urgent data")          \
-	WHY(ENDING, "ending", "both hosts have sent a FIN")                                        \
-	WHY(UNSEEN, "unseen", "frames of one of its hosts were not seen yet")                      \
-	WHY(UNFIT, "unfit", "the clock of its timestamps is not known")                            \
-	WHY(PEER_FULL, "peer-full", "the other accelerator has its maximum of connections")        \
-	WHY(PEER_EXCLUDES, "peer-excludes", "the configuration of the other node excludes it")     \
-	WHY(PEER_OFF, "peer-off", "the other accelerator intercepts nothing of this node")         \
-	WHY(PEER_LATER, "peer-later", "the other accelerator refused it for now")                  \
-	WHY(LATER, "later", "an attempt failed, or it was returned a moment ago")                  \
-	WHY(CALM, "calm", "its hosts send too little to gain")                                     \
-	WHY(MEASURING, "measuring", "its rate is not measured yet")                                \
-	WHY(FAST, "fast-enough", "it would not be faster")                                         \
-	WHY(BUSY, "attempts", "as many attempts with its node are under way as may be")            \
-	WHY(FULL, "maximum", "the maximum of connections is intercepted")
+/* Reasons why a tracked connection is not intercepted: REASON(id, "word", sentence). The checks
+ * run in this order, and the first failed one is the reason. */
+#define ACCEL_REASON_TABLE(REASON)                                                                 \
+	REASON(NONE, NULL, "no check fails")                                                       \
+	REASON(OFF, "off", "acceleration is switched off, or leon-accel is about to end")          \
+	REASON(UNREACHED, "peer-down", "there is no connection to the accelerator of its node")    \
+	REASON(BYPASSED, "bypassed", "TCP with its node passes leon-accel by")                     \
+	REASON(EXCLUDED, "excluded", "the configuration excludes it")                              \
+	REASON(NEAR, "near", "the latency to its node is below the threshold")                     \
+	REASON(UNMOVED, "not-moved", "none of its hosts moved to another node")                    \
+	REASON(SHORT, "few-segments", "it has carried fewer data segments than the minimum")       \
+	REASON(SILENT, "peer-silent", "the accelerator of its node does not answer now")           \
+	REASON(FOREIGN, "foreign", "it uses an option that admits no proxy, or urgent data")       \
+	REASON(ENDING, "ending", "both hosts have sent a FIN")                                     \
+	REASON(UNSEEN, "unseen", "frames of one of its hosts were not seen yet")                   \
+	REASON(UNFIT, "unfit", "the clock of its timestamps is not known")                         \
+	REASON(PEER_FULL, "peer-full", "the other accelerator has its maximum of connections")     \
+	REASON(PEER_EXCLUDES, "peer-excludes", "the configuration of the other node excludes it")  \
+	REASON(PEER_OFF, "peer-off", "the other accelerator intercepts nothing of this node")      \
+	REASON(PEER_LATER, "peer-later", "the other accelerator refused it for now")               \
+	REASON(LATER, "later", "an attempt failed, or it was returned a moment ago")               \
+	REASON(NO_BENEFIT, "no-benefit", "its hosts send too little to gain")                      \
+	REASON(MEASURING, "measuring", "its rate is not measured yet")                             \
+	REASON(FAST, "fast-enough", "it would not be faster")                                      \
+	REASON(BUSY, "attempts", "as many attempts with its node are under way as may be")         \
+	REASON(FULL, "maximum", "the maximum of connections is intercepted")
 
-enum accel_why {
-#define AS_ENUM(id, word, sentence) ACCEL_WHY_##id,
-	ACCEL_WHY_TABLE(AS_ENUM)
+enum accel_reason {
+#define AS_ENUM(id, word, sentence) ACCEL_REASON_##id,
+	ACCEL_REASON_TABLE(AS_ENUM)
 #undef AS_ENUM
-		ACCEL_WHYS,
+		ACCEL_N_REASONS,
 };
 /* NULL: no reason. */
-const char *accel_why_word(enum accel_why why);
-const char *accel_why_sentence(enum accel_why why);
+const char *accel_reason_word(enum accel_reason reason);
+const char *accel_reason_sentence(enum accel_reason reason);
 
 /* Inputs of other members that leon-accel refuses, each with a counter: MISUSE(id, "word",
  * sentence). */
@@ -137,18 +137,18 @@ struct accel_bytes {
 	uint64_t out, in, carried_out, carried_in;
 };
 
-/* Estimate of the saved time, see leon-accel/saving.h. */
+/* Estimate of the saved time, see leon-accel/time_saved.h. */
 struct accel_time {
 	uint64_t with_ms, without_ms;
 };
 
 struct accel_totals {
-	uint32_t followed, taken_now;
+	uint32_t tracked, intercepted_now;
 	/* Plain tracked connections, by the reason why they are not intercepted. */
-	uint32_t plain[ACCEL_WHYS];
+	uint32_t plain[ACCEL_N_REASONS];
 	uint64_t held;	      /* Bytes of held frames. */
 	uint64_t undelivered; /* Acknowledged, possibly undelivered bytes. */
-	uint64_t taken, returned, reset, refused;
+	uint64_t intercepted, returned, reset, refused;
 	uint64_t queue_full, held_dropped;
 	uint64_t misuse[ACCEL_N_MISUSES]; /* By enum accel_misuse, sum over all nodes. */
 	uint64_t fault[ACCEL_N_FAULTS];	  /* By enum accel_fault. */
@@ -159,8 +159,8 @@ struct accel_totals {
 struct accel_node {
 	node_id_t id;
 	bool reached; /* The inter-proxy connection is established. */
-	uint32_t taken_now;
-	uint64_t taken, returned, reset, refused;
+	uint32_t intercepted_now;
+	uint64_t intercepted, returned, reset, refused;
 	uint64_t misuse[ACCEL_N_MISUSES]; /* By enum accel_misuse. */
 };
 
@@ -174,7 +174,7 @@ struct accel_conn {
 	uint32_t since_ms, held;
 	uint64_t undelivered; /* Acknowledged, possibly undelivered bytes. */
 	uint16_t times;	      /* Number of interceptions. */
-	uint8_t why;	      /* enum accel_why. */
+	uint8_t reason;	      /* enum accel_reason. */
 	struct accel_bytes bytes;
 	struct accel_time time;
 };

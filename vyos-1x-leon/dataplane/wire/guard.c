@@ -26,13 +26,13 @@
 #define AT_SEGMENT     (AT_SEQUENCE + 8)
 #define AT_FLAGS       (AT_SEGMENT + 3)
 #define AT_PREFERENCE  (AT_FLAGS + 1)
-#define AT_HEARD       (AT_PREFERENCE + 1)
+#define AT_RECEIVED    (AT_PREFERENCE + 1)
 
 /* LLC of an unnumbered frame to SNAP (IEEE 802) with a locally administered protocol identifier
  * (02). The frame has no EtherType, which some radio bridges would reflect. */
 static const uint8_t snap_header[] = { 0xaa, 0xaa, 0x03, 0x02, 'L', 'E', 'O', 'N' };
 
-static_assert(AT_HEARD + 4 * GUARD_HEARD_MAX == GUARD_SIGNED_LEN, "guard layout");
+static_assert(AT_RECEIVED + 4 * GUARD_RECEIVED_MAX == GUARD_SIGNED_LEN, "guard layout");
 static_assert(GUARD_SIGNED_LEN + GUARD_AUTH_LEN == GUARD_TYPE, "guard layout");
 static_assert(ETH_HDR_LEN + GUARD_TYPE == GUARD_FRAME_LEN, "guard layout");
 static_assert(GUARD_FRAME_LEN + TAG_LEN == GUARD_FRAME_MAX, "guard layout");
@@ -89,8 +89,8 @@ int guard_decode(const void *frame, size_t len, struct guard_frame *g)
 	g->segment = get_u24(body + AT_SEGMENT);
 	g->flags = body[AT_FLAGS];
 	g->preference = body[AT_PREFERENCE];
-	for (unsigned i = 0; i < GUARD_HEARD_MAX; i++)
-		g->heard[i] = get_u32(body + AT_HEARD + 4 * i);
+	for (unsigned i = 0; i < GUARD_RECEIVED_MAX; i++)
+		g->received[i] = get_u32(body + AT_RECEIVED + 4 * i);
 	memcpy(g->auth, body + GUARD_SIGNED_LEN, GUARD_AUTH_LEN);
 	return g->node == NODE_ID_NONE || mac_is_multicast(g->src) ? -EBADMSG : 0;
 }
@@ -118,8 +118,8 @@ size_t guard_encode(const struct guard_frame *g, void *out)
 	put_u24(p + AT_SEGMENT, g->segment);
 	p[AT_FLAGS] = g->flags;
 	p[AT_PREFERENCE] = g->preference;
-	for (unsigned i = 0; i < GUARD_HEARD_MAX; i++)
-		put_u32(p + AT_HEARD + 4 * i, g->heard[i]);
+	for (unsigned i = 0; i < GUARD_RECEIVED_MAX; i++)
+		put_u32(p + AT_RECEIVED + 4 * i, g->received[i]);
 	memcpy(p + GUARD_SIGNED_LEN, g->auth, GUARD_AUTH_LEN);
 	return (size_t)(p - (uint8_t *)out) + GUARD_TYPE;
 }

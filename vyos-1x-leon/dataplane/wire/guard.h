@@ -24,12 +24,12 @@
 
 #include "base/addr.h"
 
-#define GUARD_HEARD_MAX	 8
-#define GUARD_AUTH_LEN	 16
-#define GUARD_SIGNED_LEN 69 /* bytes under the authenticator, from the LLC header on */
-#define GUARD_TYPE	 85 /* length of LLC, in place of an EtherType */
-#define GUARD_FRAME_LEN	 99 /* untagged; a tag adds 4 bytes */
-#define GUARD_FRAME_MAX	 103
+#define GUARD_RECEIVED_MAX 8
+#define GUARD_AUTH_LEN	   16
+#define GUARD_SIGNED_LEN   69 /* bytes under the authenticator, from the LLC header on */
+#define GUARD_TYPE	   85 /* length of LLC, in place of an EtherType */
+#define GUARD_FRAME_LEN	   99 /* untagged; a tag adds 4 bytes */
+#define GUARD_FRAME_MAX	   103
 
 enum guard_flags {
 	GUARD_FORWARDS = 0x01, /* The sender forwards the VLAN between LAN and overlay. */
@@ -48,7 +48,7 @@ struct guard_frame {
 	uint8_t preference;
 	/* guard_mark() of the other nodes from which the sender receives guards in this VLAN.
 	 * Unused elements at the end are 0. */
-	uint32_t heard[GUARD_HEARD_MAX];
+	uint32_t received[GUARD_RECEIVED_MAX];
 	uint8_t auth[GUARD_AUTH_LEN];
 };
 

@@ -528,7 +528,7 @@ static void read_row(struct rbuf *b, struct msg *m)
 		e->silent = e->up && (state & ENTRY_SILENT);
 		e->loss_pm = state & ENTRY_LOSS;
 		e->rtt_us = rbuf_u24(b);
-		e->lasting_us = rbuf_u24(b);
+		e->long_term_us = rbuf_u24(b);
 		e->var_us = rbuf_u24(b);
 		e->mtu = rbuf_u16(b);
 	}
@@ -552,7 +552,7 @@ static void write_row(struct wbuf *b, const struct msg *m)
 		wbuf_u16(b, (uint16_t)((e->up ? ENTRY_UP : 0) |
 				       (e->up && e->silent ? ENTRY_SILENT : 0) | e->loss_pm));
 		wbuf_u24(b, min_of(e->rtt_us, U24_MAX));
-		wbuf_u24(b, min_of(e->lasting_us, U24_MAX));
+		wbuf_u24(b, min_of(e->long_term_us, U24_MAX));
 		wbuf_u24(b, min_of(e->var_us, U24_MAX));
 		wbuf_u16(b, e->mtu);
 	}

@@ -161,12 +161,12 @@ struct row_entry {
 	node_id_t node;
 	bool up; /* last known state of the link */
 	/* Latencies have 24 bits on the wire and saturate. */
-	uint32_t rtt_us;     /* short-term average of the round-trip time */
-	uint32_t lasting_us; /* long-term average of the round-trip time */
-	uint32_t var_us;     /* mean deviation from the long-term average */
-	uint16_t loss_pm;    /* smoothed loss in 1/1000, 0..1000 */
-	uint16_t mtu;	     /* largest LEON datagram (UDP payload) that passes, bytes */
-	bool silent;	     /* unresponsive: up, but the last probes are unanswered */
+	uint32_t rtt_us;       /* short-term average of the round-trip time */
+	uint32_t long_term_us; /* long-term average of the round-trip time */
+	uint32_t var_us;       /* mean deviation from the long-term average */
+	uint16_t loss_pm;      /* smoothed loss in 1/1000, 0..1000 */
+	uint16_t mtu;	       /* largest LEON datagram (UDP payload) that passes, bytes */
+	bool silent;	       /* unresponsive: up, but the last probes are unanswered */
 };
 struct msg_row {
 	node_id_t origin;

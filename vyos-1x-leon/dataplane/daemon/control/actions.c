@@ -108,6 +108,6 @@ enum command_result reset_node(struct command *c)
 	neigh_forget_slot(c->d->neigh, n->slot, NULL);
 	if (n->slot != SLOT_SELF && overlay_link(c->d->overlay, n->slot, &link) &&
 	    link.ep.ip.family)
-		overlay_link_suspect(c->d->overlay, &link.ep);
+		overlay_link_error(c->d->overlay, &link.ep);
 	return CMD_DONE;
 }

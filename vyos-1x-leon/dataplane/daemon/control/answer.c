@@ -111,11 +111,11 @@ void answer_left(struct jsonw *w, const char *key, mono_t now, mono_t t)
 	answer_known(w, key, !mono_is_never(t), left_s > 0 ? (uint64_t)left_s : 0);
 }
 
-void answer_rival(struct jsonw *w, const char *key, struct leond *d, uint16_t slot, mono_t now)
+void answer_duplicate(struct jsonw *w, const char *key, struct leond *d, uint16_t slot, mono_t now)
 {
-	struct overlay_rival r;
+	struct overlay_duplicate r;
 
-	if (!overlay_rival(d->overlay, slot, &r)) {
+	if (!overlay_duplicate(d->overlay, slot, &r)) {
 		jsonw_null(w, key);
 		return;
 	}

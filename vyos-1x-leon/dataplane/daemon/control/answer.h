@@ -30,7 +30,7 @@ void answer_endpoint(struct jsonw *w, const char *key, const struct endpoint *ep
 /* Writes "ipsec" or "no"; null without an address. */
 void answer_protected(struct jsonw *w, struct leond *d, const struct ip_addr *ip, mono_t now);
 /* Writes the duplicate of this slot's node-id; null if there is none. */
-void answer_rival(struct jsonw *w, const char *key, struct leond *d, uint16_t slot, mono_t now);
+void answer_duplicate(struct jsonw *w, const char *key, struct leond *d, uint16_t slot, mono_t now);
 /* Writes an identity; NULL: null. */
 void answer_key(struct jsonw *w, const char *key, const uint8_t *identity);
 /* Writes null for an unknown value. */

@@ -18,7 +18,7 @@ enum role {
 	ROLE_BEST = 2,
 	ROLE_DIRECT = 4,
 	ROLE_ALTERNATIVE = 8,
-	ROLE_LASTING = 16
+	ROLE_LONG_TERM = 16
 };
 
 struct candidate {
@@ -94,7 +94,7 @@ static void write_load(struct command *c, uint16_t from, uint16_t to)
 	bool own = from == SLOT_SELF && overlay_link(c->d->overlay, to, &l) && l.load.known;
 
 	answer_known(c->w, "own_load_us", own, l.load.load_us);
-	answer_known(c->w, "longer_us", own, (uint64_t)l.load.longer_us);
+	answer_known(c->w, "persistent_us", own, (uint64_t)l.load.persistent_us);
 }
 
 static void write_link(struct command *c, uint16_t from, uint16_t to)
@@ -115,7 +115,7 @@ static void write_link(struct command *c, uint16_t from, uint16_t to)
 	jsonw_bool(c->w, "up", exists);
 	jsonw_bool(c->w, "silent", exists && e.silent);
 	answer_known(c->w, "rtt_us", up, e.rtt_us);
-	answer_known(c->w, "lasting_rtt_us", up, e.lasting_us);
+	answer_known(c->w, "long_term_rtt_us", up, e.long_term_us);
 	answer_known(c->w, "variation_us", up, e.var_us);
 	answer_known(c->w, "loss_permille", up, e.loss_pm);
 	answer_known(c->w, "loss_cost_us", up,
@@ -132,7 +132,7 @@ static void write_roles(struct jsonw *w, unsigned roles)
 		const char *name;
 	} names[] = { { ROLE_IN_USE, "in-use" },
 		      { ROLE_BEST, "best" },
-		      { ROLE_LASTING, "lasting" },
+		      { ROLE_LONG_TERM, "long-term" },
 		      { ROLE_DIRECT, "direct" },
 		      { ROLE_ALTERNATIVE, "alternative" } };
 
@@ -154,7 +154,7 @@ static void write_candidate(struct command *c, const struct candidate *cand)
 	write_roles(c->w, cand->roles);
 	answer_hops(c->w, "hops", "hop_names", c->d, &p);
 	answer_known(c->w, "cost_us", p.cost_us != COST_INFINITE, p.cost_us);
-	answer_known(c->w, "lasting_cost_us", p.cost_us != COST_INFINITE, p.lasting_us);
+	answer_known(c->w, "long_term_cost_us", p.cost_us != COST_INFINITE, p.long_term_us);
 	answer_known(c->w, "noise_us", p.cost_us != COST_INFINITE, p.noise_us);
 	answer_known(c->w, "latency_us", p.cost_us != COST_INFINITE, p.rtt_us);
 	answer_known(c->w, "mtu", p.mtu != 0, p.mtu);
@@ -175,8 +175,8 @@ static const char *ms(char *buf, size_t len, uint32_t us)
 }
 
 /* Describes the condition for or against a change now, and the requirements of a change. */
-static void write_what_it_takes(struct command *c, const struct choice *ch,
-				const struct choice_params *p)
+static void write_requirements(struct command *c, const struct choice *ch,
+			       const struct choice_params *p)
 {
 	uint32_t now_us = choice_cost_to_beat(ch, &ch->best, p);
 	char text[512], a[32], b[32], d[32], e[32];
@@ -197,11 +197,11 @@ static void write_what_it_takes(struct command *c, const struct choice *ch,
 			 "than the path in use now. If a link of the path in use fails or falls "
 			 "silent, the "
 			 "change is immediate.",
-			 ms(a, sizeof(a), ch->path.cost_us), ms(b, sizeof(b), ch->path.lasting_us),
-			 ms(d, sizeof(d), now_us),
+			 ms(a, sizeof(a), ch->path.cost_us),
+			 ms(b, sizeof(b), ch->path.long_term_us), ms(d, sizeof(d), now_us),
 			 noisy ? " (the threshold includes the noise of both paths)" : "",
-			 ms(e, sizeof(e), choice_lasting_to_beat(ch, p)));
-	jsonw_str(c->w, "what_it_takes", text);
+			 ms(e, sizeof(e), choice_long_term_to_beat(ch, p)));
+	jsonw_str(c->w, "requirements", text);
 }
 
 static void write_rule(struct command *c, const struct choice *ch)
@@ -219,9 +219,9 @@ static void write_rule(struct command *c, const struct choice *ch)
 	jsonw_u64(c->w, "changes", ch->n_changes);
 	answer_known(c->w, "cost_to_beat_us", usable,
 		     usable ? choice_cost_to_beat(ch, &ch->best, &p) : 0);
-	answer_known(c->w, "lasting_to_beat_us", usable,
-		     usable ? choice_lasting_to_beat(ch, &p) : 0);
-	write_what_it_takes(c, ch, &p);
+	answer_known(c->w, "long_term_to_beat_us", usable,
+		     usable ? choice_long_term_to_beat(ch, &p) : 0);
+	write_requirements(c, ch, &p);
 	jsonw_u64(c->w, "hold_remaining_ms", hold_ms > 0 ? (uint64_t)hold_ms : 0);
 	answer_rules(c->w, conf);
 }
@@ -241,7 +241,7 @@ enum command_result explain_path(struct command *c)
 		return command_refuse(c, "no path to the node has been computed yet");
 	add(&list, &ch->path, ROLE_IN_USE);
 	add(&list, &ch->best, ROLE_BEST);
-	add(&list, &ch->lasting, ROLE_LASTING);
+	add(&list, &ch->long_term, ROLE_LONG_TERM);
 	add(&list, &(struct path){ .n_hops = 1, .hop = { n->slot } }, ROLE_DIRECT);
 	add_alternatives(c->d, n->slot, &list);
 

@@ -82,7 +82,7 @@ static void link_variation(struct out *o, const char *name, const struct node *n
 	if (!link_of(o, n, &l) || !l.up || l.filter.n_samples == 0)
 		return;
 	put_node_sample(o, name, n);
-	put_seconds(o, (uint64_t)l.filter.sway_us);
+	put_seconds(o, (uint64_t)l.filter.variation_us);
 }
 
 static void link_loss(struct out *o, const char *name, const struct node *n)
@@ -216,7 +216,7 @@ static void path_mean_direct_latency(struct out *o, const char *name, const stru
 	mean_latency(o, name, n, true);
 }
 
-static const struct one_way *ways_of(struct out *o, const struct node *n)
+static const struct one_way *directions_of(struct out *o, const struct node *n)
 {
 	const struct one_way *w = overlay_one_way(o->d->overlay, n->slot);
 
@@ -231,26 +231,26 @@ static void put_us(struct out *o, const char *name, const struct node *n, int64_
 
 static void path_jitter(struct out *o, const char *name, const struct node *n)
 {
-	const struct one_way *w = ways_of(o, n);
+	const struct one_way *w = directions_of(o, n);
 
 	if (w)
 		put_us(o, name, n, w->jitter_us);
 }
 
-static void path_there_variation(struct out *o, const char *name, const struct node *n)
+static void path_forward_variation(struct out *o, const char *name, const struct node *n)
 {
-	const struct one_way *w = ways_of(o, n);
+	const struct one_way *w = directions_of(o, n);
 
 	if (w)
-		put_us(o, name, n, w->there.beyond_us);
+		put_us(o, name, n, w->forward.beyond_us);
 }
 
-static void path_back_variation(struct out *o, const char *name, const struct node *n)
+static void path_return_variation(struct out *o, const char *name, const struct node *n)
 {
-	const struct one_way *w = ways_of(o, n);
+	const struct one_way *w = directions_of(o, n);
 
 	if (w)
-		put_us(o, name, n, w->back.beyond_us);
+		put_us(o, name, n, w->reverse.beyond_us);
 }
 
 static void critical_paths(struct out *o, const char *name, const struct node *n)
@@ -308,10 +308,11 @@ static void put_nodes(struct out *o)
 	put_per_node(o, "path_jitter_seconds", "gauge",
 		     "Mean difference between consecutive round-trip times of the path in use.",
 		     path_jitter);
-	put_per_node(o, "path_there_variation_seconds", "gauge",
-		     "One-way delay to the node above its recent minimum.", path_there_variation);
-	put_per_node(o, "path_back_variation_seconds", "gauge",
-		     "One-way delay from the node above its recent minimum.", path_back_variation);
+	put_per_node(o, "path_forward_variation_seconds", "gauge",
+		     "One-way delay to the node above its recent minimum.", path_forward_variation);
+	put_per_node(o, "path_return_variation_seconds", "gauge",
+		     "One-way delay from the node above its recent minimum.",
+		     path_return_variation);
 	put_per_node(o, "critical_paths", "gauge",
 		     "Number of paths that carry critical frames to the node at a time.",
 		     critical_paths);
@@ -359,9 +360,9 @@ static void put_segments(struct out *o)
 {
 	put_per_vlan(o, "vlan_flooded_total", "Frames flooded to the nodes with the VLAN.",
 		     offsetof(struct fwd_vlan, flooded));
-	put_per_vlan(o, "vlan_spared_total",
+	put_per_vlan(o, "vlan_pruned_total",
 		     "Copies of flooded frames not sent, because the node does not serve the VLAN.",
-		     offsetof(struct fwd_vlan, spared));
+		     offsetof(struct fwd_vlan, pruned));
 	put_per_vlan(o, "vlan_limited_total", "Frames above storm-control per-vlan.",
 		     offsetof(struct fwd_vlan, limited));
 }
@@ -442,7 +443,7 @@ static void put_peers(struct out *o)
 			continue;
 		put_sample(o, "peer_reached");
 		put_label(o, "peer", r.peer->name);
-		put_label(o, "result", r.seed.reached ? "" : reach_finding_name(r.best));
+		put_label(o, "result", r.seed.reached ? "" : reach_diagnosis_name(r.best));
 		put_u64(o, r.seed.reached);
 	}
 }
@@ -524,21 +525,21 @@ static void accelerator_reached(struct out *o, const char *name, const struct no
 	put_u64(o, counted.reached);
 }
 
-static void accelerator_aside(struct out *o, const char *name, const struct node *n)
+static void accelerator_bypassed(struct out *o, const char *name, const struct node *n)
 {
 	if (!accel_queues_reach(o->d, n->slot))
 		return;
 	put_node_sample(o, name, n);
-	put_u64(o, accel_queues_aside(o->d, n->slot));
+	put_u64(o, accel_queues_bypassed(o->d, n->slot));
 }
 
 static void put_plain(struct out *o, const struct accel_totals *t)
 {
 	put_head(o, "accel_plain", "gauge", "Followed TCP connections not intercepted, by reason.");
-	for (enum accel_why why = ACCEL_WHY_NONE + 1; why < ACCEL_WHYS; why++) {
+	for (enum accel_reason reason = ACCEL_REASON_NONE + 1; reason < ACCEL_N_REASONS; reason++) {
 		put_sample(o, "accel_plain");
-		put_label(o, "reason", accel_why_word(why));
-		put_u64(o, t->plain[why]);
+		put_label(o, "reason", accel_reason_word(reason));
+		put_u64(o, t->plain[reason]);
 	}
 }
 
@@ -562,20 +563,20 @@ static void put_kinds(struct out *o, const struct accel_totals *t)
 
 static void put_accelerator(struct out *o, const struct accel_totals *t)
 {
-	put_gauge(o, "accel_followed", "TCP connections followed by leon-accel.", t->followed);
+	put_gauge(o, "accel_tracked", "TCP connections followed by leon-accel.", t->tracked);
 	put_gauge(o, "accel_fast_enough",
 		  "Followed TCP connections not intercepted, because the estimate shows no gain.",
-		  t->plain[ACCEL_WHY_FAST]);
+		  t->plain[ACCEL_REASON_FAST]);
 	put_plain(o, t);
-	put_gauge(o, "accel_connections", "TCP connections intercepted now.", t->taken_now);
+	put_gauge(o, "accel_connections", "TCP connections intercepted now.", t->intercepted_now);
 	put_gauge(o, "accel_held_bytes", "Bytes of frames held during takeovers and releases.",
 		  t->held);
 	put_gauge(o, "accel_undelivered_bytes",
 		  "Bytes acknowledged to a sending host and possibly not delivered yet.",
 		  t->undelivered);
-	put_counter(o, "accel_taken_total", "TCP connections intercepted since the start.",
-		    t->taken);
-	put_counter(o, "accel_returned_total", "Intercepted TCP connections released to the hosts.",
+	put_counter(o, "accel_intercepted_total", "TCP connections intercepted since the start.",
+		    t->intercepted);
+	put_counter(o, "accel_released_total", "Intercepted TCP connections released to the hosts.",
 		    t->returned);
 	put_counter(o, "accel_reset_total", "Intercepted TCP connections reset.", t->reset);
 	put_counter(o, "accel_refused_total",
@@ -600,9 +601,9 @@ static void put_accelerator(struct out *o, const struct accel_totals *t)
 	put_per_node(o, "accel_reached", "gauge",
 		     "1 where there is a carrier to the accelerator of the node.",
 		     accelerator_reached);
-	put_per_node(o, "accel_aside", "gauge",
+	put_per_node(o, "accel_bypassed", "gauge",
 		     "1 where TCP to and from the node, which is near, goes past leon-accel.",
-		     accelerator_aside);
+		     accelerator_bypassed);
 }
 
 static void put_acceleration(struct out *o)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "daemon/control/metrics_out.h"
-#include "daemon/host/line.h"
+#include "daemon/host/bottleneck.h"
 #include "daemon/host/senders.h"
 #include "daemon/leond.h"
 
@@ -97,7 +97,7 @@ static void put_figures(struct out *o, const char *kind, const char *whose, put_
 
 /* Rates directly to and from each node, in kbit/s. */
 struct node_rates {
-	uint32_t limit, asked, share, received;
+	uint32_t limit, requested, share, received;
 };
 
 static void put_rates(struct out *o, const char *name, const char *help, size_t field)
@@ -105,7 +105,7 @@ static void put_rates(struct out *o, const char *name, const char *help, size_t 
 	put_head(o, name, "gauge", help);
 	for (const struct node *n = NULL; (n = nodedb_next(overlay_nodes(o->d->overlay), n));) {
 		const struct node_rates r = { fwd_hop_kbits(o->d->fwd, n->slot),
-					      overlay_asked(o->d->overlay, n->slot),
+					      overlay_requested_kbits(o->d->overlay, n->slot),
 					      overlay_share(o->d->overlay, n->slot),
 					      senders_kbits(o->d, n->slot) };
 		uint32_t kbits = *(const uint32_t *)((const char *)&r + field);
@@ -123,9 +123,9 @@ void put_next_hop_queues(struct out *o)
 		  "Rate limit of direct traffic to the node: shaper per-peer or the rate requested "
 		  "by the node.",
 		  offsetof(struct node_rates, limit));
-	put_rates(o, "next_hop_asked_bytes_per_second",
+	put_rates(o, "next_hop_requested_bytes_per_second",
 		  "Rate limit requested by the node for its shaper ingress.",
-		  offsetof(struct node_rates, asked));
+		  offsetof(struct node_rates, requested));
 	put_figures(o, "next_hop_queue", "for the node", put_next_hops);
 	put_gauge(o, "shaper_ingress_bytes_per_second", "Rate of shaper ingress. 0: no limit.",
 		  o->d->conf->shaper_ingress_kbits * UINT64_C(125));
@@ -147,9 +147,9 @@ void put_queues(struct out *o)
 	put_gauge(o, "queue_bytes", "Backlog between the TAP and the overlay.", q.backlog_bytes);
 	put_gauge(o, "shaper_egress_bytes_per_second", "Rate of shaper egress. 0: no limit.",
 		  o->d->conf->shaper_egress_kbits * UINT64_C(125));
-	put_gauge(o, "line_limit_bytes_per_second",
+	put_gauge(o, "bottleneck_limit_bytes_per_second",
 		  "Rate limit of the line: shaper egress or automatic. 0: no limit.",
-		  line_view(o->d).limit_kbits * UINT64_C(125));
+		  bottleneck_view(o->d).limit_kbits * UINT64_C(125));
 	put_head(
 		o, "queue_wait_seconds", "histogram",
 		"Queueing delay of frames between the TAP and the overlay, without the bulk tier.");

@@ -21,7 +21,7 @@ static const char *state_word(const struct leond *d)
 {
 	if (!d->conf->acceleration)
 		return "off";
-	return accel_reports_totals(d) ? "here" : "absent";
+	return accel_reports_totals(d) ? "running" : "absent";
 }
 
 static void write_state(struct command *c)
@@ -55,7 +55,7 @@ static void write_bytes(struct jsonw *w, const struct accel_bytes *b)
 	answer_known(w, "ratio_permille", carried > 0, carried ? all * 1000 / carried : 0);
 }
 
-static void write_worth(struct command *c, const struct accel_time *t)
+static void write_benefit(struct command *c, const struct accel_time *t)
 {
 	struct energy_model m = model_of(c->d->conf);
 	struct jsonw *w = c->w;
@@ -92,8 +92,8 @@ static void write_terms(struct command *c)
 static void write_plain(struct jsonw *w, const struct accel_totals *t)
 {
 	jsonw_object(w, "plain");
-	for (enum accel_why why = ACCEL_WHY_NONE + 1; why < ACCEL_WHYS; why++)
-		jsonw_u64(w, accel_why_word(why), t->plain[why]);
+	for (enum accel_reason reason = ACCEL_REASON_NONE + 1; reason < ACCEL_N_REASONS; reason++)
+		jsonw_u64(w, accel_reason_word(reason), t->plain[reason]);
 	jsonw_end(w);
 }
 
@@ -101,15 +101,15 @@ static void write_totals(struct command *c, const struct accel_totals *t)
 {
 	struct jsonw *w = c->w;
 
-	jsonw_u64(w, "followed", t->followed);
-	jsonw_u64(w, "fast_enough", t->plain[ACCEL_WHY_FAST]);
+	jsonw_u64(w, "tracked", t->tracked);
+	jsonw_u64(w, "fast_enough", t->plain[ACCEL_REASON_FAST]);
 	write_plain(w, t);
-	jsonw_u64(w, "connections", t->taken_now);
+	jsonw_u64(w, "connections", t->intercepted_now);
 	jsonw_u64(w, "held_bytes", t->held);
 	jsonw_u64(w, "undelivered_bytes", t->undelivered);
 	jsonw_object(w, "counted");
-	jsonw_u64(w, "taken", t->taken);
-	jsonw_u64(w, "returned", t->returned);
+	jsonw_u64(w, "intercepted", t->intercepted);
+	jsonw_u64(w, "released", t->returned);
 	jsonw_u64(w, "refused", t->refused);
 	jsonw_u64(w, "reset", t->reset);
 	jsonw_u64(w, "queue_full", t->queue_full);
@@ -120,7 +120,7 @@ static void write_totals(struct command *c, const struct accel_totals *t)
 		jsonw_u64(w, accel_fault_word(i), t->fault[i]);
 	jsonw_end(w);
 	write_bytes(w, &t->bytes);
-	write_worth(c, &t->time);
+	write_benefit(c, &t->time);
 }
 
 /* What becomes of TCP to and from a node. */
@@ -128,7 +128,7 @@ static const char *tcp_word(const struct leond *d, uint16_t slot)
 {
 	if (!accel_queues_reach(d, slot))
 		return "plain";
-	return accel_queues_aside(d, slot) ? "aside" : "followed";
+	return accel_queues_bypassed(d, slot) ? "bypassed" : "tracked";
 }
 
 static void write_node(struct command *c, const struct node *n)
@@ -145,9 +145,9 @@ static void write_node(struct command *c, const struct node *n)
 	answer_known(w, "latency_us", known, known ? ch->path.rtt_us : 0);
 	jsonw_bool(w, "reached", counted.reached);
 	jsonw_str(w, "tcp", tcp_word(c->d, n->slot));
-	jsonw_u64(w, "connections", counted.taken_now);
-	jsonw_u64(w, "taken", counted.taken);
-	jsonw_u64(w, "returned", counted.returned);
+	jsonw_u64(w, "connections", counted.intercepted_now);
+	jsonw_u64(w, "intercepted", counted.intercepted);
+	jsonw_u64(w, "released", counted.returned);
 	jsonw_u64(w, "refused", counted.refused);
 	jsonw_u64(w, "reset", counted.reset);
 	jsonw_end(w);
@@ -177,8 +177,8 @@ struct listing {
 static const char *conn_state_word(const struct accel_conn *conn)
 {
 	static const char *const word[ACCEL_CONN_STATES] = {
-		[ACCEL_CONN_PLAIN] = "returned", [ACCEL_CONN_DRAINING] = "draining",
-		[ACCEL_CONN_TAKEN] = "taken",	 [ACCEL_CONN_RETURNING] = "returning",
+		[ACCEL_CONN_PLAIN] = "released",	  [ACCEL_CONN_DRAINING] = "draining",
+		[ACCEL_CONN_INTERCEPTED] = "intercepted", [ACCEL_CONN_RETURNING] = "returning",
 		[ACCEL_CONN_CLOSED] = "closed",
 	};
 
@@ -199,13 +199,13 @@ static void write_conn(struct command *c, const struct accel_conn *conn)
 	answer_id(w, "node_id", conn->node);
 	answer_name(w, "name", c->d, conn->node);
 	jsonw_str(w, "state", conn_state_word(conn));
-	jsonw_str(w, "reason", accel_why_word(conn->why));
+	jsonw_str(w, "reason", accel_reason_word(conn->reason));
 	jsonw_u64(w, "since_seconds", conn->since_ms / 1000);
-	jsonw_u64(w, "times_taken", conn->times);
+	jsonw_u64(w, "times_intercepted", conn->times);
 	jsonw_u64(w, "held_frames", conn->held);
 	jsonw_u64(w, "undelivered_bytes", conn->undelivered);
 	write_bytes(w, &conn->bytes);
-	write_worth(c, &conn->time);
+	write_benefit(c, &conn->time);
 	jsonw_end(w);
 }
 
@@ -257,7 +257,7 @@ enum command_result show_acceleration_connections(struct command *c)
 		free(l);
 		return CMD_DONE;
 	}
-	if (accel_reports_ask(c->d, on_answer, l))
+	if (accel_reports_request(c->d, on_answer, l))
 		return CMD_LATER;
 	free(l);
 	return command_refuse(c, "too many ask for connections at a time: try again");
@@ -269,8 +269,8 @@ enum command_result reset_acceleration(struct command *c)
 
 	if (!c->d->conf->acceleration)
 		return command_refuse(c, "acceleration is not configured");
-	if (!t || !accel_reports_return(c->d))
+	if (!t || !accel_reports_release(c->d))
 		return command_refuse(c, "leon-accel is not here: no connection is taken");
-	jsonw_u64(c->w, "connections", t->taken_now);
+	jsonw_u64(c->w, "connections", t->intercepted_now);
 	return CMD_DONE;
 }

@@ -86,7 +86,7 @@ enum command_result show_identity(struct command *c)
 	answer_key(c->w, "identity", overlay_identity(c->d->overlay));
 	jsonw_str(c->w, "file", conf->identity_file);
 	jsonw_bool(c->w, "restricted", conf->n_trusted > 0);
-	answer_rival(c->w, "duplicate", c->d, SLOT_SELF, c->now);
+	answer_duplicate(c->w, "duplicate", c->d, SLOT_SELF, c->now);
 	jsonw_array(c->w, "identities");
 	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++) {
 		const struct node *n = nodedb_at(db, slot);

@@ -21,11 +21,11 @@ static void write_entry(struct command *c, uint16_t from, const struct node *to,
 	jsonw_bool(c->w, "up", e->up);
 	jsonw_bool(c->w, "silent", e->silent);
 	answer_known(c->w, "rtt_us", measured, e->rtt_us);
-	answer_known(c->w, "lasting_rtt_us", measured, e->lasting_us);
+	answer_known(c->w, "long_term_rtt_us", measured, e->long_term_us);
 	answer_known(c->w, "variation_us", measured, e->var_us);
 	answer_known(c->w, "loss_permille", measured, e->loss_pm);
 	answer_known(c->w, "mtu", e->mtu != 0, e->mtu);
-	jsonw_bool(c->w, "suspect", overlay_is_suspect(c->d->overlay, from, to->slot));
+	jsonw_bool(c->w, "asymmetric", overlay_is_asymmetric(c->d->overlay, from, to->slot));
 	jsonw_end(c->w);
 }
 
@@ -87,7 +87,7 @@ enum command_result show_latency(struct command *c)
 		answer_id(c->w, "node_id", n->id);
 		answer_name(c->w, "name", c->d, n->id);
 		jsonw_bool(c->w, "transit_disabled", slot && pp.no_relay[slot]);
-		jsonw_bool(c->w, "unheard", slot && pp.unheard[slot]);
+		jsonw_bool(c->w, "unreceived", slot && pp.unreceived[slot]);
 		jsonw_end(c->w);
 	}
 	jsonw_end(c->w);

@@ -41,10 +41,10 @@ static void write_link(struct jsonw *w, const struct overlay_link *l, mono_t now
 	jsonw_bool(w, "behind_nat", l->behind_nat);
 	jsonw_str(w, "link", l->up ? "up" : "down");
 	answer_known(w, "rtt_us", sampled, (uint64_t)l->filter.now_us);
-	answer_known(w, "lasting_rtt_us", sampled, (uint64_t)l->filter.lasting_us);
-	answer_known(w, "variation_us", sampled, (uint64_t)l->filter.sway_us);
+	answer_known(w, "long_term_rtt_us", sampled, (uint64_t)l->filter.long_term_us);
+	answer_known(w, "variation_us", sampled, (uint64_t)l->filter.variation_us);
 	answer_known(w, "loss_permille", sampled, l->filter.loss_pm);
-	answer_known(w, "min_rtt_us", sampled, (uint64_t)extreme_least(&l->filter.min));
+	answer_known(w, "min_rtt_us", sampled, (uint64_t)minmax_min(&l->filter.min));
 	answer_known(w, "link_mtu", l->mtu != 0, l->mtu);
 	answer_known(w, "probe_interval_ms", l->probe_ms != 0, l->probe_ms);
 	jsonw_str(w, "secret", secret_name(l->secret));
@@ -65,7 +65,7 @@ static void write_link(struct jsonw *w, const struct overlay_link *l, mono_t now
 static void write_no_link(struct jsonw *w, const struct node *n)
 {
 	static const char *const unknown[] = { "rtt_us",
-					       "lasting_rtt_us",
+					       "long_term_rtt_us",
 					       "variation_us",
 					       "loss_permille",
 					       "min_rtt_us",
@@ -139,7 +139,7 @@ static void write_node(struct command *c, const struct node *n, uint32_t n_macs)
 		   is_self	? overlay_identity(c->d->overlay)
 		   : n->has_key ? n->key
 				: NULL);
-	answer_rival(c->w, "duplicate", c->d, n->slot, c->now);
+	answer_duplicate(c->w, "duplicate", c->d, n->slot, c->now);
 	write_record(c->w, n);
 	jsonw_u64(c->w, "macs", n_macs);
 	jsonw_end(c->w);

@@ -59,8 +59,8 @@ static void write_jitter(struct command *c, const struct node *n)
 	if (!w)
 		w = &none;
 	answer_known(c->w, "jitter_us", known, us_of(w->jitter_us));
-	answer_known(c->w, "there_variation_us", known, us_of(w->there.beyond_us));
-	answer_known(c->w, "back_variation_us", known, us_of(w->back.beyond_us));
+	answer_known(c->w, "forward_variation_us", known, us_of(w->forward.beyond_us));
+	answer_known(c->w, "return_variation_us", known, us_of(w->reverse.beyond_us));
 }
 
 static void write_path(struct command *c, const struct node *n, const struct choice *ch,

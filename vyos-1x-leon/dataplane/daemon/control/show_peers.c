@@ -9,17 +9,19 @@
 
 static void write_address(struct command *c, const struct overlay_seed *s, unsigned k, bool reached)
 {
-	bool asked = s->address[k].asked > 0, found = !mono_is_never(s->address[k].found_at);
-	enum seed_finding f = s->address[k].finding;
+	bool requested = s->address[k].requested > 0,
+	     found = !mono_is_never(s->address[k].found_at);
+	enum seed_diagnosis f = s->address[k].diagnosis;
 	char buf[REACH_TEXT_LEN];
 
 	jsonw_object(c->w, NULL);
 	answer_endpoint(c->w, "endpoint", &s->address[k].ep);
-	jsonw_u64(c->w, "asked", s->address[k].asked);
-	answer_age(c->w, "asked_seconds", c->now, asked ? s->address[k].asked_at : MONO_NEVER);
+	jsonw_u64(c->w, "requested", s->address[k].requested);
+	answer_age(c->w, "requested_seconds", c->now,
+		   requested ? s->address[k].requested_at : MONO_NEVER);
 	/* For a reached peer, the diagnosis of its absence is outdated. */
-	jsonw_str(c->w, "result", reached ? NULL : reach_finding_name(f));
-	jsonw_str(c->w, "text", reached ? NULL : reach_finding_text(f, s->address[k].error, buf));
+	jsonw_str(c->w, "result", reached ? NULL : reach_diagnosis_name(f));
+	jsonw_str(c->w, "text", reached ? NULL : reach_diagnosis_text(f, s->address[k].error, buf));
 	answer_age(c->w, "result_seconds", c->now,
 		   found && !reached ? s->address[k].found_at : MONO_NEVER);
 	jsonw_end(c->w);

@@ -90,13 +90,13 @@ static void write_counts(struct command *c)
 	jsonw_object(w, "sent");
 	jsonw_u64(w, "frames", n[CNT_critical_frames]);
 	jsonw_u64(w, "bytes", n[CNT_critical_bytes]);
-	jsonw_u64(w, "twice", n[CNT_critical_twice]);
+	jsonw_u64(w, "duplicated", n[CNT_critical_duplicated]);
 	jsonw_u64(w, "once_over_budget", n[CNT_critical_over_budget]);
 	/* Workers count concurrently, so a difference may be negative and is limited to 0. */
 	jsonw_u64(w, "once_without_second_path",
 		  n[CNT_critical_frames] -
 			  min_of(n[CNT_critical_frames],
-				 n[CNT_critical_twice] + n[CNT_critical_over_budget]));
+				 n[CNT_critical_duplicated] + n[CNT_critical_over_budget]));
 	jsonw_u64(w, "extra_bytes", n[CNT_critical_extra_bytes]);
 	answer_known(w, "extra_kbits_mean", ms > 0,
 		     ms > 0 ? n[CNT_critical_extra_bytes] * 8 / (uint64_t)ms : 0);
@@ -112,12 +112,12 @@ static void write_counts(struct command *c)
 
 /* --- the two paths to each node --- */
 
-static void write_way(struct command *c, const char *key, const struct path *p)
+static void write_direction(struct command *c, const char *key, const struct path *p)
 {
 	jsonw_object(c->w, key);
 	answer_hops(c->w, "hops", "hop_names", c->d, p);
 	answer_known(c->w, "latency_us", path_works(p), p->rtt_us);
-	answer_known(c->w, "lasting_us", path_works(p), p->lasting_us);
+	answer_known(c->w, "long_term_us", path_works(p), p->long_term_us);
 	jsonw_end(c->w);
 }
 
@@ -132,8 +132,8 @@ static void write_pair(struct command *c, const struct node *n, const struct pai
 	jsonw_str(c->w, "state", pair_state_name(p->state));
 	answer_age(c->w, "since_seconds", c->now, p->since);
 	jsonw_str(c->w, "reason", pair_state_text(p->state));
-	write_way(c, "first", &p->way.first);
-	write_way(c, "second", &p->way.path);
+	write_direction(c, "first", &p->way.first);
+	write_direction(c, "second", &p->way.path);
 	answer_known(c->w, "difference_us", both, difference_us);
 	jsonw_u64(c->w, "changes", p->way.n_changes);
 	jsonw_u64(c->w, "loss_permille", p->loss_pm);

@@ -6,7 +6,7 @@
  */
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
-#include "daemon/host/line.h"
+#include "daemon/host/bottleneck.h"
 #include "daemon/host/senders.h"
 #include "daemon/leond.h"
 
@@ -65,7 +65,7 @@ static void write_tier(struct command *c, enum fwd_tier tier)
 
 static void write_next_hop(struct command *c, const struct node *n, uint32_t kbits)
 {
-	uint32_t asked = overlay_asked(c->d->overlay, n->slot);
+	uint32_t asked = overlay_requested_kbits(c->d->overlay, n->slot);
 	struct fwd_queue q;
 
 	fwd_queue_hop(c->d->fwd, n->slot, &q);
@@ -73,7 +73,7 @@ static void write_next_hop(struct command *c, const struct node *n, uint32_t kbi
 	answer_id(c->w, "node_id", n->id);
 	answer_name(c->w, "name", c->d, n->id);
 	jsonw_u64(c->w, "limit_kbits", kbits);
-	answer_known(c->w, "asked_kbits", asked != 0, asked);
+	answer_known(c->w, "requested_kbits", asked != 0, asked);
 	write_figures(c->w, &q);
 	jsonw_end(c->w);
 }
@@ -112,19 +112,19 @@ static void write_senders(struct command *c)
 	jsonw_end(c->w);
 }
 
-static void write_line(struct command *c)
+static void write_bottleneck(struct command *c)
 {
-	struct line_view v = line_view(c->d);
+	struct bottleneck_view v = bottleneck_view(c->d);
 
-	jsonw_object(c->w, "line");
+	jsonw_object(c->w, "bottleneck");
 	jsonw_bool(c->w, "automatic", v.automatic);
 	answer_known(c->w, "limit_kbits", v.limit_kbits != 0, v.limit_kbits);
 	jsonw_str(c->w, "state", autorate_state_name(v.state));
-	answer_known(c->w, "carries_kbits", v.carries_kbits != 0, v.carries_kbits);
+	answer_known(c->w, "capacity_kbits", v.capacity_kbits != 0, v.capacity_kbits);
 	answer_known(c->w, "queue_us", v.automatic, v.queue_us);
 	answer_known(c->w, "delivered_kbits", v.automatic, v.delivered_kbits);
 	jsonw_u64(c->w, "found", v.found);
-	jsonw_u64(c->w, "yielded", v.yielded);
+	jsonw_u64(c->w, "suspensions", v.suspensions);
 	jsonw_end(c->w);
 }
 
@@ -137,7 +137,7 @@ enum command_result show_queues(struct command *c)
 	answer_known(c->w, "shaper_egress_kbits", kbits != 0, kbits);
 	answer_known(c->w, "shaper_per_peer_kbits", per_peer != 0, per_peer);
 	answer_known(c->w, "shaper_ingress_kbits", ingress != 0, ingress);
-	write_line(c);
+	write_bottleneck(c);
 	jsonw_array(c->w, "queues");
 	for (unsigned i = 0; i < c->d->tap.n_queues; i++)
 		write_queue(c, i);

@@ -64,7 +64,7 @@ static void write_segment(struct command *c, uint16_t vlan)
 	jsonw_u64(c->w, "nodes", count_members(fwd_snap(c->d->fwd), vlan));
 	jsonw_u64(c->w, "macs", fdb_count_in(c->d->fdb, vlan));
 	jsonw_u64(c->w, "flooded", counted.flooded);
-	jsonw_u64(c->w, "spared", counted.spared);
+	jsonw_u64(c->w, "pruned", counted.pruned);
 	jsonw_u64(c->w, "limited", counted.limited);
 	jsonw_end(c->w);
 }

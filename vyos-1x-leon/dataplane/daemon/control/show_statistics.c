@@ -96,8 +96,8 @@ static void write_guard_vlan(struct command *c, const struct guard_vlan *v)
 	answer_forwarder(c->w, c->d, v->id);
 	answer_age(c->w, "since_seconds", c->now, v->since);
 	jsonw_array(c->w, "nodes");
-	for (unsigned i = 0; i < v->n_heard; i++) {
-		const struct guard_heard *h = &v->heard[i];
+	for (unsigned i = 0; i < v->n_received; i++) {
+		const struct guard_neighbor *h = &v->received[i];
 
 		jsonw_object(c->w, NULL);
 		answer_id(c->w, "node_id", h->node);
@@ -105,7 +105,7 @@ static void write_guard_vlan(struct command *c, const struct guard_vlan *v)
 		jsonw_u64(c->w, "segment", h->segment);
 		jsonw_bool(c->w, "forwards", h->flags & GUARD_FORWARDS);
 		jsonw_bool(c->w, "ready", h->flags & GUARD_READY);
-		jsonw_bool(c->w, "hears_us", h->hears_us);
+		jsonw_bool(c->w, "receives_us", h->hears_us);
 		jsonw_bool(c->w, "silent", guard_is_silent(&c->d->guard, h));
 		jsonw_u64(c->w, "preference", h->rank.preference);
 		jsonw_end(c->w);
@@ -137,16 +137,16 @@ static void write_guard(struct command *c)
 	jsonw_u64(c->w, "interval_ms", g->conf.interval_ms);
 	jsonw_u64(c->w, "preference", g->conf.preference);
 	jsonw_u64(c->w, "frames_sent", g->n_sent);
-	jsonw_u64(c->w, "frames_heard", g->n_heard);
+	jsonw_u64(c->w, "frames_received", g->n_received);
 	jsonw_u64(c->w, "frames_not_authentic", g->n_not_authentic);
 	jsonw_u64(c->w, "frames_replayed", g->n_replayed);
 	jsonw_u64(c->w, "frames_unconfirmed", g->n_unconfirmed);
 	jsonw_u64(c->w, "frames_forged", g->n_forged);
 	jsonw_u64(c->w, "times_blocked", g->n_blocked);
 	jsonw_u64(c->w, "times_silent", g->n_silenced);
-	jsonw_u64(c->w, "standstills", g->n_standstills);
+	jsonw_u64(c->w, "stalls", g->n_stalls);
 	jsonw_u64(c->w, "hosts_announced", g->n_announced);
-	jsonw_u64(c->w, "hosts_asked", g->n_asked);
+	jsonw_u64(c->w, "hosts_probed", g->n_requested);
 	write_guard_vlans(c);
 	jsonw_end(c->w);
 }

@@ -14,16 +14,16 @@
 #include "wire/accel_queue.h"
 
 /* IDLE_MS: time without interceptable connections of a node after which its TCP frames bypass
- * leon-accel. Connections have been released and requests answered by then. ASIDE_MS: minimum
+ * leon-accel. Connections have been released and requests answered by then. BYPASSED_MS: minimum
  * duration of the bypass, after which leon-accel has forgotten older state. */
-#define IDLE_MS	 20000
-#define ASIDE_MS 5000
-#define SLOTS	 (CONF_NODES_LIMIT + 1)
-/* GUEST_MS: time for which the frames of a node are diverted after a host moved there, if
+#define IDLE_MS	    20000
+#define BYPASSED_MS 5000
+#define SLOTS	    (CONF_NODES_LIMIT + 1)
+/* MIGRATED_MS: time for which the frames of a node are diverted after a host moved there, if
  * connections are intercepted. AFTER_MS: additional time, in which connections are released or
  * reset. */
-#define GUEST_MS 60000
-#define AFTER_MS 20000
+#define MIGRATED_MS 60000
+#define AFTER_MS    20000
 /* Time for which a forgotten host may still have intercepted connections. */
 #define FORGOT_MS 300000
 /* A leon-accel without leond connects each second, and its inter-proxy connections end after 10
@@ -31,11 +31,11 @@
 #define AWAIT_MS 5000
 
 /* State of the TCP frames to and from a node. */
-struct accel_way {
-	bool aside; /* The frames bypass leon-accel. */
+struct accel_slot {
+	bool bypassed; /* The frames bypass leon-accel. */
 	/* Start of the bypass. Without one: last time at which an interception was possible. */
 	mono_t since;
-	mono_t guest;  /* Time at which a host moved to the node. 0: no move. */
+	mono_t migrated_until; /* Time at which a host moved to the node. 0: no move. */
 	mono_t needed; /* Last time at which the frames were needed for a moved host. 0: never. */
 };
 
@@ -46,10 +46,10 @@ struct accel_queues {
 	bool ready;	 /* leon-accel has the queues. */
 	bool were_ready; /* leon-accel has had the queues before. */
 	/* Time since which hosts may have moved to any node. 0: none moved. */
-	mono_t guests;
+	mono_t migrated;
 	/* Last time at which hosts were forgotten with their LAN or node. 0: never. */
 	mono_t forgot;
-	struct accel_way way[SLOTS]; /* By slot. */
+	struct accel_slot way[SLOTS]; /* By slot. */
 };
 
 static void enlarge(int fd)
@@ -97,12 +97,12 @@ unsigned accel_queues_count(const struct leond *d)
 	return d->accel_queues ? d->accel_queues->n : 0;
 }
 
-int accel_queues_ours(const struct leond *d, unsigned worker)
+int accel_queues_worker_end(const struct leond *d, unsigned worker)
 {
 	return worker < accel_queues_count(d) ? d->accel_queues->ours[worker] : -1;
 }
 
-const int *accel_queues_theirs(const struct leond *d)
+const int *accel_queues_accel_ends(const struct leond *d)
 {
 	return d->accel_queues->theirs;
 }
@@ -125,38 +125,38 @@ void accel_queues_set_ready(struct leond *d, bool ready)
 	/* The connections of the previous process are not known yet. The moved hosts are known, and
 	 * the new process may have connections of these hosts. */
 	for (unsigned i = 0; i < SLOTS; i++) {
-		q->way[i].aside = false;
+		q->way[i].bypassed = false;
 		q->way[i].since = loop_now(d->loop);
 	}
 }
 
-void accel_queues_look(struct leond *d, uint16_t slot, bool is_idle, mono_t now)
+void accel_queues_update(struct leond *d, uint16_t slot, bool is_idle, mono_t now)
 {
-	struct accel_way *way;
+	struct accel_slot *way;
 	int64_t ms;
 
 	if (slot >= SLOTS)
 		return;
 	way = &d->accel_queues->way[slot];
 	ms = mono_sub_ms(now, way->since);
-	if (way->aside ? is_idle || ms < ASIDE_MS : is_idle && ms < IDLE_MS)
+	if (way->bypassed ? is_idle || ms < BYPASSED_MS : is_idle && ms < IDLE_MS)
 		return;
-	way->aside = is_idle;
+	way->bypassed = is_idle;
 	way->since = now;
 }
 
-bool accel_queues_aside(const struct leond *d, uint16_t slot)
+bool accel_queues_bypassed(const struct leond *d, uint16_t slot)
 {
-	return slot < SLOTS && d->accel_queues->way[slot].aside;
+	return slot < SLOTS && d->accel_queues->way[slot].bypassed;
 }
 
 void accel_queues_host_moved(struct leond *d, uint16_t slot, mono_t now)
 {
 	if (d->accel_queues && slot < SLOTS)
-		d->accel_queues->way[slot].guest = now;
+		d->accel_queues->way[slot].migrated_until = now;
 }
 
-void accel_queues_forgot_hosts(struct leond *d, mono_t now)
+void accel_queues_hosts_forgotten(struct leond *d, mono_t now)
 {
 	if (d->accel_queues)
 		d->accel_queues->forgot = now;
@@ -174,22 +174,22 @@ bool accel_queues_have_forgotten(const struct leond *d, mono_t now)
 	return q && is_within(q->forgot, FORGOT_MS, now);
 }
 
-void accel_queues_came_with(struct leond *d, bool any_taken, mono_t now)
+void accel_queues_inherited(struct leond *d, bool any_intercepted, mono_t now)
 {
-	if (any_taken && mono_sub_ms(now, d->accel_queues->opened) < GUEST_MS)
-		d->accel_queues->guests = now;
+	if (any_intercepted && mono_sub_ms(now, d->accel_queues->opened) < MIGRATED_MS)
+		d->accel_queues->migrated = now;
 }
 
-void accel_queues_look_for_guests(struct leond *d, uint16_t slot, bool any_taken, mono_t now)
+void accel_queues_find_migrated(struct leond *d, uint16_t slot, bool any_intercepted, mono_t now)
 {
-	struct accel_way *way;
+	struct accel_slot *way;
 
 	/* The hosts of this node need no path. */
-	if (slot >= SLOTS || slot == SLOT_SELF || !any_taken)
+	if (slot >= SLOTS || slot == SLOT_SELF || !any_intercepted)
 		return;
 	way = &d->accel_queues->way[slot];
-	if (is_within(way->guest, GUEST_MS, now) ||
-	    is_within(d->accel_queues->guests, GUEST_MS, now))
+	if (is_within(way->migrated_until, MIGRATED_MS, now) ||
+	    is_within(d->accel_queues->migrated, MIGRATED_MS, now))
 		way->needed = now;
 }
 
@@ -214,7 +214,7 @@ bool accel_queues_reach(const struct leond *d, uint16_t slot)
 	       n->has_record && n->rec.flags & RECORD_ACCELERATES;
 }
 
-bool accel_queues_follow(const struct leond *d, uint16_t slot)
+bool accel_queues_track(const struct leond *d, uint16_t slot)
 {
 	mono_t needed;
 
@@ -231,7 +231,7 @@ void accel_queues_fill_snap(const struct leond *d, struct snap *s)
 	s->accelerator = accel_queues_are_ready(d);
 	s->accel_awaited = accel_queues_await(d);
 	for (uint16_t slot = 0; s->accelerator && slot < s->n_slots; slot++) {
-		s->node[slot].accelerated = accel_queues_follow(d, slot);
-		s->node[slot].accel_aside = accel_queues_aside(d, slot);
+		s->node[slot].accelerated = accel_queues_track(d, slot);
+		s->node[slot].accel_bypassed = accel_queues_bypassed(d, slot);
 	}
 }

@@ -19,9 +19,9 @@ int accel_queues_open(struct leond *d);
 void accel_queues_free(struct leond *d);
 unsigned accel_queues_count(const struct leond *d);
 /* The end of the worker. -1: no queue. */
-int accel_queues_ours(const struct leond *d, unsigned worker);
+int accel_queues_worker_end(const struct leond *d, unsigned worker);
 /* The ends for leon-accel, one for each worker. */
-const int *accel_queues_theirs(const struct leond *d);
+const int *accel_queues_accel_ends(const struct leond *d);
 /* Discards the messages in the queues, which a new leon-accel cannot use. */
 void accel_queues_drain(struct leond *d);
 /* Notes whether leon-accel has the queues. The next snapshot contains the change. */
@@ -37,7 +37,7 @@ bool accel_queues_reach(const struct leond *d, uint16_t slot);
  * node bypass leon-accel after an idle period (decision 058). The next snapshot contains the
  * change.
  */
-void accel_queues_look(struct leond *d, uint16_t slot, bool is_idle, mono_t now);
+void accel_queues_update(struct leond *d, uint16_t slot, bool is_idle, mono_t now);
 /*
  * A host moved to that node. If the host has intercepted connections, its frames must be diverted
  * to leon-accel, or the connections could be neither released nor reset. For a limited time, the
@@ -47,14 +47,14 @@ void accel_queues_look(struct leond *d, uint16_t slot, bool is_idle, mono_t now)
 void accel_queues_host_moved(struct leond *d, uint16_t slot, mono_t now);
 /* Hosts were forgotten with their LAN or node. A new host at another node may be a forgotten host
  * for the next minutes. Such a host counts as moved, although the old node is unknown. */
-void accel_queues_forgot_hosts(struct leond *d, mono_t now);
+void accel_queues_hosts_forgotten(struct leond *d, mono_t now);
 bool accel_queues_have_forgotten(const struct leond *d, mono_t now);
 /* leon-accel has reported its connections for the first time, and may have connections from before
  * the start of leond. The moves of their hosts are unknown, so every node counts as a node with a
  * moved host. */
-void accel_queues_came_with(struct leond *d, bool any_taken, mono_t now);
-void accel_queues_look_for_guests(struct leond *d, uint16_t slot, bool any_taken, mono_t now);
+void accel_queues_inherited(struct leond *d, bool any_intercepted, mono_t now);
+void accel_queues_find_migrated(struct leond *d, uint16_t slot, bool any_intercepted, mono_t now);
 /* The node has an accelerator, or a host moved there. */
-bool accel_queues_follow(const struct leond *d, uint16_t slot);
-bool accel_queues_aside(const struct leond *d, uint16_t slot);
+bool accel_queues_track(const struct leond *d, uint16_t slot);
+bool accel_queues_bypassed(const struct leond *d, uint16_t slot);
 void accel_queues_fill_snap(const struct leond *d, struct snap *s);

@@ -17,7 +17,7 @@
 #define uthash_fatal(msg) bug("%s", msg)
 #include <uthash.h>
 
-#define QUESTIONS_MAX	8
+#define REQUESTS_MAX	8
 #define SILENT_MS	5000
 #define MISUSE_EVERY_MS 60000 /* minimum interval of events for a node */
 #define FAULT_EVERY_MS	60000
@@ -31,9 +31,9 @@ struct accel_known {
 	UT_hash_handle hh;
 };
 
-struct accel_question {
+struct accel_request {
 	struct leond *d;
-	struct accel_question *next;
+	struct accel_request *next;
 	uint32_t number;
 	struct accel_paging paging;
 	struct timer *silent;
@@ -48,7 +48,7 @@ struct accel_reports {
 	uint64_t faults[ACCEL_N_FAULTS]; /* Values of totals.fault in the last event. */
 	mono_t faults_at;		 /* Time of the last event about faults. never: no event. */
 	struct accel_known *nodes;	 /* At most CONF_NODES_LIMIT. */
-	struct accel_question *questions;
+	struct accel_request *questions;
 	unsigned n_questions;
 	uint32_t last_number;
 };
@@ -69,7 +69,7 @@ static void forget_nodes(struct accel_reports *r)
 	}
 }
 
-static bool tell(const struct accel_reports *r, const struct accel_report *report)
+static bool notify(const struct accel_reports *r, const struct accel_report *report)
 {
 	static uint8_t buf[ACCEL_REPORT_MAX]; /* large; single-threaded */
 
@@ -79,9 +79,9 @@ static bool tell(const struct accel_reports *r, const struct accel_report *repor
 
 /* --- requests --- */
 
-static void question_free(struct accel_reports *r, struct accel_question *q)
+static void request_free(struct accel_reports *r, struct accel_request *q)
 {
-	struct accel_question **link = &r->questions;
+	struct accel_request **link = &r->questions;
 
 	while (*link != q)
 		link = &(*link)->next;
@@ -91,75 +91,76 @@ static void question_free(struct accel_reports *r, struct accel_question *q)
 	free(q);
 }
 
-static void question_end(struct accel_question *q, enum accel_answer answer,
-			 const struct accel_conn *conn, unsigned n)
+static void request_end(struct accel_request *q, enum accel_answer answer,
+			const struct accel_conn *conn, unsigned n)
 {
 	accel_answer_fn fn = q->fn;
 	void *arg = q->arg;
 
-	question_free(q->d->accel_reports, q);
+	request_free(q->d->accel_reports, q);
 	fn(arg, answer, conn, n);
 }
 
 static void on_silent(void *arg, mono_t now)
 {
 	(void)now;
-	question_end(arg, ACCEL_ANSWER_NONE, NULL, 0);
+	request_end(arg, ACCEL_ANSWER_NONE, NULL, 0);
 }
 
 /* Requests the connections after the received connections. If the request cannot be sent, no answer
  * arrives, and the timer ends the query. */
-static void ask_on(struct accel_question *q)
+static void request_next(struct accel_request *q)
 {
-	struct accel_report r = { .what = ACCEL_ASK_PAGE, .ask = { q->number, q->paging.behind } };
+	struct accel_report r = { .what = ACCEL_REQUEST_PAGE,
+				  .ask = { q->number, q->paging.behind } };
 
 	timer_set(q->silent, mono_add_ms(loop_now(q->d->loop), SILENT_MS));
-	tell(q->d->accel_reports, &r);
+	notify(q->d->accel_reports, &r);
 }
 
-bool accel_reports_ask(struct leond *d, accel_answer_fn fn, void *arg)
+bool accel_reports_request(struct leond *d, accel_answer_fn fn, void *arg)
 {
 	struct accel_reports *r = d->accel_reports;
-	struct accel_question *q;
+	struct accel_request *q;
 
-	if (r->fd < 0 || r->n_questions == QUESTIONS_MAX)
+	if (r->fd < 0 || r->n_questions == REQUESTS_MAX)
 		return false;
-	q = x_new(struct accel_question);
-	*q = (struct accel_question){
+	q = x_new(struct accel_request);
+	*q = (struct accel_request){
 		.d = d, .next = r->questions, .number = ++r->last_number, .fn = fn, .arg = arg
 	};
 	q->silent = timer_new(d->loop, on_silent, q);
 	r->questions = q;
 	r->n_questions++;
-	ask_on(q);
+	request_next(q);
 	return true;
 }
 
-bool accel_reports_return(struct leond *d)
+bool accel_reports_release(struct leond *d)
 {
-	struct accel_report r = { .what = ACCEL_ASK_RETURN };
+	struct accel_report r = { .what = ACCEL_REQUEST_RETURN };
 
-	return tell(d->accel_reports, &r);
+	return notify(d->accel_reports, &r);
 }
 
 static void take_page(struct leond *d, const struct accel_page *p)
 {
-	struct accel_question *q = d->accel_reports->questions;
+	struct accel_request *q = d->accel_reports->questions;
 
 	while (q && q->number != p->ask)
 		q = q->next;
 	if (!q)
 		return; /* no answer for too long */
 	if (!p->more) {
-		question_end(q, ACCEL_ANSWER_LAST, p->conn, p->n);
+		request_end(q, ACCEL_ANSWER_LAST, p->conn, p->n);
 		return;
 	}
 	if (!accel_paging_goes_on(&q->paging, p)) {
-		question_end(q, ACCEL_ANSWER_NONE, NULL, 0);
+		request_end(q, ACCEL_ANSWER_NONE, NULL, 0);
 		return;
 	}
 	q->fn(q->arg, ACCEL_ANSWER_PAGE, p->conn, p->n);
-	ask_on(q);
+	request_next(q);
 }
 
 /* --- nodes and totals --- */
@@ -197,8 +198,8 @@ static void report_counts(struct leond *d, const struct accel_node *n, const str
 		uint64_t n;
 		const char *done;
 	} news[] = {
-		{ EV_TCP_TAKEN, n->taken - was->taken, "taken over" },
-		{ EV_TCP_RETURNED, n->returned - was->returned, "handed back" },
+		{ EV_TCP_INTERCEPTED, n->intercepted - was->intercepted, "taken over" },
+		{ EV_TCP_RELEASED, n->returned - was->returned, "handed back" },
 		{ EV_TCP_REFUSED, n->refused - was->refused, "refused" },
 		{ EV_TCP_RESET, n->reset - was->reset, "reset" },
 	};
@@ -211,7 +212,7 @@ static void report_counts(struct leond *d, const struct accel_node *n, const str
 		if (news[i].n)
 			report_event(d, &facts, "%llu TCP %s to hosts at node %s %s, %u taken now",
 				     (unsigned long long)news[i].n, plural(news[i].n), who,
-				     news[i].done, n->taken_now);
+				     news[i].done, n->intercepted_now);
 	}
 }
 
@@ -407,7 +408,7 @@ bool accel_reports_node(const struct leond *d, node_id_t id, struct accel_node *
 
 void accel_reports_here(struct leond *d, int fd)
 {
-	const struct event_facts facts = { .kind = EV_ACCELERATOR_HERE };
+	const struct event_facts facts = { .kind = EV_ACCELERATOR_STARTED };
 
 	d->accel_reports->fd = fd;
 	report_event(d, &facts, "leon-accel has connected: TCP connections can be intercepted");
@@ -420,7 +421,7 @@ void accel_reports_gone(struct leond *d)
 
 	if (r->fd < 0)
 		return;
-	facts.value = r->has_totals ? r->totals.taken_now : 0;
+	facts.value = r->has_totals ? r->totals.intercepted_now : 0;
 	report_event(
 		d, &facts,
 		"leon-accel has ended: TCP connections stay plain, %llu intercepted connections "
@@ -430,7 +431,7 @@ void accel_reports_gone(struct leond *d)
 	r->has_totals = false;
 	forget_nodes(r);
 	while (r->questions)
-		question_end(r->questions, ACCEL_ANSWER_NONE, NULL, 0);
+		request_end(r->questions, ACCEL_ANSWER_NONE, NULL, 0);
 }
 
 void accel_reports_free(struct leond *d)
@@ -441,7 +442,7 @@ void accel_reports_free(struct leond *d)
 		return;
 	forget_nodes(r);
 	while (r->questions)
-		question_end(r->questions, ACCEL_ANSWER_NONE, NULL, 0);
+		request_end(r->questions, ACCEL_ANSWER_NONE, NULL, 0);
 	free(r);
 	d->accel_reports = NULL;
 }

@@ -37,11 +37,11 @@ enum accel_answer {
 	ACCEL_ANSWER_LAST,
 	ACCEL_ANSWER_NONE, /* leon-accel has disconnected or does not answer. No page follows. */
 };
-/* `conn` has n connections. Not called from within accel_reports_ask(). */
+/* `conn` has n connections. Not called from within accel_reports_request(). */
 typedef void (*accel_answer_fn)(void *arg, enum accel_answer answer, const struct accel_conn *conn,
 				unsigned n);
 /* Starts a query. Returns false if leon-accel is not connected, or if there are too many
  * queries. */
-bool accel_reports_ask(struct leond *d, accel_answer_fn fn, void *arg);
+bool accel_reports_request(struct leond *d, accel_answer_fn fn, void *arg);
 /* Requests the release of all connections. Returns false if leon-accel is not connected. */
-bool accel_reports_return(struct leond *d);
+bool accel_reports_release(struct leond *d);

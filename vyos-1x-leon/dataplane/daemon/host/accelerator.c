@@ -49,7 +49,7 @@ struct accelerator {
 };
 
 /* The accelerator is in the node record until the last connection is released. */
-static void say_what_there_is(struct leond *d)
+static void notify_initial(struct leond *d)
 {
 	overlay_set_accelerates(d->overlay, d->conf->acceleration || accel_queues_are_ready(d));
 }
@@ -75,58 +75,58 @@ static void gone(struct leond *d)
 	accel_reports_gone(d);
 	snapshot_publish(d);
 	accel_queues_drain(d);
-	say_what_there_is(d);
+	notify_initial(d);
 }
 
-static void say(struct leond *d, const struct accel_say_frame *f)
+static void notify(struct leond *d, const struct accel_notify_frame *f)
 {
-	uint8_t buf[ACCEL_SAY_MAX];
-	size_t len = accel_say_encode(f, buf);
+	uint8_t buf[ACCEL_NOTIFY_MAX];
+	size_t len = accel_notify_encode(f, buf);
 
 	if (send(d->accelerator->fd, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno != EAGAIN)
 		gone(d);
 }
 
-static void say_settings(struct leond *d)
+static void notify_settings(struct leond *d)
 {
-	struct accel_say_frame f = { .what = ACCEL_SAY_SETTINGS, .settings = d->conf->accel };
+	struct accel_notify_frame f = { .what = ACCEL_NOTIFY_SETTINGS, .settings = d->conf->accel };
 
 	if (d->accelerator->stopping)
 		f.settings.mode = ACCEL_OFF;
-	say(d, &f);
+	notify(d, &f);
 }
 
-static void say_moved(struct leond *d, const struct moved_mac *m)
+static void notify_moved(struct leond *d, const struct moved_mac *m)
 {
-	struct accel_say_frame f = { .what = ACCEL_SAY_MOVED,
-				     .moved = { m->vlan, m->mac, m->node } };
+	struct accel_notify_frame f = { .what = ACCEL_NOTIFY_MOVED,
+					.moved = { m->vlan, m->mac, m->node } };
 
 	if (d->accelerator->fd >= 0)
-		say(d, &f);
+		notify(d, &f);
 }
 
-static void say_all_moved(struct leond *d)
+static void notify_all_moved(struct leond *d)
 {
 	const struct accelerator *a = d->accelerator;
 	uint32_t n = min_of(a->n_moved, (uint32_t)MOVED_MAX);
 
 	for (uint32_t i = a->n_moved - n; i != a->n_moved; i++)
-		say_moved(d, &a->moved[i % MOVED_MAX]);
+		notify_moved(d, &a->moved[i % MOVED_MAX]);
 }
 
 static int hand_queues(struct leond *d)
 {
 	unsigned n = accel_queues_count(d);
-	struct accel_say_frame f = {
-		.what = ACCEL_SAY_SETUP,
+	struct accel_notify_frame f = {
+		.what = ACCEL_NOTIFY_SETUP,
 		.setup = { .self = d->self, .device = d->device.mac, .n_queues = (uint8_t)n }
 	};
-	uint8_t buf[ACCEL_SAY_MAX];
+	uint8_t buf[ACCEL_NOTIFY_MAX];
 	union {
 		struct cmsghdr header;
 		uint8_t bytes[CMSG_SPACE(ACCEL_QUEUES_MAX * sizeof(int))];
 	} control = { 0 };
-	struct iovec iov = { buf, accel_say_encode(&f, buf) };
+	struct iovec iov = { buf, accel_notify_encode(&f, buf) };
 	struct msghdr m = { .msg_iov = &iov,
 			    .msg_iovlen = 1,
 			    .msg_control = &control,
@@ -136,7 +136,7 @@ static int hand_queues(struct leond *d)
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(n * sizeof(int));
-	memcpy(CMSG_DATA(c), accel_queues_theirs(d), n * sizeof(int));
+	memcpy(CMSG_DATA(c), accel_queues_accel_ends(d), n * sizeof(int));
 	return sendmsg(d->accelerator->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
@@ -158,7 +158,7 @@ static bool is_idle(const struct leond *d, uint16_t slot)
 	uint64_t rtt_us = rtt_of(d, slot);
 
 	return d->conf->acceleration && (s->mode == ACCEL_MOVED || s->mode == ACCEL_LATENCY) && t &&
-	       !t->taken_now && rtt_us &&
+	       !t->intercepted_now && rtt_us &&
 	       rtt_us * 100 < (uint64_t)s->threshold_us * ACCEL_KEEP_PERCENT;
 }
 
@@ -169,14 +169,14 @@ static void look_at_all(struct leond *d)
 	mono_t now = loop_now(d->loop);
 
 	if (t && d->accelerator->is_new) {
-		accel_queues_came_with(d, t->taken_now, now);
+		accel_queues_inherited(d, t->intercepted_now, now);
 		d->accelerator->is_new = false;
 	}
 	for (uint16_t slot = 0; slot < n; slot++) {
 		if (slot == SLOT_SELF)
 			continue;
-		accel_queues_look(d, slot, is_idle(d, slot), now);
-		accel_queues_look_for_guests(d, slot, t && t->taken_now, now);
+		accel_queues_update(d, slot, is_idle(d, slot), now);
+		accel_queues_find_migrated(d, slot, t && t->intercepted_now, now);
 	}
 }
 
@@ -187,26 +187,26 @@ static bool is_stale(const struct leond *d, const struct snap *s)
 	if (s->accelerator != accel_queues_are_ready(d))
 		return true;
 	for (uint16_t slot = 0; slot < s->n_slots; slot++)
-		if (s->node[slot].accelerated != accel_queues_follow(d, slot) ||
-		    s->node[slot].accel_aside != accel_queues_aside(d, slot))
+		if (s->node[slot].accelerated != accel_queues_track(d, slot) ||
+		    s->node[slot].accel_bypassed != accel_queues_bypassed(d, slot))
 			return true;
 	return false;
 }
 
 /* Called only if leon-accel is ready. */
-static void say_all(struct leond *d)
+static void notify_nodes(struct leond *d)
 {
 	const struct snap *s = fwd_snap(d->fwd);
 
 	/* The settings are repeated, because the socket may have been full before. */
-	say_settings(d);
+	notify_settings(d);
 	look_at_all(d);
 	if (is_stale(d, s)) {
 		snapshot_publish(d);
 		s = fwd_snap(d->fwd);
 	}
 	for (uint16_t slot = 0; slot < s->n_slots; slot++) {
-		struct accel_say_frame f = { .what = ACCEL_SAY_NODE };
+		struct accel_notify_frame f = { .what = ACCEL_NOTIFY_NODE };
 
 		if (!s->node[slot].accelerated || d->accelerator->fd < 0)
 			continue;
@@ -217,27 +217,27 @@ static void say_all(struct leond *d)
 		f.node.room = accel_queues_reach(d, slot)
 				      ? (uint16_t)max_of(s->node[slot].room, (uint16_t)1)
 				      : 0;
-		f.node.aside = s->node[slot].accel_aside;
-		say(d, &f);
+		f.node.bypassed = s->node[slot].accel_bypassed;
+		notify(d, &f);
 	}
 }
 
 static bool take_here(struct leond *d, const void *data, size_t len)
 {
-	struct accel_say_frame f;
+	struct accel_notify_frame f;
 
-	if (accel_say_decode(data, len, &f) < 0 || f.what != ACCEL_SAY_HERE ||
-	    f.version != ACCEL_SAY_VERSION || hand_queues(d) < 0)
+	if (accel_notify_decode(data, len, &f) < 0 || f.what != ACCEL_NOTIFY_HERE ||
+	    f.version != ACCEL_NOTIFY_VERSION || hand_queues(d) < 0)
 		return false;
 	accel_queues_set_ready(d, true);
 	accel_reports_here(d, d->accelerator->fd);
 	d->accelerator->is_new = true;
-	say_all(d);
-	say_all_moved(d);
+	notify_nodes(d);
+	notify_all_moved(d);
 	return true;
 }
 
-static void on_say(void *arg, int fd, uint32_t events)
+static void on_hello(void *arg, int fd, uint32_t events)
 {
 	static uint8_t buf[ACCEL_REPORT_MAX]; /* large; single-threaded */
 	struct leond *d = arg;
@@ -265,7 +265,7 @@ static void on_connect(void *arg, int fd, uint32_t events)
 	/* A second leon-accel replaces the first one. The first socket is closed. */
 	gone(d);
 	d->accelerator->fd = s;
-	loop_fd_add(d->loop, s, EPOLLIN, on_say, d);
+	loop_fd_add(d->loop, s, EPOLLIN, on_hello, d);
 }
 
 /* The socket for RUN_DIR/leon0.sock is ACCEL_DIR/leon0.accel. leon-accel runs as another user, and
@@ -357,7 +357,7 @@ void accelerator_start(struct leond *d)
 
 	a->listener = a->fd = -1;
 	d->accelerator = a;
-	say_what_there_is(d);
+	notify_initial(d);
 	/* Without a socket TCP is not accelerated. All other functions work. */
 	if (d->conf->acceleration)
 		listen_here(d); /* logged */
@@ -372,8 +372,8 @@ void accelerator_apply_conf(struct leond *d)
 	else if (!d->conf->acceleration)
 		listen_no_more(d);
 	if (accel_queues_are_ready(d))
-		say_settings(d);
-	say_what_there_is(d);
+		notify_settings(d);
+	notify_initial(d);
 }
 
 bool accelerator_stop(struct leond *d)
@@ -383,7 +383,7 @@ bool accelerator_stop(struct leond *d)
 	if (!d->accelerator->stopping) {
 		d->accelerator->stopping = true;
 		listen_no_more(d);
-		say_settings(d);
+		notify_settings(d);
 	}
 	return true;
 }
@@ -394,11 +394,11 @@ static void follow_host(struct leond *d, uint16_t slot)
 {
 	const struct accel_totals *t = accel_reports_totals(d);
 	mono_t now = loop_now(d->loop);
-	bool followed = accel_queues_follow(d, slot);
+	bool tracked = accel_queues_track(d, slot);
 
-	accel_queues_look_for_guests(d, slot, t && t->taken_now, now);
-	if (!followed && accel_queues_follow(d, slot))
-		say_all(d);
+	accel_queues_find_migrated(d, slot, t && t->intercepted_now, now);
+	if (!tracked && accel_queues_track(d, slot))
+		notify_nodes(d);
 }
 
 void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac, const struct node *n)
@@ -415,7 +415,7 @@ void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac, const str
 	if (!accel_queues_are_ready(d))
 		return;
 	follow_host(d, n->slot);
-	say_moved(d, m);
+	notify_moved(d, m);
 }
 
 void accelerator_appeared(struct leond *d, const struct node *n)
@@ -426,7 +426,7 @@ void accelerator_appeared(struct leond *d, const struct node *n)
 	/* New hosts are frequent, so a new host counts only while a connection may exist. An
 	 * unconnected leon-accel, or a leon-accel before the first report, may have connections of
 	 * the host. The check of the next second decides. */
-	if (d->accelerator && (!t || t->taken_now) && n->slot != SLOT_SELF &&
+	if (d->accelerator && (!t || t->intercepted_now) && n->slot != SLOT_SELF &&
 	    accel_queues_have_forgotten(d, now))
 		accel_queues_host_moved(d, n->slot, now);
 }
@@ -447,7 +447,7 @@ void accelerator_second(struct leond *d)
 		return;
 	}
 	if (++d->accelerator->silent <= SILENT_MAX) {
-		say_all(d);
+		notify_nodes(d);
 		return;
 	}
 	log_warn("accel", "leon-accel has not answered for %d s: TCP connections stay plain",

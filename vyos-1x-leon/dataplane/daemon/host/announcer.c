@@ -129,7 +129,7 @@ static enum announce_reach reach_of(struct announcer *a, const struct prefix *p)
 
 /* --- schedule and result --- */
 
-static void tell(struct announcer *a, const struct announced *e)
+static void notify(struct announcer *a, const struct announced *e)
 {
 	struct event_facts n = {
 		.kind = e->announced ? EV_PREFIX_ANNOUNCED : EV_PREFIX_WITHHELD,
@@ -180,7 +180,7 @@ static bool look(struct announcer *a, mono_t now)
 		changed = true;
 		/* A prefix announced from the start is as configured and causes no event. */
 		if (!was_new || !e->announced)
-			tell(a, e);
+			notify(a, e);
 	}
 	return changed;
 }

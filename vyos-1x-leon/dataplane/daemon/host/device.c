@@ -23,7 +23,7 @@ static void note_master(struct leond *d, int master)
 	d->device.master = master;
 	d->device.bridge_port = strcmp(link.kind, "bridge") == 0;
 	d->device.is_port = master && !link.vrf_table;
-	d->device.lan_heard = false;
+	d->device.lan_received = false;
 	d->device.ports_down = false;
 	d->device.ports_running = 0;
 	d->device.table = link.vrf_table ? link.vrf_table : NL_TABLE_MAIN;

@@ -19,7 +19,7 @@ const char *guard_reason_name(enum guard_reason r)
 	static const char *const name[] = {
 		[GUARD_BY_NOTHING] = "",	[GUARD_BY_PREFERENCE] = "preference",
 		[GUARD_BY_RANK] = "rank",	[GUARD_BY_HOLDING] = "holding",
-		[GUARD_BY_NO_PATH] = "no-path", [GUARD_BY_STANDSTILL] = "standstill",
+		[GUARD_BY_NO_PATH] = "no-path", [GUARD_BY_STALL] = "stall",
 		[GUARD_BY_SILENCE] = "silence",
 	};
 

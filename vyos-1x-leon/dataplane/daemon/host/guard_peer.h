@@ -30,7 +30,7 @@ struct guard_peer {
 	/* Time since which no frame shows the node on this LAN. */
 	mono_t unconfirmed;
 	/* Last time at which a frame was sent in a VLAN that is shared with the node. */
-	mono_t told;
+	mono_t notified;
 	unsigned n_shared; /* Number of VLANs in which frames of the node are received. */
 	/* Number of shared VLANs in which the node also receives the frames of this node. */
 	unsigned n_mutual;

@@ -6,7 +6,7 @@
 #include "base/defs.h"
 #include "daemon/host/loop_guard.h"
 
-bool guard_is_silent(const struct guard *g, const struct guard_heard *h)
+bool guard_is_silent(const struct guard *g, const struct guard_neighbor *h)
 {
 	const struct guard_peer *p = &g->peer[h->peer];
 
@@ -64,7 +64,7 @@ node_id_t guard_other(const struct guard *g)
 		const struct guard_vlan *v = g->vlan[g->used[i]];
 
 		if (v->state == state)
-			return v->heard[0].node;
+			return v->received[0].node;
 	}
 	return NODE_ID_NONE;
 }
@@ -76,8 +76,8 @@ node_id_t guard_forwarder(const struct guard *g, uint16_t vlan)
 
 	if (state != GUARD_BLOCKED && state != GUARD_LISTENING)
 		return g->self;
-	for (unsigned i = 0; v && i < v->n_heard; i++)
-		if ((v->heard[i].flags & GUARD_FORWARDS) && !guard_is_silent(g, &v->heard[i]))
-			return v->heard[i].node;
+	for (unsigned i = 0; v && i < v->n_received; i++)
+		if ((v->received[i].flags & GUARD_FORWARDS) && !guard_is_silent(g, &v->received[i]))
+			return v->received[i].node;
 	return NODE_ID_NONE;
 }

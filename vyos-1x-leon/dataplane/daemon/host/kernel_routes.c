@@ -46,7 +46,7 @@ static void run(struct routes *r, mono_t now)
 	n_steps = routes_bring_up_to_date(r, now);
 	if (n_steps && n_steps < ROUTE_BATCH)
 		routes_bring_up_to_date(r, now); /* additions that waited for a deletion */
-	routes_tell_all(r, now);
+	routes_notify_all(r, now);
 }
 
 static bool is_idle(const struct routes *r)

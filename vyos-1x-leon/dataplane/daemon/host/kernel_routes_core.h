@@ -7,17 +7,17 @@
 
 #include "daemon/host/kernel_routes.h"
 
-#define ROUTE_BATCH	 1000 /* zebra falls behind if much more changes at once */
-#define ROUTE_STRAYS_MAX 64
-#define ROUTE_RESYNC_MS	 30000
-#define ROUTE_RETRY_MS	 5000
-#define ROUTE_ADDRS_MAX	 1024
-#define ROUTE_TOLD_MAX	 8 /* events of one kind and run; more are merged into one */
+#define ROUTE_BATCH	   1000 /* zebra falls behind if much more changes at once */
+#define ROUTE_STRAYS_MAX   64
+#define ROUTE_RESYNC_MS	   30000
+#define ROUTE_RETRY_MS	   5000
+#define ROUTE_ADDRS_MAX	   1024
+#define ROUTE_NOTIFIED_MAX 8 /* events of one kind and run; more are merged into one */
 
 /* Events of one kind. */
-struct route_tally {
+struct route_count {
 	unsigned n;
-	struct rib_route route[ROUTE_TOLD_MAX];
+	struct rib_route route[ROUTE_NOTIFIED_MAX];
 };
 
 struct routes {
@@ -44,9 +44,9 @@ struct routes {
 	struct ip_addr *underlay;
 	unsigned n_underlay, cap_underlay;
 
-	struct route_tally tally[N_RIB_CHANGES];
+	struct route_count tally[N_RIB_CHANGES];
 	unsigned n_refused;
-	struct rib_refused refused[ROUTE_TOLD_MAX];
+	struct rib_refused refused[ROUTE_NOTIFIED_MAX];
 	uint64_t count[N_RIB_CHANGES], repaired, failed, withheld;
 };
 
@@ -70,6 +70,6 @@ unsigned routes_bring_up_to_date(struct routes *r, mono_t now);
 void routes_on_change(void *arg, enum rib_change change, const struct rib_route *before,
 		      const struct rib_route *now);
 void routes_on_refused(void *arg, const struct rib_refused *refused);
-void routes_tell_all(struct routes *r, mono_t now);
-void routes_tell_repair(struct routes *r, unsigned n);
-void routes_tell_failure(struct routes *r, const struct rib_installed *e, int error);
+void routes_notify_all(struct routes *r, mono_t now);
+void routes_notify_repair(struct routes *r, unsigned n);
+void routes_notify_failure(struct routes *r, const struct rib_installed *e, int error);

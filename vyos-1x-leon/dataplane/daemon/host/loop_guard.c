@@ -18,15 +18,15 @@ static int64_t interval_ns(const struct guard *g)
 	return g->conf.interval_ms * NS_PER_MS;
 }
 
-static bool is_recent(const struct guard *g, mono_t heard)
+static bool is_recent(const struct guard *g, mono_t received)
 {
-	return !mono_is_never(heard) &&
-	       mono_sub_ns(g->lived, heard) <= GUARD_SILENT_INTERVALS * interval_ns(g);
+	return !mono_is_never(received) &&
+	       mono_sub_ns(g->effective, received) <= GUARD_SILENT_INTERVALS * interval_ns(g);
 }
 
 /* --- one VLAN --- */
 
-static struct guard_peer *peer_in(struct guard *g, const struct guard_heard *h)
+static struct guard_peer *peer_in(struct guard *g, const struct guard_neighbor *h)
 {
 	struct guard_peer *p = &g->peer[h->peer];
 
@@ -54,7 +54,7 @@ static bool is_unconfirmed(const struct guard *g, const struct guard_peer *p)
 
 /* Reports whether a node takes part in the election. An unconfirmed node without a path does not:
  * the frames may be recorded, and no loop is possible without a path. */
-static bool has_say(const struct guard *g, const struct guard_heard *h)
+static bool takes_part(const struct guard *g, const struct guard_neighbor *h)
 {
 	const struct guard_peer *p = &g->peer[h->peer];
 
@@ -64,7 +64,7 @@ static bool has_say(const struct guard *g, const struct guard_heard *h)
 
 /* A node without the local node in the list might not learn the end of forwarding here. */
 static bool takes_precedence(const struct guard *g, const struct guard_vlan *v,
-			     const struct guard_heard *h)
+			     const struct guard_neighbor *h)
 {
 	return (h->flags & GUARD_READY) && guard_outranks(&h->rank, &v->rank) &&
 	       (h->hears_us || is_recent(g, h->confirmed));
@@ -73,12 +73,12 @@ static bool takes_precedence(const struct guard *g, const struct guard_vlan *v,
 /* Returns the node that forwards the VLAN in place of the local node, or NULL. A forwarder remains
  * forwarder until a guard reports the end. A ready node of a better rank takes precedence. If a
  * forwarder does not receive the local guards, forwarding here would cause a loop. */
-static const struct guard_heard *gives_way_to(const struct guard *g, const struct guard_vlan *v)
+static const struct guard_neighbor *yields_to(const struct guard *g, const struct guard_vlan *v)
 {
-	for (unsigned i = 0; i < v->n_heard; i++) {
-		const struct guard_heard *h = &v->heard[i];
+	for (unsigned i = 0; i < v->n_received; i++) {
+		const struct guard_neighbor *h = &v->received[i];
 
-		if (has_say(g, h) && ((h->flags & GUARD_FORWARDS) || takes_precedence(g, v, h)))
+		if (takes_part(g, h) && ((h->flags & GUARD_FORWARDS) || takes_precedence(g, v, h)))
 			return h;
 	}
 	return NULL;
@@ -89,26 +89,27 @@ static bool reaches_others(const struct guard *g, const struct guard_vlan *v)
 {
 	unsigned here = 0;
 
-	for (unsigned i = 0; i < v->n_heard; i++)
-		here += is_reached(g, v->heard[i].node);
+	for (unsigned i = 0; i < v->n_received; i++)
+		here += is_reached(g, v->received[i].node);
 	return g->n_reached > here;
 }
 
-static enum guard_reason why_not_us(const struct guard_vlan *v, const struct guard_heard *h)
+static enum guard_reason reason_not_elected(const struct guard_vlan *v,
+					    const struct guard_neighbor *h)
 {
 	if (!guard_outranks(&h->rank, &v->rank))
 		return GUARD_BY_HOLDING;
 	return h->rank.preference > v->rank.preference ? GUARD_BY_PREFERENCE : GUARD_BY_RANK;
 }
 
-static enum guard_reason why_us(const struct guard *g, const struct guard_vlan *v)
+static enum guard_reason reason_elected(const struct guard *g, const struct guard_vlan *v)
 {
 	enum guard_reason reason = GUARD_BY_SILENCE;
 
-	for (unsigned i = 0; i < v->n_heard; i++) {
-		const struct guard_heard *h = &v->heard[i];
+	for (unsigned i = 0; i < v->n_received; i++) {
+		const struct guard_neighbor *h = &v->received[i];
 
-		if (!has_say(g, h) || !(h->flags & GUARD_READY))
+		if (!takes_part(g, h) || !(h->flags & GUARD_READY))
 			continue;
 		if (h->rank.preference >= v->rank.preference)
 			return GUARD_BY_RANK;
@@ -120,23 +121,23 @@ static enum guard_reason why_us(const struct guard *g, const struct guard_vlan *
 static enum guard_state state_now(const struct guard *g, const struct guard_vlan *v,
 				  enum guard_reason *reason)
 {
-	const struct guard_heard *other;
+	const struct guard_neighbor *other;
 
 	*reason = GUARD_BY_NOTHING;
-	if (mono_before(g->lived, v->listen))
+	if (mono_before(g->effective, v->listen))
 		return GUARD_LISTENING;
-	if (!v->n_heard)
+	if (!v->n_received)
 		return GUARD_CLEAR;
-	other = gives_way_to(g, v);
+	other = yields_to(g, v);
 	if (other)
-		*reason = why_not_us(v, other);
+		*reason = reason_not_elected(v, other);
 	else if (!reaches_others(g, v))
 		*reason = GUARD_BY_NO_PATH;
-	else if (mono_before(g->lived, g->unsure))
-		*reason = GUARD_BY_STANDSTILL;
+	else if (mono_before(g->effective, g->unsure))
+		*reason = GUARD_BY_STALL;
 	if (*reason != GUARD_BY_NOTHING)
 		return GUARD_BLOCKED;
-	*reason = why_us(g, v);
+	*reason = reason_elected(g, v);
 	return GUARD_SHARED;
 }
 
@@ -146,7 +147,7 @@ static unsigned note_moved(struct guard *g, struct guard_vlan *v)
 {
 	bool begins = v->state == GUARD_SHARED || v->state == GUARD_CLEAR;
 
-	if (v->reason == GUARD_BY_STANDSTILL || v->state == v->settled)
+	if (v->reason == GUARD_BY_STALL || v->state == v->settled)
 		return GUARD_NOTHING;
 	if (v->settled != GUARD_LISTENING || v->state != GUARD_CLEAR) {
 		vlan_set_add(&g->moved, v->id);
@@ -186,12 +187,12 @@ static unsigned settle_all(struct guard *g)
 
 static void listen_to(struct guard *g, struct guard_vlan *v)
 {
-	v->n_heard = 0;
+	v->n_received = 0;
 	v->state = v->settled = GUARD_LISTENING;
 	v->reason = GUARD_BY_NOTHING;
 	v->since = g->since = g->now;
-	v->greeted = v->asked = MONO_NEVER;
-	v->listen = mono_add_ms(g->lived, g->conf.interval_ms + GUARD_ROUND_TRIP_MS);
+	v->hello_sent = v->asked = MONO_NEVER;
+	v->listen = mono_add_ms(g->effective, g->conf.interval_ms + GUARD_ROUND_TRIP_MS);
 	v->urgent = true;
 	vlan_set_add(&g->changed, v->id);
 }
@@ -234,11 +235,12 @@ static void forget_vlan(struct guard *g, unsigned i)
 
 static void take_out(struct guard_vlan *v, unsigned i)
 {
-	memmove(&v->heard[i], &v->heard[i + 1], (--v->n_heard - i) * sizeof(v->heard[0]));
+	memmove(&v->received[i], &v->received[i + 1],
+		(--v->n_received - i) * sizeof(v->received[0]));
 }
 
 /* The next guard is urgent: the removed node learns of the missing guards. */
-static unsigned drop_heard(struct guard *g, struct guard_vlan *v, unsigned i)
+static unsigned drop_received(struct guard *g, struct guard_vlan *v, unsigned i)
 {
 	take_out(v, i);
 	v->urgent = true;
@@ -250,52 +252,53 @@ static unsigned forget_silent(struct guard *g, struct guard_vlan *v)
 {
 	unsigned outcome = GUARD_NOTHING;
 
-	for (unsigned i = v->n_heard; i--;)
-		if (!is_recent(g, v->heard[i].at))
-			outcome |= drop_heard(g, v, i);
+	for (unsigned i = v->n_received; i--;)
+		if (!is_recent(g, v->received[i].at))
+			outcome |= drop_received(g, v, i);
 	return outcome;
 }
 
-/* Returns the index of a node in the list, or n_heard. */
-static unsigned find_heard(const struct guard_vlan *v, node_id_t node)
+/* Returns the index of a node in the list, or n_received. */
+static unsigned find_received(const struct guard_vlan *v, node_id_t node)
 {
 	unsigned i = 0;
 
-	while (i < v->n_heard && v->heard[i].node != node)
+	while (i < v->n_received && v->received[i].node != node)
 		i++;
 	return i;
 }
 
 /* A node without a session has the last places, because its node-id may be forged. */
-static bool goes_before(const struct guard_heard *a, const struct guard_heard *b)
+static bool precedes(const struct guard_neighbor *a, const struct guard_neighbor *b)
 {
 	return a->in_session != b->in_session ? a->in_session : guard_outranks(&a->rank, &b->rank);
 }
 
 /* Inserts a node in its order. Returns false if the list is full. */
-static bool insert(struct guard_vlan *v, const struct guard_heard *h)
+static bool insert(struct guard_vlan *v, const struct guard_neighbor *h)
 {
 	unsigned i = 0;
 
-	while (i < v->n_heard && goes_before(&v->heard[i], h))
+	while (i < v->n_received && precedes(&v->received[i], h))
 		i++;
-	if (i == GUARD_HEARD_MAX)
+	if (i == GUARD_RECEIVED_MAX)
 		return false;
-	if (v->n_heard == GUARD_HEARD_MAX)
-		v->n_heard--;
-	memmove(&v->heard[i + 1], &v->heard[i], (v->n_heard - i) * sizeof(v->heard[0]));
-	v->n_heard++;
-	v->heard[i] = *h;
+	if (v->n_received == GUARD_RECEIVED_MAX)
+		v->n_received--;
+	memmove(&v->received[i + 1], &v->received[i], (v->n_received - i) * sizeof(v->received[0]));
+	v->n_received++;
+	v->received[i] = *h;
 	return true;
 }
 
 /* Answers a new node at once, but at most once in an interval. Several nodes may appear alternately
  * on a LAN, and an answer to each would be another storm. */
-static unsigned greet(struct guard *g, struct guard_vlan *v)
+static unsigned send_hello(struct guard *g, struct guard_vlan *v)
 {
-	if (!mono_is_never(v->greeted) && mono_sub_ns(g->lived, v->greeted) < interval_ns(g))
+	if (!mono_is_never(v->hello_sent) &&
+	    mono_sub_ns(g->effective, v->hello_sent) < interval_ns(g))
 		return GUARD_NOTHING;
-	v->greeted = g->lived;
+	v->hello_sent = g->effective;
 	v->urgent = true;
 	return GUARD_URGENT;
 }
@@ -304,42 +307,42 @@ static bool lists_us(const struct guard *g, const struct guard_frame *f)
 {
 	uint32_t mark = guard_mark(g->self, g->incarnation);
 
-	for (unsigned i = 0; i < GUARD_HEARD_MAX; i++)
-		if (f->heard[i] == mark)
+	for (unsigned i = 0; i < GUARD_RECEIVED_MAX; i++)
+		if (f->received[i] == mark)
 			return true;
 	return false;
 }
 
 /* Reports whether a later frame of the node was accepted before. A frame farther back than the
  * window is a genuine frame after a forged frame: see guard_peer_takes(). */
-static bool is_overtaken(const struct guard_heard *h, const struct guard_frame *f)
+static bool is_overtaken(const struct guard_neighbor *h, const struct guard_frame *f)
 {
 	return h->incarnation == f->incarnation && h->sequence > f->sequence &&
 	       h->sequence - f->sequence < GUARD_WINDOW;
 }
 
-static unsigned heard_in(struct guard *g, struct guard_vlan *v, const struct guard_frame *f,
-			 unsigned peer, bool in_session)
+static unsigned received_in(struct guard *g, struct guard_vlan *v, const struct guard_frame *f,
+			    unsigned peer, bool in_session)
 {
-	unsigned outcome = GUARD_NOTHING, i = find_heard(v, f->node);
-	bool is_new = i == v->n_heard;
-	struct guard_heard h = { .node = f->node,
-				 .segment = f->segment,
-				 .flags = f->flags,
-				 .hears_us = lists_us(g, f),
-				 .in_session = in_session,
-				 .peer = (uint8_t)peer,
-				 .rank = guard_rank_of(f->preference, f->node, f->segment),
-				 .incarnation = f->incarnation,
-				 .sequence = f->sequence,
-				 .at = g->lived };
-	struct guard_heard before = is_new ? (struct guard_heard){ 0 } : v->heard[i];
+	unsigned outcome = GUARD_NOTHING, i = find_received(v, f->node);
+	bool is_new = i == v->n_received;
+	struct guard_neighbor h = { .node = f->node,
+				    .segment = f->segment,
+				    .flags = f->flags,
+				    .hears_us = lists_us(g, f),
+				    .in_session = in_session,
+				    .peer = (uint8_t)peer,
+				    .rank = guard_rank_of(f->preference, f->node, f->segment),
+				    .incarnation = f->incarnation,
+				    .sequence = f->sequence,
+				    .at = g->effective };
+	struct guard_neighbor before = is_new ? (struct guard_neighbor){ 0 } : v->received[i];
 
 	if (!is_new && is_overtaken(&before, f)) {
-		v->heard[i].at = g->lived;
+		v->received[i].at = g->effective;
 		return GUARD_NOTHING;
 	}
-	h.confirmed = is_new || h.hears_us ? g->lived : before.confirmed;
+	h.confirmed = is_new || h.hears_us ? g->effective : before.confirmed;
 	if (!is_new)
 		take_out(v, i);
 	if (!insert(v, &h))
@@ -349,7 +352,7 @@ static unsigned heard_in(struct guard *g, struct guard_vlan *v, const struct gua
 		outcome |= GUARD_CHANGED;
 	}
 	if (is_new || before.incarnation != f->incarnation)
-		outcome |= greet(g, v);
+		outcome |= send_hello(g, v);
 	return outcome | settle(g, v);
 }
 
@@ -361,7 +364,7 @@ void guard_init(struct guard *g, node_id_t self, const struct guard_conf *c, mon
 		.conf = *c,
 		.self = self,
 		.now = now,
-		.lived = now,
+		.effective = now,
 		.since = now,
 	};
 	vlan_in_use(g, 0);
@@ -376,7 +379,7 @@ void guard_free(struct guard *g)
 	g->n_reached = 0;
 }
 
-static unsigned begin_anew(struct guard *g)
+static unsigned restart(struct guard *g)
 {
 	g->due_ns = 0;
 	g->unsure = MONO_NEVER;
@@ -394,17 +397,17 @@ static unsigned go_on(struct guard *g, mono_t now)
 	int64_t step_ns = min_of(passed_ns, GUARD_STEP_MS * NS_PER_MS);
 
 	g->now = now;
-	if (!g->deaf)
-		g->lived = mono_add_ns(g->lived, step_ns);
+	if (!g->input_stalled)
+		g->effective = mono_add_ns(g->effective, step_ns);
 	if (!g->conf.enabled || !g->lan)
 		return GUARD_NOTHING;
 	g->due_ns += step_ns * g->n_used;
 	if (passed_ns < GUARD_STILL_MS * NS_PER_MS)
 		return GUARD_NOTHING;
-	g->n_standstills++;
+	g->n_stalls++;
 	if (passed_ns > GUARD_SILENT_INTERVALS * interval_ns(g))
-		return begin_anew(g);
-	g->unsure = mono_add_ms(g->lived, GUARD_UNSURE_MS);
+		return restart(g);
+	g->unsure = mono_add_ms(g->effective, GUARD_UNSURE_MS);
 	return settle_all(g);
 }
 
@@ -440,8 +443,8 @@ unsigned guard_configure(struct guard *g, const struct guard_conf *c, mono_t now
 	if (g->local_loop)
 		outcome |= GUARD_LOOP_ENDS;
 	g->local_loop = false;
-	g->own_heard = MONO_NEVER;
-	return outcome | begin_anew(g);
+	g->own_received_at = MONO_NEVER;
+	return outcome | restart(g);
 }
 
 /* Notes that the node has no hosts on the LAN any more. */
@@ -461,7 +464,7 @@ unsigned guard_lan(struct guard *g, bool lan, mono_t now)
 		leave_lan(g);
 	g->lan = lan;
 	g->now = now;
-	return begin_anew(g);
+	return restart(g);
 }
 
 unsigned guard_use(struct guard *g, uint16_t vlan, mono_t now)
@@ -509,17 +512,17 @@ unsigned guard_gone(struct guard *g, node_id_t node, mono_t now)
 
 	for (unsigned i = 0; i < g->n_used; i++) {
 		struct guard_vlan *v = g->vlan[g->used[i]];
-		unsigned at = find_heard(v, node);
+		unsigned at = find_received(v, node);
 
-		if (at == v->n_heard)
+		if (at == v->n_received)
 			continue;
-		outcome |= drop_heard(g, v, at);
+		outcome |= drop_received(g, v, at);
 		outcome |= settle(g, v);
 	}
 	return outcome;
 }
 
-unsigned guard_greet_all(struct guard *g, mono_t now)
+unsigned guard_hello_all(struct guard *g, mono_t now)
 {
 	unsigned outcome = go_on(g, now);
 
@@ -545,7 +548,7 @@ static unsigned own_frame(struct guard *g, const struct guard_frame *f)
 
 	if (f->sequence > g->sequence)
 		return forged_frame(g, f->sequence);
-	g->own_heard = g->lived;
+	g->own_received_at = g->effective;
 	g->local_loop = true;
 	return was ? GUARD_NOTHING : GUARD_LOOP_BEGINS;
 }
@@ -556,7 +559,7 @@ static void confirm(struct guard *g, struct guard_peer *p, bool shown)
 	if (shown)
 		p->unconfirmed = MONO_NEVER;
 	else if (mono_is_never(p->unconfirmed))
-		p->unconfirmed = g->lived;
+		p->unconfirmed = g->effective;
 }
 
 /* Handles a frame of another node with a permitted number of the session. */
@@ -570,7 +573,7 @@ static unsigned other_frame(struct guard *g, const struct guard_frame *f, bool i
 		g->n_replayed++;
 		return GUARD_REPLAYED;
 	}
-	p->at = g->lived;
+	p->at = g->effective;
 	confirm(g, p, in_session || lists_us(g, f));
 	if (is_unconfirmed(g, p)) {
 		g->n_unconfirmed++;
@@ -578,7 +581,7 @@ static unsigned other_frame(struct guard *g, const struct guard_frame *f, bool i
 	}
 	v = vlan_in_use(g, f->tag);
 	if (v)
-		outcome |= heard_in(g, v, f, place, in_session);
+		outcome |= received_in(g, v, f, place, in_session);
 	if (!p->silent)
 		return outcome;
 	/* The node may still forward VLANs. */
@@ -586,15 +589,15 @@ static unsigned other_frame(struct guard *g, const struct guard_frame *f, bool i
 	return outcome | settle_all(g);
 }
 
-unsigned guard_heard(struct guard *g, const struct guard_frame *f, const struct guard_bounds *b,
-		     mono_t now)
+unsigned guard_receive(struct guard *g, const struct guard_frame *f, const struct guard_bounds *b,
+		       mono_t now)
 {
 	unsigned outcome;
 
 	if (!g->conf.enabled)
 		return GUARD_NOTHING;
 	outcome = go_on(g, now);
-	g->n_heard++;
+	g->n_received++;
 	if (f->node == g->self)
 		return outcome | own_frame(g, f);
 	if (guard_bounds_admit(b, f->incarnation, f->sequence))
@@ -610,13 +613,13 @@ static void count_shared(struct guard *g)
 	for (unsigned i = 0; i < g->n_used; i++) {
 		const struct guard_vlan *v = g->vlan[g->used[i]];
 
-		for (unsigned k = 0; k < v->n_heard; k++) {
-			struct guard_peer *p = peer_in(g, &v->heard[k]);
+		for (unsigned k = 0; k < v->n_received; k++) {
+			struct guard_peer *p = peer_in(g, &v->received[k]);
 
 			if (!p)
 				continue;
 			p->n_shared++;
-			p->n_mutual += v->heard[k].hears_us;
+			p->n_mutual += v->received[k].hears_us;
 		}
 	}
 }
@@ -626,7 +629,7 @@ static void find_silent(struct guard *g)
 {
 	for (unsigned i = 0; i < GUARD_PEERS; i++) {
 		struct guard_peer *p = &g->peer[i];
-		int64_t silence_ns = mono_sub_ns(g->lived, p->at);
+		int64_t silence_ns = mono_sub_ns(g->effective, p->at);
 
 		if (p->silent || !p->n_mutual ||
 		    silence_ns <= GUARD_FAST_MISSED * GUARD_FAST_MS * NS_PER_MS)
@@ -642,7 +645,7 @@ unsigned guard_tick(struct guard *g, mono_t now)
 
 	if (!g->conf.enabled || !g->lan)
 		return GUARD_NOTHING;
-	if (g->local_loop && !is_recent(g, g->own_heard)) {
+	if (g->local_loop && !is_recent(g, g->own_received_at)) {
 		g->local_loop = false;
 		outcome |= GUARD_LOOP_ENDS;
 	}
@@ -703,16 +706,17 @@ bool guard_next_urgent(struct guard *g, unsigned *i, uint16_t *vlan)
 
 /* The VLANs shared with a node take turns, so a broken VLAN does not silence the node. VLANs with a
  * guard of the node within the last interval come first. */
-static bool next_shared(struct guard *g, struct guard_peer *p, bool lately, uint16_t *vlan)
+static bool next_shared(struct guard *g, struct guard_peer *p, bool recent, uint16_t *vlan)
 {
 	int64_t limit_ns = interval_ns(g) + interval_ns(g) / 2;
 
 	for (unsigned n = 1; n <= g->n_used; n++) {
 		unsigned at = (p->turn + n) % g->n_used;
 		const struct guard_vlan *v = g->vlan[g->used[at]];
-		unsigned i = find_heard(v, p->node);
+		unsigned i = find_received(v, p->node);
 
-		if (i == v->n_heard || (lately && mono_sub_ns(g->lived, v->heard[i].at) > limit_ns))
+		if (i == v->n_received ||
+		    (recent && mono_sub_ns(g->effective, v->received[i].at) > limit_ns))
 			continue;
 		p->turn = at;
 		*vlan = v->id;
@@ -729,7 +733,7 @@ bool guard_next_fast(struct guard *g, unsigned *i, uint16_t *vlan)
 	while (*i < GUARD_PEERS) {
 		struct guard_peer *p = &g->peer[(*i)++];
 
-		if (!p->n_shared || mono_sub_ns(g->now, p->told) < due_ns)
+		if (!p->n_shared || mono_sub_ns(g->now, p->notified) < due_ns)
 			continue;
 		if (next_shared(g, p, true, vlan) || next_shared(g, p, false, vlan))
 			return true;
@@ -751,12 +755,12 @@ void guard_fill(struct guard *g, uint16_t vlan, struct guard_frame *f)
 		f->flags |= GUARD_READY;
 	if (state == GUARD_CLEAR || state == GUARD_SHARED)
 		f->flags |= GUARD_FORWARDS;
-	for (unsigned i = 0; v && i < v->n_heard; i++) {
-		struct guard_peer *p = peer_in(g, &v->heard[i]);
+	for (unsigned i = 0; v && i < v->n_received; i++) {
+		struct guard_peer *p = peer_in(g, &v->received[i]);
 
-		f->heard[i] = guard_mark(v->heard[i].node, v->heard[i].incarnation);
+		f->received[i] = guard_mark(v->received[i].node, v->received[i].incarnation);
 		if (p)
-			p->told = g->now;
+			p->notified = g->now;
 	}
 }
 

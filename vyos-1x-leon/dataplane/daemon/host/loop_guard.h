@@ -7,7 +7,7 @@
  * Two nodes of one overlay that share a LAN would forward every broadcast in a loop. Two measures
  * prevent such loops, and the first one alone ends every loop.
  *   - A frame from the overlay is not delivered to the LAN if its sender is on the same LAN, which
- *     already had the frame (struct guard_heard).
+ *     already had the frame (struct guard_neighbor).
  *   - One node forwards between TAP and overlay, so that no frame is sent twice (guard_vlan_state):
  *     the node with the best rank. A new node listens first. A node reports the end of its
  *     forwarding, and the successor starts after that report, so the two do not overlap.
@@ -41,9 +41,9 @@
 #define GUARD_FAST_MISSED 3
 /* Listening time of a new node beyond one interval: the duration of a query and the answer. */
 #define GUARD_ROUND_TRIP_MS 100
-/* Minimum time between two queries of guard_doubt(), in one VLAN and in all. */
-#define GUARD_DOUBT_MS	   20
-#define GUARD_ALL_DOUBT_MS 1
+/* Minimum time between two queries of guard_probe(), in one VLAN and in all. */
+#define GUARD_PROBE_MS	   20
+#define GUARD_ALL_PROBE_MS 1
 /* Minimum number of ticks in an interval. The guards of many VLANs are spread over the ticks. */
 #define GUARD_TICKS 10
 /* The longest step of the running time. */
@@ -70,7 +70,7 @@ enum guard_reason {
 	GUARD_BY_RANK,	     /* Equal preference: node-id and VLAN decide. */
 	GUARD_BY_HOLDING,    /* The other node would stop, but still forwards. */
 	GUARD_BY_NO_PATH,    /* The local node has no path to a node outside the LAN. */
-	GUARD_BY_STANDSTILL, /* The local node was stalled, and queries for another forwarder. */
+	GUARD_BY_STALL,	     /* The local node was stalled, and queries for another forwarder. */
 	GUARD_BY_SILENCE,    /* No other node is ready to forward. */
 };
 const char *guard_reason_name(enum guard_reason r); /* "preference", "no-path" ...; "" */
@@ -101,7 +101,7 @@ struct guard_rank guard_rank_of(uint8_t preference, node_id_t node, uint32_t seg
 bool guard_outranks(const struct guard_rank *a, const struct guard_rank *b);
 
 /* Another node on the LAN of a VLAN. */
-struct guard_heard {
+struct guard_neighbor {
 	node_id_t node;
 	/* The other node's name of the LAN. A different name is a mistake, or an effect of changed
 	 * tags in a switch. */
@@ -121,14 +121,15 @@ struct guard_vlan {
 	/* Present state, and the state at the last move of hosts. */
 	enum guard_state state, settled;
 	enum guard_reason reason;
-	mono_t since;	/* Start of the state. */
-	mono_t listen;	/* End of listening. */
-	mono_t greeted; /* Last answer to a new node. */
-	mono_t asked;	/* Last query for new nodes. */
+	mono_t since;	   /* Start of the state. */
+	mono_t listen;	   /* End of listening. */
+	mono_t hello_sent; /* Last answer to a new node. */
+	mono_t asked;	   /* Last query for new nodes. */
 	bool urgent;
 	struct guard_rank rank; /* Rank of the local node. */
-	unsigned n_heard;
-	struct guard_heard heard[GUARD_HEARD_MAX]; /* The nodes with the best ranks, in order. */
+	unsigned n_received;
+	struct guard_neighbor
+		received[GUARD_RECEIVED_MAX]; /* The nodes with the best ranks, in order. */
 };
 
 struct guard_conf {
@@ -150,21 +151,22 @@ struct guard {
 	struct vlan_set carries;
 	unsigned n_reached; /* Number of reachable nodes. `reached` is ascending. */
 	node_id_t *reached;
-	uint16_t turn;	/* Index in used[] of the last regular guard. */
-	int64_t due_ns; /* Accumulated time. A frame is due for each conf.interval_ms. */
-	mono_t now;	/* Time of the last step. */
-	mono_t lived;	/* Running time of the local node, see above. */
-	mono_t unsure;	/* Until then another node may have become the forwarder. */
-	bool deaf;	/* The workers have not read all frames of the LAN. */
+	uint16_t turn;	    /* Index in used[] of the last regular guard. */
+	int64_t due_ns;	    /* Accumulated time. A frame is due for each conf.interval_ms. */
+	mono_t now;	    /* Time of the last step. */
+	mono_t effective;   /* Running time of the local node, see above. */
+	mono_t unsure;	    /* Until then another node may have become the forwarder. */
+	bool input_stalled; /* The workers have not read all frames of the LAN. */
 	struct guard_peer peer[GUARD_PEERS];
 	struct vlan_set changed; /* VLANs with a changed state, cleared by the caller. */
 	struct vlan_set moved;	 /* VLANs with hosts possibly behind another node now. */
 	/* VLANs with a possible change of the forwarder to the local node. */
 	struct vlan_set begun;
-	mono_t own_heard, since, asked;
+	mono_t own_received_at, since, asked;
 	bool local_loop;
-	uint64_t n_sent, n_heard, n_blocked, n_not_authentic, n_replayed, n_announced, n_asked;
-	uint64_t n_silenced, n_standstills, n_unconfirmed, n_forged;
+	uint64_t n_sent, n_received, n_blocked, n_not_authentic, n_replayed, n_announced,
+		n_requested;
+	uint64_t n_silenced, n_stalls, n_unconfirmed, n_forged;
 };
 
 void guard_init(struct guard *g, node_id_t self, const struct guard_conf *c, mono_t now);
@@ -183,20 +185,20 @@ unsigned guard_reach(struct guard *g, const node_id_t *node, unsigned n, mono_t 
 unsigned guard_use(struct guard *g, uint16_t vlan, mono_t now);
 /* An authentic guard frame of the overlay was received, with the bounds of the sender. The sender
  * may be the local node in the same incarnation. */
-unsigned guard_heard(struct guard *g, const struct guard_frame *f, const struct guard_bounds *b,
-		     mono_t now);
+unsigned guard_receive(struct guard *g, const struct guard_frame *f, const struct guard_bounds *b,
+		       mono_t now);
 /* The node reports through the overlay the departure from every LAN. */
 unsigned guard_gone(struct guard *g, node_id_t node, mono_t now);
 /* Another link of the LAN came up. A guard is sent at once to the nodes behind it. */
-unsigned guard_greet_all(struct guard *g, mono_t now);
+unsigned guard_hello_all(struct guard *g, mono_t now);
 /* A host of the VLAN moved between LAN and overlay, or a flooded frame arrived twice. The LAN may
  * have been connected with another one behind a switch, and frames may loop. A guard is sent at
  * once. */
-unsigned guard_doubt(struct guard *g, uint16_t vlan, mono_t now);
+unsigned guard_probe(struct guard *g, uint16_t vlan, mono_t now);
 /* `hears`: all frames of the LAN have been read. Called before guard_tick(). */
-static inline void guard_hears(struct guard *g, bool hears)
+static inline void guard_set_input(struct guard *g, bool hears)
 {
-	g->deaf = !hears;
+	g->input_stalled = !hears;
 }
 /* Advances the time, and removes silent nodes. Called each guard_tick_ms(). */
 unsigned guard_tick(struct guard *g, mono_t now);
@@ -225,17 +227,17 @@ node_id_t guard_other(const struct guard *g);
  * NODE_ID_NONE: no node. */
 node_id_t guard_forwarder(const struct guard *g, uint16_t vlan);
 /* Reports whether the node is on this LAN of the VLAN, according to the received guards. */
-static inline bool guard_is_here(const struct guard *g, uint16_t vlan, node_id_t node)
+static inline bool guard_is_on_lan(const struct guard *g, uint16_t vlan, node_id_t node)
 {
 	const struct guard_vlan *v = g->vlan[vlan % VLAN_IDS];
 
-	for (unsigned i = 0; v && i < v->n_heard; i++)
-		if (v->heard[i].node == node)
+	for (unsigned i = 0; v && i < v->n_received; i++)
+		if (v->received[i].node == node)
 			return true;
 	return false;
 }
 
 /* Reports whether the node has missed guards, and so takes no part in the election. */
-bool guard_is_silent(const struct guard *g, const struct guard_heard *h);
+bool guard_is_silent(const struct guard *g, const struct guard_neighbor *h);
 /* Lists the other nodes on the LAN of any VLAN, unordered. Returns their number, at most max. */
 unsigned guard_others(struct guard *g, node_id_t *out, unsigned max);

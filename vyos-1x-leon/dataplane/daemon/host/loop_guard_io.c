@@ -11,10 +11,10 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "daemon/host/accel_queues.h"
-#include "daemon/host/ask_hosts.h"
+#include "daemon/host/host_probes.h"
 #include "daemon/host/kernel_routes.h"
 #include "daemon/host/loop_guard_io.h"
-#include "daemon/host/takeover.h"
+#include "daemon/host/failover.h"
 #include "daemon/life/event_text.h"
 #include "daemon/life/snapshot.h"
 #include "daemon/leond.h"
@@ -24,7 +24,7 @@
 /* Minimum time between two announcements of changes. */
 #define GATHER_MS 200
 /* Minimum time between two events about refused or forged guards. */
-#define SAY_AGAIN_MS 60000
+#define NOTIFY_AGAIN_MS 60000
 
 struct guard_io {
 	struct timer *timer, *soon;
@@ -34,8 +34,9 @@ struct guard_io {
 	/* Classes of segments with hosts that other nodes must learn again. */
 	uint64_t moved;
 	struct record_lan lan; /* The value in the last record. */
-	mono_t said;
-	mono_t unconfirmed_said, forged_said; /* Last events about unconfirmed and forged guards. */
+	mono_t notified_at;
+	mono_t unconfirmed_notified,
+		forged_notified; /* Last events about unconfirmed and forged guards. */
 };
 
 static uint64_t own_incarnation(struct leond *d)
@@ -108,7 +109,7 @@ static bool is_own(const struct leond *d, struct mac mac)
 
 void guard_local_host(struct leond *d, struct mac mac)
 {
-	if (!d->device.lan_heard && !is_own(d, mac))
+	if (!d->device.lan_received && !is_own(d, mac))
 		guard_lan_found(d);
 }
 
@@ -118,8 +119,8 @@ void lan_changed(struct leond *d, uint16_t slot, uint64_t classes)
 
 	segments_of_classes(d->vlans.map, classes, &vlans);
 	fdb_forget_slot(d->fdb, slot, &vlans, now_s_of(loop_now(d->loop)));
-	accel_queues_forgot_hosts(d, loop_now(d->loop));
-	ask_hosts(d, slot, &vlans);
+	accel_queues_hosts_forgotten(d, loop_now(d->loop));
+	host_probes_start_vlans(d, slot, &vlans);
 	neigh_forget_slot(d->neigh, slot, &vlans);
 }
 
@@ -190,8 +191,8 @@ static node_id_t changed_into(const struct leond *d, enum guard_state state, str
 		if (v->state != state || !vlan_set_has(&d->guard_io->unreported, v->id))
 			continue;
 		vlan_set_add(out, v->id);
-		if (other == NODE_ID_NONE && v->n_heard)
-			other = v->heard[0].node;
+		if (other == NODE_ID_NONE && v->n_received)
+			other = v->received[0].node;
 	}
 	return other;
 }
@@ -234,27 +235,28 @@ static void report(struct leond *d)
 }
 
 /* Another node on the LAN of a VLAN, with another name of that VLAN. */
-static const struct guard_heard *heard_unlike(const struct leond *d, const struct guard_vlan *v)
+static const struct guard_neighbor *received_other_segment(const struct leond *d,
+							   const struct guard_vlan *v)
 {
 	uint32_t own = segments_id(d->vlans.map, v->id);
 
-	for (unsigned i = 0; i < v->n_heard; i++)
-		if (v->heard[i].segment != own)
-			return &v->heard[i];
+	for (unsigned i = 0; i < v->n_received; i++)
+		if (v->received[i].segment != own)
+			return &v->received[i];
 	return NULL;
 }
 
 /* A LAN would be two segments, and each router would move its frames into another segment. */
-static void report_unlike(struct leond *d)
+static void report_segment_mismatch(struct leond *d)
 {
-	struct event_facts n = { .kind = EV_SEGMENT_UNLIKE };
-	const struct guard_heard *first = NULL;
+	struct event_facts n = { .kind = EV_SEGMENT_MISMATCH };
+	const struct guard_neighbor *first = NULL;
 	struct vlan_set found = { 0 };
 	char who[NODE_LABEL_LEN], which[160];
 
 	for (unsigned i = 0; i < d->guard.n_used; i++) {
 		const struct guard_vlan *v = d->guard.vlan[d->guard.used[i]];
-		const struct guard_heard *h = heard_unlike(d, v);
+		const struct guard_neighbor *h = received_other_segment(d, v);
 
 		if (!h) {
 			vlan_set_remove(&d->guard_io->unlike, v->id);
@@ -277,17 +279,18 @@ static void report_unlike(struct leond *d)
 }
 
 /* Changes of many VLANs occur together, so a single event reports all changes. */
-static void tell(struct leond *d, mono_t now)
+static void notify(struct leond *d, mono_t now)
 {
 	if (vlan_set_is_empty(&d->guard_io->unreported))
 		return;
-	if (!mono_is_never(d->guard_io->said) && mono_sub_ms(now, d->guard_io->said) < GATHER_MS) {
-		timer_set(d->guard_io->soon, mono_add_ms(d->guard_io->said, GATHER_MS));
+	if (!mono_is_never(d->guard_io->notified_at) &&
+	    mono_sub_ms(now, d->guard_io->notified_at) < GATHER_MS) {
+		timer_set(d->guard_io->soon, mono_add_ms(d->guard_io->notified_at, GATHER_MS));
 		return;
 	}
-	d->guard_io->said = now;
+	d->guard_io->notified_at = now;
 	report(d);
-	report_unlike(d);
+	report_segment_mismatch(d);
 	d->guard_io->unreported = (struct vlan_set){ 0 };
 	routes_soon(d);
 	announce(d);
@@ -300,7 +303,7 @@ static void note_changed(struct leond *d)
 
 	vlan_set_add_all(&d->guard_io->unreported, &g->changed);
 	d->guard_io->moved |= segments_classes(d->vlans.map, &g->moved);
-	takeover_say(d, &g->begun);
+	failover_announce(d, &g->begun);
 	g->moved = g->begun = g->changed = (struct vlan_set){ 0 };
 }
 
@@ -321,7 +324,7 @@ static void on_soon(void *arg, mono_t now)
 	}
 	send_urgent(d);
 	renew(d);
-	tell(d, now);
+	notify(d, now);
 }
 
 /* Simultaneous frames are handled together: see on_soon(). */
@@ -349,11 +352,11 @@ static bool is_authentic(struct leond *d, const uint8_t *frame, const struct gua
 				   GUARD_SIGNED_LEN, g->auth);
 }
 
-static bool is_minute_over(mono_t *said, mono_t now)
+static bool is_minute_over(mono_t *notified_at, mono_t now)
 {
-	if (!mono_is_never(*said) && mono_sub_ms(now, *said) < SAY_AGAIN_MS)
+	if (!mono_is_never(*notified_at) && mono_sub_ms(now, *notified_at) < NOTIFY_AGAIN_MS)
 		return false;
-	*said = now;
+	*notified_at = now;
 	return true;
 }
 
@@ -377,7 +380,7 @@ static void report_unconfirmed(struct leond *d, const struct guard_frame *g,
 	char who[NODE_LABEL_LEN], mac[MAC_STRLEN];
 
 	if (!is_suspicious(d, g, b) ||
-	    !is_minute_over(&d->guard_io->unconfirmed_said, loop_now(d->loop)))
+	    !is_minute_over(&d->guard_io->unconfirmed_notified, loop_now(d->loop)))
 		return;
 	n.value = g->tag;
 	report_event(
@@ -393,7 +396,7 @@ static void report_forged(struct leond *d, const struct guard_frame *g)
 	struct event_facts n = { .kind = EV_GUARD_FORGED, .value = g->tag };
 	char mac[MAC_STRLEN];
 
-	if (!is_minute_over(&d->guard_io->forged_said, loop_now(d->loop)))
+	if (!is_minute_over(&d->guard_io->forged_notified, loop_now(d->loop)))
 		return;
 	report_event(
 		d, &n,
@@ -410,7 +413,7 @@ static bool is_outdated(struct leond *d, const struct guard_frame *g)
 	return n && n->has_record && g->incarnation < n->rec.incarnation;
 }
 
-void guard_frame_heard(struct leond *d, const uint8_t *frame, size_t len)
+void guard_frame_received(struct leond *d, const uint8_t *frame, size_t len)
 {
 	struct guard_bounds b;
 	struct guard_frame g;
@@ -432,7 +435,7 @@ void guard_frame_heard(struct leond *d, const uint8_t *frame, size_t len)
 		guard_lan_found(d);
 	b = overlay_guard_bounds(d->overlay, g.node);
 	d->guard.incarnation = own_incarnation(d);
-	outcome = guard_heard(&d->guard, &g, &b, loop_now(d->loop));
+	outcome = guard_receive(&d->guard, &g, &b, loop_now(d->loop));
 	if (outcome & GUARD_UNCONFIRMED)
 		report_unconfirmed(d, &g, &b);
 	if (outcome & GUARD_FORGED)
@@ -445,9 +448,9 @@ void guard_vlan_seen(struct leond *d, uint16_t vlan)
 	act_on(d, guard_use(&d->guard, vlan, loop_now(d->loop)));
 }
 
-void guard_in_doubt(struct leond *d, uint16_t vlan)
+void guard_probe_vlan(struct leond *d, uint16_t vlan)
 {
-	act_on(d, guard_doubt(&d->guard, vlan, loop_now(d->loop)));
+	act_on(d, guard_probe(&d->guard, vlan, loop_now(d->loop)));
 }
 
 void guard_vlans_changed(struct leond *d)
@@ -460,17 +463,17 @@ void guard_vlans_changed(struct leond *d)
 
 void guard_lan_found(struct leond *d)
 {
-	if (d->device.lan_heard)
+	if (d->device.lan_received)
 		return;
-	d->device.lan_heard = true;
+	d->device.lan_received = true;
 	if (!d->guard.lan)
 		guard_lan_changed(d);
 }
 
 void guard_lan_changed(struct leond *d)
 {
-	bool lan =
-		d->device.up && !d->device.ports_down && (d->device.is_port || d->device.lan_heard);
+	bool lan = d->device.up && !d->device.ports_down &&
+		   (d->device.is_port || d->device.lan_received);
 
 	if (!lan && !d->guard.lan)
 		return;
@@ -492,7 +495,7 @@ void guard_hosts_moved(struct leond *d, uint64_t classes)
 void guard_port_up(struct leond *d)
 {
 	if (d->guard.lan)
-		act_on(d, guard_greet_all(&d->guard, loop_now(d->loop)));
+		act_on(d, guard_hello_all(&d->guard, loop_now(d->loop)));
 }
 
 void guard_node_gone(struct leond *d, uint16_t slot)
@@ -527,7 +530,7 @@ static void on_guard_timer(void *arg, mono_t now)
 	struct leond *d = arg;
 
 	timer_set(d->guard_io->timer, mono_add_ms(now, guard_tick_ms(&d->guard)));
-	guard_hears(&d->guard, fwd_keeps_up(d->fwd));
+	guard_set_input(&d->guard, fwd_input_is_current(d->fwd));
 	act_on(d, guard_tick(&d->guard, now));
 	send_due(d);
 	renew(d);

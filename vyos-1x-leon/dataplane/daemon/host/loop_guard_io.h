@@ -15,7 +15,7 @@ void guard_close(struct leond *d);
 /* The daemon stops, and other nodes on the LAN forward at once. */
 void guard_leave(struct leond *d);
 void guard_apply_conf(struct leond *d);
-void guard_frame_heard(struct leond *d, const uint8_t *frame, size_t len);
+void guard_frame_received(struct leond *d, const uint8_t *frame, size_t len);
 /* A host was seen on the local segment, so there is a LAN even if leon0 is no port of a bridge. */
 void guard_local_host(struct leond *d, struct mac mac);
 /* There is a LAN for certain. */
@@ -25,7 +25,7 @@ void guard_vlans_changed(struct leond *d);
 /* A frame of this VLAN was not forwarded, because the guard has not listened to the VLAN yet. */
 void guard_vlan_seen(struct leond *d, uint16_t vlan);
 /* A host of the VLAN moved between LAN and overlay, or a flooded frame arrived twice. */
-void guard_in_doubt(struct leond *d, uint16_t vlan);
+void guard_probe_vlan(struct leond *d, uint16_t vlan);
 /* Another port of the bridge came up. */
 void guard_port_up(struct leond *d);
 /* Another node reports the departure from every LAN. */

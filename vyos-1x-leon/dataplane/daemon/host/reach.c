@@ -11,19 +11,19 @@
 #include "daemon/life/event_text.h"
 #include "daemon/leond.h"
 
-#define PATIENCE_MS 30000 /* delay before an unreachable peer is reported */
-#define TELL_BURST  8	  /* limit of such events at once */
-#define TELL_GAP_MS 2000
+#define PATIENCE_MS   30000 /* delay before an unreachable peer is reported */
+#define REPORT_BURST  8	    /* limit of such events at once */
+#define REPORT_GAP_MS 2000
 
-static const char *name_of(enum seed_finding f)
+static const char *name_of(enum seed_diagnosis f)
 {
 	static const char *const names[] = {
-		[SEED_NOT_ASKED] = "not-asked",
+		[SEED_NOT_QUERIED] = "not-asked",
 		[SEED_SILENT] = "nothing",
 		[SEED_REFUSED] = "refused",
 		[SEED_UNREACHABLE] = "unreachable",
 		[SEED_NOT_SENT] = "not-sent",
-		[SEED_GREETS] = "one-way",
+		[SEED_INITIATES] = "one-way",
 		[SEED_OTHER_SECRET] = "other-secret",
 		[SEED_HAS_NO_SECRET] = "no-secret-there",
 		[SEED_HAS_SECRET] = "no-secret-here",
@@ -63,10 +63,10 @@ static const char *local_text(int error)
 	}
 }
 
-static const char *text_of(enum seed_finding f, int error)
+static const char *text_of(enum seed_diagnosis f, int error)
 {
 	switch (f) {
-	case SEED_NOT_ASKED:
+	case SEED_NOT_QUERIED:
 		return "no HELLO sent yet";
 	case SEED_SILENT:
 		return "no answer: leond does not run there, a firewall on the path drops UDP, "
@@ -77,7 +77,7 @@ static const char *text_of(enum seed_finding f, int error)
 		return strerror(error);
 	case SEED_NOT_SENT:
 		return local_text(error);
-	case SEED_GREETS:
+	case SEED_INITIATES:
 		return "HELLOs of the node arrive here without an answer to those of this node: "
 		       "one direction is blocked, or the node does not trust the identity of "
 		       "this node";
@@ -106,12 +106,12 @@ void reach_look(struct leond *d, uint32_t i, struct reach *out)
 {
 	const struct conf_peer *p = &d->conf->peer[i];
 
-	*out = (struct reach){ .peer = p, .since = d->seed[i].since, .best = SEED_NOT_ASKED };
+	*out = (struct reach){ .peer = p, .since = d->seed[i].since, .best = SEED_NOT_QUERIED };
 	overlay_seed(d->overlay, i, &out->seed);
 	for (unsigned k = 0; k < out->seed.n; k++) {
-		if (out->seed.address[k].finding < out->best)
+		if (out->seed.address[k].diagnosis < out->best)
 			continue;
-		out->best = out->seed.address[k].finding;
+		out->best = out->seed.address[k].diagnosis;
 		out->error = out->seed.address[k].error;
 	}
 	if (p->disable)
@@ -124,12 +124,12 @@ void reach_look(struct leond *d, uint32_t i, struct reach *out)
 		out->state = out->best == SEED_SELF ? "self" : "trying";
 }
 
-const char *reach_finding_name(enum seed_finding f)
+const char *reach_diagnosis_name(enum seed_diagnosis f)
 {
 	return name_of(f);
 }
 
-const char *reach_finding_text(enum seed_finding f, int error, char buf[REACH_TEXT_LEN])
+const char *reach_diagnosis_text(enum seed_diagnosis f, int error, char buf[REACH_TEXT_LEN])
 {
 	if (f != SEED_OTHER_VERSION || !error)
 		return text_of(f, error);
@@ -161,7 +161,7 @@ const char *reach_reason(const struct leond *d, uint32_t i, const struct reach *
 	if (r->peer->disable || r->seed.reached)
 		return NULL;
 	if (r->seed.n)
-		return reach_finding_text(r->best, r->error, buf);
+		return reach_diagnosis_text(r->best, r->error, buf);
 	if (!error[0])
 		return "the name is being resolved";
 	snprintf(buf, REACH_TEXT_LEN, "the name cannot be resolved: %s", error);
@@ -174,10 +174,10 @@ static void peer_label(const struct conf_peer *p, char *buf, size_t len)
 	snprintf(buf, len, "peer %s (%.80s, port %u)", p->name, p->host, p->ep.port);
 }
 
-static void tell_lost(struct leond *d, uint32_t i, const struct reach *r, mono_t now)
+static void report_unreached(struct leond *d, uint32_t i, const struct reach *r, mono_t now)
 {
 	const struct event_facts n = { .kind = EV_PEER_UNREACHED,
-				       .detail = reach_finding_name(r->best) };
+				       .detail = reach_diagnosis_name(r->best) };
 	char label[200], buf[REACH_TEXT_LEN];
 
 	peer_label(r->peer, label, sizeof(label));
@@ -185,7 +185,7 @@ static void tell_lost(struct leond *d, uint32_t i, const struct reach *r, mono_t
 		     (long long)mono_sub_ms(now, r->since) / 1000, reach_reason(d, i, r, buf));
 }
 
-static void tell_back(struct leond *d, const struct reach *r)
+static void report_reached(struct leond *d, const struct reach *r)
 {
 	const struct event_facts n = { .kind = EV_PEER_REACHED, .node = r->seed.node };
 	char label[200], who[NODE_LABEL_LEN];
@@ -196,13 +196,14 @@ static void tell_back(struct leond *d, const struct reach *r)
 }
 
 /* Reports a few peers at once and the others later. */
-static bool may_tell(struct leond *d, mono_t now)
+static bool may_notify(struct leond *d, mono_t now)
 {
-	if (mono_is_never(d->reach_at) || mono_sub_ms(now, d->reach_at) > TELL_BURST * TELL_GAP_MS)
-		d->reach_at = mono_add_ms(now, -TELL_BURST * TELL_GAP_MS);
-	if (mono_sub_ms(now, d->reach_at) < TELL_GAP_MS)
+	if (mono_is_never(d->reach_at) ||
+	    mono_sub_ms(now, d->reach_at) > REPORT_BURST * REPORT_GAP_MS)
+		d->reach_at = mono_add_ms(now, -REPORT_BURST * REPORT_GAP_MS);
+	if (mono_sub_ms(now, d->reach_at) < REPORT_GAP_MS)
 		return false;
-	d->reach_at = mono_add_ms(d->reach_at, TELL_GAP_MS);
+	d->reach_at = mono_add_ms(d->reach_at, REPORT_GAP_MS);
 	return true;
 }
 
@@ -220,13 +221,13 @@ static void watch(struct leond *d, uint32_t i, mono_t now)
 		return;
 	if (s->reached ? !s->reported : s->reported || mono_sub_ms(now, s->since) < PATIENCE_MS)
 		return;
-	if (!may_tell(d, now))
+	if (!may_notify(d, now))
 		return;
 	s->reported = !s->reached;
 	if (s->reached)
-		tell_back(d, &r);
+		report_reached(d, &r);
 	else
-		tell_lost(d, i, &r, now);
+		report_unreached(d, i, &r, now);
 }
 
 void reach_run(struct leond *d, mono_t now)

@@ -11,13 +11,13 @@ struct reach {
 	struct overlay_seed seed;
 	const char *state; /* "reached", "trying", "unresolved", "self", "disabled" */
 	mono_t since;
-	enum seed_finding best; /* most specific diagnosis of its addresses */
+	enum seed_diagnosis best; /* most specific diagnosis of its addresses */
 	int error;
 };
 void reach_look(struct leond *d, uint32_t i, struct reach *out);
-const char *reach_finding_name(enum seed_finding f);
+const char *reach_diagnosis_name(enum seed_diagnosis f);
 #define REACH_TEXT_LEN 160
-const char *reach_finding_text(enum seed_finding f, int error, char buf[REACH_TEXT_LEN]);
+const char *reach_diagnosis_text(enum seed_diagnosis f, int error, char buf[REACH_TEXT_LEN]);
 /* Returns a sentence; NULL if the peer is reached or disabled. */
 const char *reach_reason(const struct leond *d, uint32_t i, const struct reach *r,
 			 char buf[REACH_TEXT_LEN]);

@@ -168,7 +168,7 @@ void resolver_free(struct resolver *r)
 	resolver_destroy(r);
 }
 
-bool resolver_ask(struct resolver *r, uint64_t id, const char *host, uint16_t port)
+bool resolver_request(struct resolver *r, uint64_t id, const char *host, uint16_t port)
 {
 	bool ok;
 

@@ -17,7 +17,7 @@
 struct resolver;
 
 struct resolve_answer {
-	uint64_t id;	 /* id of resolver_ask() */
+	uint64_t id;	 /* id of resolver_request() */
 	char error[128]; /* empty: resolved */
 	unsigned n;
 	struct endpoint ep[RESOLVE_ADDRS_MAX];
@@ -28,7 +28,7 @@ struct resolver *resolver_new(void);
 /* Does not wait for an unresponsive name server: a busy thread frees the remaining memory. */
 void resolver_free(struct resolver *r); /* NULL ok */
 /* Returns false if the queue is full; the caller retries later. */
-bool resolver_ask(struct resolver *r, uint64_t id, const char *host, uint16_t port);
+bool resolver_request(struct resolver *r, uint64_t id, const char *host, uint16_t port);
 int resolver_fd(const struct resolver *r); /* readable if an answer is pending */
 /* Returns the next answer; false if none is pending (the descriptor is then not readable). */
 bool resolver_next(struct resolver *r, struct resolve_answer *out);

@@ -10,16 +10,16 @@
 
 #include "daemon/life/event_text.h"
 
-#define METRIC_TELL_MS 10000 /* minimum interval of events about metrics */
+#define METRIC_NOTIFY_MS 10000 /* minimum interval of events about metrics */
 
 void routes_on_change(void *arg, enum rib_change change, const struct rib_route *before,
 		      const struct rib_route *now)
 {
 	struct routes *r = arg;
-	struct route_tally *t = &r->tally[change];
+	struct route_count *t = &r->tally[change];
 
 	r->count[change]++;
-	if (t->n < ROUTE_TOLD_MAX)
+	if (t->n < ROUTE_NOTIFIED_MAX)
 		t->route[t->n] = now ? *now : *before;
 	t->n++;
 }
@@ -28,7 +28,7 @@ void routes_on_refused(void *arg, const struct rib_refused *refused)
 {
 	struct routes *r = arg;
 
-	if (rib_refusal_is_trouble(refused->why) && r->n_refused < ROUTE_TOLD_MAX)
+	if (rib_refusal_is_trouble(refused->why) && r->n_refused < ROUTE_NOTIFIED_MAX)
 		r->refused[r->n_refused++] = *refused;
 }
 
@@ -42,17 +42,17 @@ static const struct {
 	[RIB_WITHDRAWN] = { EV_ROUTE_WITHDRAWN, "is withdrawn", "routes are withdrawn" },
 };
 
-static void tell(struct routes *r, enum rib_change change)
+static void notify(struct routes *r, enum rib_change change)
 {
-	struct route_tally *t = &r->tally[change];
+	struct route_count *t = &r->tally[change];
 	char dst[PREFIX_STRLEN], who[NODE_LABEL_LEN];
 	struct event_facts n = { .kind = words[change].kind };
 
-	if (t->n > ROUTE_TOLD_MAX) {
+	if (t->n > ROUTE_NOTIFIED_MAX) {
 		n.value = t->n;
 		report_event(r->d, &n, "%u %s", t->n, words[change].many);
 	}
-	for (unsigned i = 0; t->n <= ROUTE_TOLD_MAX && i < t->n; i++) {
+	for (unsigned i = 0; t->n <= ROUTE_NOTIFIED_MAX && i < t->n; i++) {
 		const struct rib_route *e = &t->route[i];
 
 		n.node = e->node;
@@ -65,16 +65,16 @@ static void tell(struct routes *r, enum rib_change change)
 	t->n = 0;
 }
 
-void routes_tell_all(struct routes *r, mono_t now)
+void routes_notify_all(struct routes *r, mono_t now)
 {
 	char dst[PREFIX_STRLEN], who[NODE_LABEL_LEN];
 
-	tell(r, RIB_ADDED);
-	tell(r, RIB_MOVED);
-	tell(r, RIB_WITHDRAWN);
-	if (r->tally[RIB_METRIC].n && mono_sub_ms(now, r->metrics_reported) >= METRIC_TELL_MS) {
+	notify(r, RIB_ADDED);
+	notify(r, RIB_MOVED);
+	notify(r, RIB_WITHDRAWN);
+	if (r->tally[RIB_METRIC].n && mono_sub_ms(now, r->metrics_reported) >= METRIC_NOTIFY_MS) {
 		r->metrics_reported = now;
-		tell(r, RIB_METRIC);
+		notify(r, RIB_METRIC);
 	}
 	for (unsigned i = 0; i < r->n_refused; i++) {
 		const struct rib_refused *e = &r->refused[i];
@@ -87,7 +87,7 @@ void routes_tell_all(struct routes *r, mono_t now)
 	r->n_refused = 0;
 }
 
-void routes_tell_failure(struct routes *r, const struct rib_installed *e, int error)
+void routes_notify_failure(struct routes *r, const struct rib_installed *e, int error)
 {
 	struct event_facts n = { .kind = EV_ROUTE_FAILED, .value = e->metric & RIB_METRIC_MAX };
 	char dst[PREFIX_STRLEN];
@@ -100,7 +100,7 @@ void routes_tell_failure(struct routes *r, const struct rib_installed *e, int er
 			: strerror(error));
 }
 
-void routes_tell_repair(struct routes *r, unsigned n)
+void routes_notify_repair(struct routes *r, unsigned n)
 {
 	const struct event_facts facts = {
 		.kind = EV_ROUTE_REPAIRED,

@@ -73,7 +73,7 @@ void routes_gather_underlay(struct routes *r)
 		return;
 	for (uint16_t slot = SLOT_SELF + 1; slot < n_slots; slot++)
 		if (overlay_link(d->overlay, slot, &link) &&
-		    (link.up || !mono_is_never(link.last_heard)))
+		    (link.up || !mono_is_never(link.last_received)))
 			add_underlay(r, &link.ep.ip);
 	for (uint32_t i = 0; i < d->n_configured_peers; i++) {
 		if (d->conf->peer[i].is_ip)

@@ -73,7 +73,7 @@ static unsigned count_missing(const struct routes *r, const struct rib_installed
  * notification. zebra learns of the new VRF before it learns that the interface was down, and keeps
  * the routes. Setting and deleting each route again removes it everywhere.
  */
-static void say_gone(struct routes *r, const struct rib_installed *e, unsigned n)
+static void notify_gone(struct routes *r, const struct rib_installed *e, unsigned n)
 {
 	unsigned k = 0;
 
@@ -110,7 +110,7 @@ void routes_resync(struct routes *r, mono_t now)
 
 	r->resync_at = mono_add_ms(now, ROUTE_RESYNC_MS);
 	if (r->table != d->device.table) {
-		say_gone(r, before, n_before);
+		notify_gone(r, before, n_before);
 		n_before = 0;
 	}
 	r->table = d->device.table;
@@ -132,7 +132,7 @@ void routes_resync(struct routes *r, mono_t now)
 	have_sort(r);
 	missing = count_missing(r, before, n_before);
 	if (missing && !r->loss_is_known)
-		routes_tell_repair(r, missing);
+		routes_notify_repair(r, missing);
 	r->loss_is_known = false;
 	for (unsigned i = 0; i < n_before; i++)
 		if (before[i].error)
@@ -148,7 +148,7 @@ static const enum nl_route_op op_of[] = {
 };
 
 /* Results are in r->change, which omits steps without a kernel request. */
-static void ask_kernel(struct routes *r, const struct rib_step *step, unsigned n)
+static void request_kernel(struct routes *r, const struct rib_step *step, unsigned n)
 {
 	const struct leond *d = r->d;
 	unsigned n_changes = 0;
@@ -206,7 +206,7 @@ static void note_result(struct routes *r, const struct rib_step *s, unsigned n_s
 		if (s->op == RIB_DELETE)
 			r->resync_at = mono_add_ms(now, ROUTE_RETRY_MS);
 		else
-			routes_tell_failure(r, &e, -rc);
+			routes_notify_failure(r, &e, -rc);
 	}
 	e.error = s->op == RIB_DELETE ? 0 : rc;
 	e.retry_at = mono_add_ms(now, ROUTE_RETRY_MS);
@@ -226,7 +226,7 @@ static void carry_out(struct routes *r, const struct rib_step *step, unsigned n,
 {
 	unsigned n_sorted = r->n_have, k = 0;
 
-	ask_kernel(r, step, n);
+	request_kernel(r, step, n);
 	for (unsigned i = 0; i < n; i++) {
 		int rc = step[i].op == RIB_FORGET ? 0 : r->change[k++].result;
 

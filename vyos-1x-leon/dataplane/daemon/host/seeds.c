@@ -90,11 +90,11 @@ void seeds_run(struct leond *d, mono_t now)
 			s->backoff_s = BACKOFF_FIRST_S;
 			continue;
 		}
-		if (mono_before(now, s->ask_at))
+		if (mono_before(now, s->request_at))
 			continue;
-		s->asking = resolver_ask(d->resolver, (uint64_t)d->seed_generation << 32 | i,
-					 p->host, p->ep.port);
-		s->ask_at = mono_add_ms(now, (int64_t)s->backoff_s * 1000);
+		s->asking = resolver_request(d->resolver, (uint64_t)d->seed_generation << 32 | i,
+					     p->host, p->ep.port);
+		s->request_at = mono_add_ms(now, (int64_t)s->backoff_s * 1000);
 		s->backoff_s = min_of(s->backoff_s * 2, (uint32_t)BACKOFF_LAST_S);
 	}
 }

@@ -23,9 +23,9 @@ static bool is_source(const struct conf *c, const struct ip_addr *ip)
 	return ip->family && (ip_equal(ip, &c->source4) || ip_equal(ip, &c->source6));
 }
 
-static void tell(struct leond *d, const struct ip_addr *ip, bool gone)
+static void notify(struct leond *d, const struct ip_addr *ip, bool gone)
 {
-	const struct event_facts n = { .kind = gone ? EV_SOURCE_LOST : EV_SOURCE_BACK };
+	const struct event_facts n = { .kind = gone ? EV_SOURCE_LOST : EV_SOURCE_RESTORED };
 	char text[IP_STRLEN];
 
 	ip_format(ip, text, sizeof(text));
@@ -46,7 +46,7 @@ static void note_address(struct leond *d, const struct ip_addr *ip, bool gone)
 	if (!is_source(d->conf, ip) || *lost == gone)
 		return;
 	*lost = gone;
-	tell(d, ip, gone);
+	notify(d, ip, gone);
 }
 
 /* Sockets stay bound to the deleted interface, also if an interface of this name is created again;

@@ -13,7 +13,7 @@
 #include "daemon/host/kernel_routes.h"
 #include "daemon/host/locators.h"
 #include "daemon/host/loop_guard_io.h"
-#include "daemon/host/line.h"
+#include "daemon/host/bottleneck.h"
 #include "daemon/host/scheduling.h"
 #include "daemon/host/seeds.h"
 #include "daemon/host/senders.h"
@@ -44,7 +44,7 @@ static void apply_changes(struct leond *d, unsigned changes)
 	if (changes & CONF_FDB)
 		fdb_set_vlan_maximum(d->fdb, c->fdb_vlan_maximum);
 	if (changes & CONF_FRAMES) {
-		line_apply_conf(d);
+		bottleneck_apply_conf(d);
 		senders_apply_conf(d);
 		vlans_apply_conf(d);
 		guard_apply_conf(d);
@@ -82,9 +82,9 @@ static void list_nodes(struct leond *d, const node_id_t *id, unsigned n, unsigne
  * change can be undone. */
 static void warn_of_secrets(struct leond *d, struct apply_verdict *v)
 {
-	const struct event_facts n = { .kind = EV_SECRET_DIFFERS };
+	const struct event_facts n = { .kind = EV_SECRET_NOT_COMMON };
 	node_id_t id[NAMED_MAX];
-	unsigned n_all = overlay_estranged(d->overlay, id, NAMED_MAX);
+	unsigned n_all = overlay_has_no_common_secret(d->overlay, id, NAMED_MAX);
 	char who[NAMED_MAX * (NODE_LABEL_LEN + 2) + 24];
 
 	if (n_all == 0)

@@ -183,7 +183,7 @@ void cache_save(struct leond *d, mono_t now)
 	jsonw_free(w);
 }
 
-void cache_upkeep(struct leond *d, mono_t now)
+void cache_periodic(struct leond *d, mono_t now)
 {
 	if (mono_sub_ms(now, d->cache->saved_at) >= SAVE_EVERY_MS)
 		cache_save(d, now);

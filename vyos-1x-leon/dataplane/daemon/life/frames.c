@@ -60,14 +60,14 @@ static void learn(struct leond *d, const struct fwd_report *r, mono_t now)
 	node_label(d, n->id, who, sizeof(who));
 	switch (fdb_learn(d->fdb, vlan, r->learn.mac, slot, now_s_of(now))) {
 	case FDB_MOVED:
-		guard_in_doubt(d, vlan);
+		guard_probe_vlan(d, vlan);
 		neigh_forget_mac(d->neigh, vlan, r->learn.mac);
 		accelerator_moved(d, vlan, r->learn.mac, n);
 		facts.kind = EV_MAC_MOVED;
 		report_event(d, &facts, "MAC %s (VLAN %u) moved to %s", mac, vlan, who);
 		break;
 	case FDB_FLAP_BEGINS:
-		guard_in_doubt(d, vlan);
+		guard_probe_vlan(d, vlan);
 		report_flapping(d, r, &facts, mac, now);
 		break;
 	case FDB_FULL:
@@ -121,16 +121,16 @@ static void handle(struct leond *d, struct fwd_report *r, mono_t now)
 				       r->cannot_forward.destination);
 		break;
 	case FWD_GUARD:
-		guard_frame_heard(d, r->guard.frame, r->guard.len);
+		guard_frame_received(d, r->guard.frame, r->guard.len);
 		break;
 	case FWD_VLAN:
 		vlans_frame_seen(d, r->vlan);
 		break;
-	case FWD_DOUBT:
-		guard_in_doubt(d, r->vlan);
+	case FWD_REPETITION:
+		guard_probe_vlan(d, r->vlan);
 		break;
-	case FWD_SUSPECT:
-		overlay_link_suspect(d->overlay, &r->suspect.ep);
+	case FWD_SEND_ERROR:
+		overlay_link_error(d->overlay, &r->suspect.ep);
 		overlay_seed_error(d->overlay, &r->suspect.ep, r->suspect.error, r->suspect.local);
 		break;
 	case FWD_FOREIGN:

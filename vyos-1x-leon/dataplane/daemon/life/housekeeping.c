@@ -89,7 +89,7 @@ static void on_second(void *arg, mono_t now)
 	reach_run(d, now);
 	offload_look(d);
 	accelerator_second(d);
-	cache_upkeep(d, now);
+	cache_periodic(d, now);
 	report_descriptors(d);
 	report_status(d);
 }

@@ -235,7 +235,7 @@ static int save(const char *path, const char *text)
 	return r;
 }
 
-static void tell(const char *path, const struct token *t, const struct join_self *self)
+static void notify(const char *path, const struct token *t, const struct join_self *self)
 {
 	char id[NODE_ID_STRLEN];
 
@@ -266,7 +266,7 @@ static int write_out(const struct token *t, const char *path)
 	x_wipe(text, strlen(text));
 	free(text);
 	if (path && r == 0)
-		tell(path, t, &self);
+		notify(path, t, &self);
 	return r == 0 ? 0 : 1;
 }
 

@@ -7,7 +7,7 @@
 
 #include "daemon/host/accel_queues.h"
 #include "daemon/host/kernel_routes.h"
-#include "daemon/host/line.h"
+#include "daemon/host/bottleneck.h"
 #include "daemon/host/loop_guard_io.h"
 #include "daemon/life/event_text.h"
 #include "daemon/life/overlay_glue.h"
@@ -52,7 +52,7 @@ static void glue_purge(void *arg, uint16_t slot)
 	struct leond *d = arg;
 
 	fdb_forget_slot(d->fdb, slot, NULL, now_s_of(loop_now(d->loop)));
-	accel_queues_forgot_hosts(d, loop_now(d->loop));
+	accel_queues_hosts_forgotten(d, loop_now(d->loop));
 	neigh_forget_slot(d->neigh, slot, NULL);
 	if (d->fwd)
 		fwd_forget(d->fwd, slot);
@@ -96,12 +96,12 @@ static void glue_traffic(void *arg, uint16_t slot, struct overlay_traffic *out)
 					 .link_rx_bytes = t.link_rx_bytes };
 }
 
-static void glue_asked(void *arg, uint16_t slot)
+static void glue_rate_requested(void *arg, uint16_t slot)
 {
 	struct leond *d = arg;
 
 	if (d->fwd)
-		line_tell_peer(d, slot);
+		bottleneck_notify_peer(d, slot);
 }
 
 static uint64_t glue_wall_us(void *arg)
@@ -137,7 +137,7 @@ const struct overlay_ops *overlay_glue_ops(void)
 		.lan_left = glue_lan_left,
 		.event = glue_event,
 		.traffic = glue_traffic,
-		.asked = glue_asked,
+		.requested = glue_rate_requested,
 		.wall_us = glue_wall_us,
 		.precise_now = glue_clock,
 		.master_key = glue_master_key,

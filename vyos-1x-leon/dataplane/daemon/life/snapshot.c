@@ -5,7 +5,7 @@
  */
 #include "daemon/life/snapshot.h"
 #include "daemon/host/accel_queues.h"
-#include "daemon/host/line.h"
+#include "daemon/host/bottleneck.h"
 #include "daemon/leond.h"
 
 static void fill_vlan(struct leond *d, const struct guard_vlan *v, struct snap *s)
@@ -14,10 +14,10 @@ static void fill_vlan(struct leond *d, const struct guard_vlan *v, struct snap *
 		vlan_set_add(&s->lan->open, v->id);
 	else if (v->state == GUARD_BLOCKED)
 		vlan_set_add(&s->lan->blocked, v->id);
-	for (unsigned i = 0; i < v->n_heard; i++) {
-		const struct node *n = nodedb_find(overlay_nodes(d->overlay), v->heard[i].node);
+	for (unsigned i = 0; i < v->n_received; i++) {
+		const struct node *n = nodedb_find(overlay_nodes(d->overlay), v->received[i].node);
 
-		uint16_t vlan = segments_vlan(d->vlans.map, v->heard[i].segment);
+		uint16_t vlan = segments_vlan(d->vlans.map, v->received[i].segment);
 
 		if (n && vlan != VLAN_NONE)
 			snap_add_same_lan(s, n->slot, vlan);
@@ -87,7 +87,7 @@ void snapshot_publish(struct leond *d)
 	fill_lan(d, s);
 	accel_queues_fill_snap(d, s);
 	snap_finish(s);
-	line_tell_peers(d);
+	bottleneck_notify_peers(d);
 	fwd_publish(d->fwd, s);
 	fwd_reclaim(d->fwd);
 }

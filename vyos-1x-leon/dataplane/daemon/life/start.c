@@ -24,7 +24,7 @@
 #include "daemon/host/datagrams.h"
 #include "daemon/host/device.h"
 #include "daemon/host/kernel_routes.h"
-#include "daemon/host/line.h"
+#include "daemon/host/bottleneck.h"
 #include "daemon/host/locators.h"
 #include "daemon/host/loop_guard_io.h"
 #include "daemon/host/offload.h"
@@ -32,8 +32,8 @@
 #include "daemon/host/seeds.h"
 #include "daemon/host/senders.h"
 #include "daemon/host/source.h"
-#include "daemon/host/ask_hosts.h"
-#include "daemon/host/takeover.h"
+#include "daemon/host/host_probes.h"
+#include "daemon/host/failover.h"
 #include "daemon/host/usage.h"
 #include "daemon/host/watch.h"
 #include "daemon/life/advice.h"
@@ -53,8 +53,8 @@
 #define LEAVE_COUNT	 3
 #define LEAVE_SPACING_MS 20
 /* leon-accel needs several round trips. */
-#define GIVE_BACK_MS	  8000
-#define GIVE_BACK_STEP_MS 20
+#define RELEASE_MS	8000
+#define RELEASE_STEP_MS 20
 /* The node table keeps tombstones in addition, at most as many as members. */
 #define SLOTS_MAX (2 * CONF_NODES_LIMIT)
 
@@ -84,12 +84,12 @@ static void begin_to_leave(struct leond *d, mono_t now)
 }
 
 /* Intercepted connections are released while frames still pass. */
-static void on_give_back(void *arg, mono_t now)
+static void on_release(void *arg, mono_t now)
 {
 	struct leond *d = arg;
 
-	if (accelerator_stop(d) && mono_sub_ms(now, d->stop_at) < GIVE_BACK_MS) {
-		timer_set(d->give_back_timer, mono_add_ms(now, GIVE_BACK_STEP_MS));
+	if (accelerator_stop(d) && mono_sub_ms(now, d->stop_at) < RELEASE_MS) {
+		timer_set(d->release_timer, mono_add_ms(now, RELEASE_STEP_MS));
 		return;
 	}
 	begin_to_leave(d, now);
@@ -105,9 +105,9 @@ static void stop_begin(struct leond *d)
 	}
 	loop_notify(d->loop, "STOPPING=1");
 	d->leave_timer = timer_new(d->loop, on_leave, d);
-	d->give_back_timer = timer_new(d->loop, on_give_back, d);
+	d->release_timer = timer_new(d->loop, on_release, d);
 	d->stop_at = loop_now(d->loop);
-	on_give_back(d, d->stop_at);
+	on_release(d, d->stop_at);
 }
 
 /* --- signals --- */
@@ -197,7 +197,7 @@ static int kernel_side_open(struct leond *d)
 	r = sockets_open(d);
 	if (r == 0) {
 		offload_limit(d);
-		line_apply_conf(d);
+		bottleneck_apply_conf(d);
 	}
 	return r;
 }
@@ -242,7 +242,7 @@ static int workers_start(struct leond *d)
 		io[i] = (struct fwd_io){ .tap = d->tap.fd[i],
 					 .udp4 = d->udp.fd4[i],
 					 .udp6 = d->udp.fd6[i],
-					 .accel = accel_queues_ours(d, i) };
+					 .accel = accel_queues_worker_end(d, i) };
 	d->fwd = fwd_new(&setup);
 	snapshot_publish(d);
 	r = fwd_start(d->fwd);
@@ -270,11 +270,11 @@ static int watchers_start(struct leond *d)
 	announcer_start(d);
 	vlans_start(d);
 	bridge_ports_start(d);
-	takeover_start(d);
-	ask_hosts_start(d);
+	failover_start(d);
+	host_probes_start(d);
 	guard_start(d);
 	usage_start(d);
-	line_start(d);
+	bottleneck_start(d);
 	senders_start(d);
 	housekeeping_start(d);
 	return 0;
@@ -358,18 +358,18 @@ int leond_run(struct leond *d)
 static void timers_free(struct leond *d)
 {
 	guard_close(d);
-	ask_hosts_stop(d);
-	takeover_stop(d);
+	host_probes_stop(d);
+	failover_stop(d);
 	bridge_ports_stop(d);
 	vlans_stop(d);
 	locators_free(d);
 	housekeeping_free(d);
 	senders_free(d);
-	line_free(d);
+	bottleneck_free(d);
 	usage_free(d);
 	timer_free(d->drain_timer);
 	timer_free(d->leave_timer);
-	timer_free(d->give_back_timer);
+	timer_free(d->release_timer);
 }
 
 static void tables_free(struct leond *d)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Ownership of a node-id: whether the holder of its key is still alive, and which of two claims
- * counts. Changes nothing. Called by identity.c, room.c, member.c and sync.c; control thread.
+ * counts. Changes nothing. Called by identity.c, eviction.c, member.c and sync.c; control thread.
  * Protocol 3.4, doc/decisions/018.
  */
 #include "proto/admit/claim.h"
@@ -16,8 +16,8 @@
 #define SILENT_MS 300000
 /* A key known from a record alone must prove itself within this time: a live, reachable node is in
  * session within seconds. */
-#define HEARSAY_MS 60000
-#define AHEAD_US   (86400LL * 1000000) /* tolerated clock difference, including wrong time zones */
+#define INDIRECT_MS 60000
+#define AHEAD_US    (86400LL * 1000000) /* tolerated clock difference, including wrong time zones */
 
 /* Time of the last proof by the key that the node-id is pinned to: a message in its session,
  * possibly through relays. Statements of other members do not count, because they may concern a
@@ -27,12 +27,12 @@ static mono_t last_proof(const struct overlay *o, const struct node *n)
 {
 	const struct peer *p = n->slot < o->cap_slots ? o->by_slot[n->slot] : NULL;
 
-	return p && mono_before(n->pinned, p->heard) ? p->heard : n->pinned;
+	return p && mono_before(n->pinned, p->received) ? p->received : n->pinned;
 }
 
 bool claim_is_held(const struct overlay *o, const struct node *n)
 {
-	int64_t silent_ms = n->proven ? SILENT_MS : HEARSAY_MS;
+	int64_t silent_ms = n->verified ? SILENT_MS : INDIRECT_MS;
 	int64_t limit_ms = min_of(silent_ms, (int64_t)o->conf->forget_ms);
 	mono_t last = last_proof(o, n);
 
@@ -84,13 +84,13 @@ bool claim_may_replace(const struct overlay *o, const struct node *n,
 		return false;
 	if (n->state == NODE_LEFT)
 		return true;
-	if (n->proven || claim_is_held(o, n))
+	if (n->verified || claim_is_held(o, n))
 		return false;
 	own = claim_of(&n->rec);
 	return !n->has_record || outranks(o, e, &own);
 }
 
-bool claim_would_be_taken(const struct overlay *o, const struct node *n,
+bool claim_would_conflict(const struct overlay *o, const struct node *n,
 			  const struct msg_summary_entry *e)
 {
 	if (!n || !n->has_key)

@@ -16,5 +16,5 @@ struct msg_summary_entry claim_of(const struct msg_record *r);
 bool claim_may_replace(const struct overlay *o, const struct node *n,
 		       const struct msg_summary_entry *e);
 /* Returns true if the named record would be accepted for this node (NULL: unknown). */
-bool claim_would_be_taken(const struct overlay *o, const struct node *n,
+bool claim_would_conflict(const struct overlay *o, const struct node *n,
 			  const struct msg_summary_entry *e);

@@ -12,12 +12,12 @@
 #include "proto/service.h"
 
 /* Limits for HELLOs and PINGs to addresses from records; each has at most about 250 bytes. */
-#define HOST_MS	     30000 /* long-term interval per IPv4 address or IPv6 /64 */
-#define HOST_BURST   6	   /* burst for the first attempts to a node */
-#define NET_MS	     500   /* interval per IPv4 /24 or IPv6 /48 */
-#define NET_BURST    256
-#define TELLER_MS    50 /* interval for all addresses announced by one member */
-#define TELLER_BURST 1024
+#define HOST_MS	       30000 /* long-term interval per IPv4 address or IPv6 /64 */
+#define HOST_BURST     6     /* burst for the first attempts to a node */
+#define NET_MS	       500   /* interval per IPv4 /24 or IPv6 /48 */
+#define NET_BURST      256
+#define REPORTER_MS    50 /* interval for all addresses announced by one member */
+#define REPORTER_BURST 1024
 
 static int64_t ms_ns(int64_t ms)
 {
@@ -26,23 +26,23 @@ static int64_t ms_ns(int64_t ms)
 
 /* Two names with the same hash share a bucket, so one may wait longer. Resetting the bucket for
  * each new name would let a member that announces many addresses get a new budget each time. */
-static struct bucket *place(struct overlay *o, struct bucket table[ASKED_PLACES], const void *name,
+static struct bucket *place(struct overlay *o, struct bucket table[QUERY_BUCKETS], const void *name,
 			    size_t len)
 {
-	return &table[siphash(&o->hash_key, name, len) % ASKED_PLACES];
+	return &table[siphash(&o->hash_key, name, len) % QUERY_BUCKETS];
 }
 
-bool endpoint_may_ask(struct overlay *o, const struct node *n, const struct endpoint *to)
+bool endpoint_may_send(struct overlay *o, const struct node *n, const struct endpoint *to)
 {
 	const struct ip_addr *ip = &to->ip;
-	node_id_t teller = n->proven || n->by == NODE_ID_NONE ? n->id : n->by;
+	node_id_t teller = n->verified || n->by == NODE_ID_NONE ? n->id : n->by;
 	size_t host_len = ip->family == 6 ? 8 : 4, net_len = ip->family == 6 ? 6 : 3;
 	mono_t now = overlay_now(o);
 
-	return bucket_pass(place(o, o->asked.by, &teller, sizeof(teller)), now, ms_ns(TELLER_MS),
-			   TELLER_BURST * ms_ns(TELLER_MS)) &&
-	       bucket_pass(place(o, o->asked.host, ip->b, host_len), now, ms_ns(HOST_MS),
+	return bucket_pass(place(o, o->query_limit.by, &teller, sizeof(teller)), now,
+			   ms_ns(REPORTER_MS), REPORTER_BURST * ms_ns(REPORTER_MS)) &&
+	       bucket_pass(place(o, o->query_limit.host, ip->b, host_len), now, ms_ns(HOST_MS),
 			   HOST_BURST * ms_ns(HOST_MS)) &&
-	       bucket_pass(place(o, o->asked.net, ip->b, net_len), now, ms_ns(NET_MS),
+	       bucket_pass(place(o, o->query_limit.net, ip->b, net_len), now, ms_ns(NET_MS),
 			   NET_BURST * ms_ns(NET_MS));
 }

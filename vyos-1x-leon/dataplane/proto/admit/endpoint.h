@@ -7,4 +7,4 @@
 #include "proto/core.h"
 
 /* Returns true if one datagram may be sent to this address of the node's record. */
-bool endpoint_may_ask(struct overlay *o, const struct node *n, const struct endpoint *to);
+bool endpoint_may_send(struct overlay *o, const struct node *n, const struct endpoint *to);

@@ -12,7 +12,7 @@
 #include "proto/core.h"
 #include "proto/service.h"
 
-#define TELL_AGAIN_MS 600000 /* interval per key and node-id */
+#define NOTIFY_AGAIN_MS 600000 /* interval per key and node-id */
 
 static struct refusal *place_of(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN])
 {
@@ -22,20 +22,20 @@ static struct refusal *place_of(struct overlay *o, node_id_t id, const uint8_t k
 	return &o->trust.refusal[siphash_u64(&o->hash_key, name ^ id) % REFUSALS];
 }
 
-/* One event per identity in TELL_AGAIN_MS, and a limit for all, so that many identities cannot fill
- * the log. */
-static bool may_tell(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN])
+/* One event per identity in NOTIFY_AGAIN_MS, and a limit for all, so that many identities cannot
+ * fill the log. */
+static bool may_notify(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN])
 {
 	mono_t now = overlay_now(o);
 	const struct refusal *r = place_of(o, id, key);
 	bool same = r->id == id && memcmp(r->key, key, MSG_KEY_LEN) == 0;
 
-	if (same && mono_sub_ms(now, r->at) < TELL_AGAIN_MS)
+	if (same && mono_sub_ms(now, r->at) < NOTIFY_AGAIN_MS)
 		return false;
 	return bucket_pass(&o->trust.event, now, 6 * NS_PER_S, 60 * NS_PER_S);
 }
 
-void trust_tell(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN])
+void trust_notify(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN])
 {
 	char text[HEX_LEN(MSG_KEY_LEN) + 1];
 	struct refusal *r = place_of(o, id, key);
@@ -50,8 +50,8 @@ bool trust_passes(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN
 	if (conf_trusts(o->conf, key))
 		return true;
 	o->count.rx_not_trusted++;
-	if (may_tell(o, id, key))
-		trust_tell(o, id, key);
+	if (may_notify(o, id, key))
+		trust_notify(o, id, key);
 	return false;
 }
 

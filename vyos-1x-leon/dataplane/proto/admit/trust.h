@@ -9,6 +9,6 @@
 /* Returns true if this identity is trusted; otherwise counts and reports it. */
 bool trust_passes(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN]);
 /* Reports a refused identity. */
-void trust_tell(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN]);
+void trust_notify(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN]);
 /* The list may have changed: forgets the refused identities. */
 void trust_forget(struct overlay *o);

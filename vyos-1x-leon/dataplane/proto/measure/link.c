@@ -6,7 +6,7 @@
  */
 #include "proto/measure/link.h"
 
-#include "proto/agenda.h"
+#include "proto/schedule.h"
 #include "proto/core.h"
 #include "proto/measure/loss.h"
 #include "proto/measure/rtt.h"
@@ -73,8 +73,8 @@ void link_store(struct overlay *o, struct peer *p)
 	int64_t rtt_us = max_of(f->now_us, p->probe.late_us);
 	struct lat_entry e = {
 		.rtt_us = (uint32_t)min_of(rtt_us, (int64_t)UINT32_MAX),
-		.lasting_us = (uint32_t)min_of(f->lasting_us, (int64_t)UINT32_MAX),
-		.var_us = (uint32_t)min_of(f->sway_us, (int64_t)UINT32_MAX),
+		.long_term_us = (uint32_t)min_of(f->long_term_us, (int64_t)UINT32_MAX),
+		.var_us = (uint32_t)min_of(f->variation_us, (int64_t)UINT32_MAX),
 		.loss_pm = (uint16_t)max_of(f->loss_pm, (uint32_t)p->loss.link_pm),
 		.mtu = p->pmtu.mtu,
 		.up = p->probe.up,
@@ -83,6 +83,6 @@ void link_store(struct overlay *o, struct peer *p)
 
 	if (!latdb_set(o->lat, p->slot, &e))
 		return;
-	agenda_row(o, ROW_LATER);
-	agenda_paths_later(o);
+	schedule_row(o, ROW_LATER);
+	schedule_paths_later(o);
 }

@@ -18,7 +18,7 @@ static bool is_fresh(const struct link_load *l, mono_t now)
 }
 
 /* Longest own queues on other links. */
-static void look_around(const struct overlay *o, const struct peer *self, struct load_sample *s)
+static void load_of_site(const struct overlay *o, const struct peer *self, struct load_sample *s)
 {
 	mono_t now = overlay_now(o);
 
@@ -28,11 +28,12 @@ static void look_around(const struct overlay *o, const struct peer *self, struct
 
 		if (!p || p == self || !p->probe.up || !is_fresh(l, now))
 			continue;
-		if (l->there.ours)
-			s->site_there_us =
-				max_of(s->site_there_us, min_of(l->queue_us, l->load_us));
-		if (l->back.ours)
-			s->site_back_us = max_of(s->site_back_us, min_of(l->back_us, l->load_us));
+		if (l->forward.ours)
+			s->site_forward_us =
+				max_of(s->site_forward_us, min_of(l->queue_us, l->load_us));
+		if (l->reverse.ours)
+			s->site_return_us =
+				max_of(s->site_return_us, min_of(l->reverse_us, l->load_us));
 	}
 }
 
@@ -42,8 +43,9 @@ void load_note(struct overlay *o, struct peer *p, const struct msg_pong *m, mono
 	uint32_t held_us = (uint32_t)(m->held_ns / NS_PER_US);
 	struct overlay_traffic t = { 0 };
 	struct load_sample s = { .rtt_us = rtt_us,
-				 .there_us = m->arrived_us - (uint32_t)(sent.ns / NS_PER_US),
-				 .back_us = (uint32_t)(rx.ns / NS_PER_US) - m->arrived_us - held_us,
+				 .forward_us = m->arrived_us - (uint32_t)(sent.ns / NS_PER_US),
+				 .reverse_us =
+					 (uint32_t)(rx.ns / NS_PER_US) - m->arrived_us - held_us,
 				 .counted_us = m->arrived_us + held_us,
 				 .delivered = m->link_rx,
 				 .epoch = m->epoch };
@@ -54,7 +56,7 @@ void load_note(struct overlay *o, struct peer *p, const struct msg_pong *m, mono
 	s.tx_datagrams = t.link_tx;
 	s.tx_bytes = t.link_tx_bytes;
 	s.rx_bytes = t.link_rx_bytes;
-	look_around(o, p, &s);
+	load_of_site(o, p, &s);
 	p->probe.filter.load_us = link_load_note(&p->probe.load, &s, overlay_now(o));
 }
 
@@ -62,5 +64,5 @@ bool load_is_ours(const struct overlay *o, const struct peer *p)
 {
 	const struct link_load *l = &p->probe.load;
 
-	return l->load_us && (l->there.ours || l->back.ours) && is_fresh(l, overlay_now(o));
+	return l->load_us && (l->forward.ours || l->reverse.ours) && is_fresh(l, overlay_now(o));
 }

@@ -3,15 +3,15 @@
  * Data loss despite answered PINGs. On a direct link the own row reports the loss, and all nodes
  * avoid the link. On a path, some relay drops data if neither own links nor the rows of the relays
  * explain the loss. Then only this node uses other relays to that destination. PONGs carry the
- * counters. Called by probe.c, along.c and paths.c, which handle the consequences, on the control
- * thread. Protocol 4.7, 6; doc/decisions/021.
+ * counters. Called by probe.c, path_probe.c and paths.c, which handle the consequences, on the
+ * control thread. Protocol 4.7, 6; doc/decisions/021.
  */
 #include "proto/measure/loss.h"
 
 #include "proto/core.h"
 #include "proto/measure/load.h"
 #include "proto/service.h"
-#include "proto/tally.h"
+#include "proto/loss_meas.h"
 
 /* Delay of a path's reaction, so that the responsible link is reported first. */
 #define PATH_WAIT_MS 1200
@@ -54,7 +54,7 @@ static uint32_t sent_on_link(const struct overlay *o, const struct peer *p)
 
 uint32_t loss_link_mark(struct overlay *o, struct peer *p)
 {
-	return tally_mark(&p->loss.link, sent_on_link(o, p), overlay_now(o));
+	return loss_meas_mark(&p->loss.link, sent_on_link(o, p), overlay_now(o));
 }
 
 /* The loss of the link starts or stops to count for paths. */
@@ -63,7 +63,7 @@ static bool set_link_loss(struct overlay *o, struct peer *p, bool loses)
 	uint32_t pm = min_of((uint32_t)p->loss.link.loss_pm, (uint32_t)LOSS_MAX_PM);
 
 	p->loss.link_pm = (uint16_t)(loses ? pm : 0);
-	overlay_emit(o, loses ? EV_DATA_LOSS : EV_DATA_PASSES, p->id, NODE_ID_NONE,
+	overlay_emit(o, loses ? EV_DATA_LOSS : EV_DATA_LOSS_OVER, p->id, NODE_ID_NONE,
 		     p->loss.link.loss_pm, NULL);
 	return true;
 }
@@ -72,25 +72,25 @@ bool loss_link_answer(struct overlay *o, struct peer *p, const struct probe *q,
 		      const struct msg_pong *m)
 {
 	struct loss *l = &p->loss;
-	struct tally_answer a = { m->epoch, m->link_rx, q->data_tx, sent_on_link(o, p) };
+	struct loss_meas_answer a = { m->epoch, m->link_rx, q->data_tx, sent_on_link(o, p) };
 	mono_t now = overlay_now(o);
 
-	if (!p->probe.up || mono_before(q->sent, l->link_asked))
+	if (!p->probe.up || mono_before(q->sent, l->link_requested))
 		return false;
-	l->link_asked = q->sent;
-	if (!tally_take(&l->link, &a, now))
+	l->link_requested = q->sent;
+	if (!loss_meas_add(&l->link, &a, now))
 		return false;
-	switch (tally_verdict(&l->link)) {
-	case TALLY_LOSES:
+	switch (loss_meas_verdict(&l->link)) {
+	case LOSS_MEAS_BAD:
 		if (load_is_ours(o, p)) {
-			tally_restart(&l->link);
+			loss_meas_restart(&l->link);
 			return false;
 		}
-		tally_hold(&l->link_hold, now);
+		loss_meas_hold(&l->link_hold, now);
 		return l->link_pm == 0 && set_link_loss(o, p, true);
-	case TALLY_WELL:
+	case LOSS_MEAS_GOOD:
 		return l->link_pm && set_link_loss(o, p, false);
-	case TALLY_OPEN:
+	case LOSS_MEAS_OPEN:
 		break;
 	}
 	return false;
@@ -98,13 +98,13 @@ bool loss_link_answer(struct overlay *o, struct peer *p, const struct probe *q,
 
 bool loss_link_expire(struct overlay *o, struct peer *p)
 {
-	return p->loss.link_pm && !tally_holds(&p->loss.link_hold, overlay_now(o)) &&
+	return p->loss.link_pm && !loss_meas_holds(&p->loss.link_hold, overlay_now(o)) &&
 	       set_link_loss(o, p, false);
 }
 
 void loss_link_up(struct peer *p)
 {
-	tally_restart(&p->loss.link);
+	loss_meas_restart(&p->loss.link);
 }
 
 /* --- paths through relays --- */
@@ -122,12 +122,12 @@ uint32_t loss_path_tx(const struct overlay *o, const struct peer *p)
 
 uint32_t loss_path_mark(struct overlay *o, struct peer *p)
 {
-	return tally_mark(&p->loss.path, loss_path_tx(o, p), overlay_now(o));
+	return loss_meas_mark(&p->loss.path, loss_path_tx(o, p), overlay_now(o));
 }
 
 void loss_path_changed(struct peer *p)
 {
-	tally_restart(&p->loss.path);
+	loss_meas_restart(&p->loss.path);
 }
 
 static bool is_sound(const struct overlay *o, uint16_t from, uint16_t to)
@@ -168,33 +168,33 @@ bool loss_distrust(struct overlay *o, struct peer *p, uint16_t loss_pm)
 
 	if (path->n_hops < 2 || is_explained(o, path))
 		return false;
-	if (!tally_holds(&l->path_hold, now))
+	if (!loss_meas_holds(&l->path_hold, now))
 		l->n_distrusted = 0;
 	for (unsigned i = 0; i + 1 < path->n_hops; i++)
 		if (!is_distrusted(l, path->hop[i]) && l->n_distrusted < LOSS_RELAYS_MAX)
 			l->distrusted[l->n_distrusted++] = path->hop[i];
-	tally_hold(&l->path_hold, now);
-	tally_restart(&l->path);
+	loss_meas_hold(&l->path_hold, now);
+	loss_meas_restart(&l->path);
 	overlay_emit(o, EV_DATA_LOSS, p->id, first ? first->id : NODE_ID_NONE, loss_pm, NULL);
 	return true;
 }
 
 bool loss_path_answer(struct overlay *o, struct peer *p, uint32_t data_tx, const struct msg_pong *m)
 {
-	struct tally_answer a = { m->epoch, m->path_rx, data_tx, loss_path_tx(o, p) };
-	struct tally *t = &p->loss.path;
+	struct loss_meas_answer a = { m->epoch, m->path_rx, data_tx, loss_path_tx(o, p) };
+	struct loss_meas *t = &p->loss.path;
 	mono_t now = overlay_now(o);
 
-	tally_take(t, &a, now);
-	return tally_verdict(t) == TALLY_LOSES && mono_sub_ms(now, t->bad_since) >= PATH_WAIT_MS &&
-	       loss_distrust(o, p, t->loss_pm);
+	loss_meas_add(t, &a, now);
+	return loss_meas_verdict(t) == LOSS_MEAS_BAD &&
+	       mono_sub_ms(now, t->bad_since) >= PATH_WAIT_MS && loss_distrust(o, p, t->loss_pm);
 }
 
 /* --- consequences for paths --- */
 
 bool loss_is_distrusting(const struct overlay *o, const struct peer *p)
 {
-	return p->loss.n_distrusted && tally_holds(&p->loss.path_hold, overlay_now(o));
+	return p->loss.n_distrusted && loss_meas_holds(&p->loss.path_hold, overlay_now(o));
 }
 
 void loss_mark_relays(const struct overlay *o, const struct peer *p, bool *no_relay)
@@ -204,7 +204,7 @@ void loss_mark_relays(const struct overlay *o, const struct peer *p, bool *no_re
 			no_relay[p->loss.distrusted[i]] = true;
 }
 
-void loss_weigh(const struct overlay *o, const struct peer *p, struct path *path)
+void loss_evaluate(const struct overlay *o, const struct peer *p, struct path *path)
 {
 	if (!loss_is_distrusting(o, p) || path->cost_us == COST_INFINITE)
 		return;
@@ -234,9 +234,9 @@ void loss_forget(struct overlay *o, uint16_t slot)
 
 bool loss_path_expire(struct overlay *o, struct peer *p)
 {
-	if (!p->loss.n_distrusted || tally_holds(&p->loss.path_hold, overlay_now(o)))
+	if (!p->loss.n_distrusted || loss_meas_holds(&p->loss.path_hold, overlay_now(o)))
 		return false;
 	p->loss.n_distrusted = 0;
-	overlay_emit(o, EV_DATA_PASSES, p->id, NODE_ID_NONE, 0, NULL);
+	overlay_emit(o, EV_DATA_LOSS_OVER, p->id, NODE_ID_NONE, 0, NULL);
 	return true;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Links and paths that lose data despite answered PINGs. Called by link.c, probe.c, along.c and
- * paths.c, which handle the consequences, on the control thread. Protocol 4.7, 6.
+ * Links and paths that lose data despite answered PINGs. Called by link.c, probe.c, path_probe.c
+ * and paths.c, which handle the consequences, on the control thread. Protocol 4.7, 6.
  */
 #pragma once
 
@@ -29,7 +29,7 @@ bool loss_is_distrusting(const struct overlay *o, const struct peer *p);
 /* Marks the excluded relays, by slot. */
 void loss_mark_relays(const struct overlay *o, const struct peer *p, bool *no_relay);
 /* Raises the cost of a path through an excluded relay. */
-void loss_weigh(const struct overlay *o, const struct peer *p, struct path *path);
+void loss_evaluate(const struct overlay *o, const struct peer *p, struct path *path);
 void loss_forget(struct overlay *o, uint16_t slot);
 /* Returns true if the exclusion has expired. */
 bool loss_link_expire(struct overlay *o, struct peer *p);

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "proto/tally.h"
+#include "proto/loss_meas.h"
 #include "proto/types.h"
 #include "state/shares.h"
 
@@ -50,13 +50,13 @@ struct pmtu {
 };
 
 /* PINGs along the path in use, if it has relays. */
-#define ALONG_OUT 16
-struct along {
-	struct along_ping {
+#define PATH_PROBES_OUT 16
+struct path_probe {
+	struct path_probe_ping {
 		uint32_t id; /* 0: free */
 		uint32_t data_tx;
 		mono_t sent;
-	} out[ALONG_OUT];
+	} out[PATH_PROBES_OUT];
 	uint32_t next_out;
 	struct path path; /* the measured path */
 	struct one_way ways;
@@ -70,32 +70,32 @@ struct along {
 #define LOSS_RELAYS_MAX 8
 struct loss {
 	uint32_t epoch; /* identifies the current run of our counters for the peer */
-	struct tally link, path;
-	uint16_t link_pm;  /* loss of the direct link while it counts for paths, else 0 */
-	mono_t link_asked; /* transmission time of the PING whose answer was last evaluated */
-	struct tally_hold link_hold, path_hold;
+	struct loss_meas link, path;
+	uint16_t link_pm;      /* loss of the direct link while it counts for paths, else 0 */
+	mono_t link_requested; /* transmission time of the PING whose answer was last evaluated */
+	struct loss_meas_hold link_hold, path_hold;
 	/* Relays excluded on the path to the peer during path_hold. */
 	uint16_t distrusted[LOSS_RELAYS_MAX];
 	unsigned n_distrusted;
 };
 
-/* Rate limits of ingress shaping, inward.c. */
-struct inward {
-	uint32_t share_kbits;	  /* limit requested from the peer; 0: none */
-	struct share_asked asked; /* limit requested by the peer */
+/* Rate limits of ingress shaping, ingress.c. */
+struct ingress {
+	uint32_t share_kbits;		/* limit requested from the peer; 0: none */
+	struct share_request requested; /* limit requested by the peer */
 };
 
 /* A link with contradicting measurements. */
-struct doubt {
+struct asymmetry {
 	uint16_t a, b; /* slots, a > b */
 	bool reported;
 	mono_t since; /* never: unused */
 };
-#define DOUBTS_MAX 64
+#define ASYMMETRIES_MAX 64
 
-/* doubt.c */
-struct doubts {
-	struct doubt link[DOUBTS_MAX];
+/* asymmetry.c */
+struct asymmetries {
+	struct asymmetry link[ASYMMETRIES_MAX];
 	struct bucket event;
 	mono_t at; /* time of the next check */
 };

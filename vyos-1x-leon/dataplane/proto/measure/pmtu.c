@@ -7,7 +7,7 @@
  */
 #include "proto/measure/pmtu.h"
 
-#include "proto/agenda.h"
+#include "proto/schedule.h"
 #include "proto/core.h"
 #include "proto/measure/link.h"
 #include "proto/measure/rtt.h"
@@ -15,7 +15,7 @@
 #include "proto/service.h"
 
 #define TRIES		  2
-#define HOLE_TRIES	  3	 /* lost keepalives before the size is given up */
+#define BLACKHOLE_TRIES	  3	 /* lost keepalives before the size is given up */
 #define SEARCH_MS	  600000 /* interval of the upward search */
 #define KEEPALIVE_MS	  60000
 #define KEEPALIVE_USED_MS 5000 /* while data flows */
@@ -108,7 +108,7 @@ void pmtu_tick(struct overlay *o, struct peer *p, mono_t now)
 	struct pmtu *u = &p->pmtu;
 	uint16_t size;
 
-	if (!agenda_take(p, DUE_PMTU, now))
+	if (!schedule_take(p, DUE_PMTU, now))
 		return;
 	if (u->size && u->tries) { /* retry */
 		test(o, p, u->size, u->keepalive);
@@ -132,7 +132,7 @@ static void settle(struct overlay *o, struct peer *p, uint16_t mtu)
 	u->mtu = mtu;
 	overlay_emit(o, EV_LINK_MTU, p->id, NODE_ID_NONE, mtu, NULL);
 	link_store(o, p);
-	agenda_snapshot(o);
+	schedule_snapshot(o);
 }
 
 static void schedule(struct overlay *o, struct peer *p)
@@ -154,7 +154,7 @@ void pmtu_used(struct overlay *o, struct peer *p)
 	    mono_sub_ms(p->due[DUE_PMTU], overlay_now(o)) <= KEEPALIVE_USED_MS)
 		return;
 	wake(p, overlay_in(o, 100, KEEPALIVE_USED_MS));
-	agenda_arm(p);
+	schedule_arm(p);
 }
 
 void pmtu_answer(struct overlay *o, struct peer *p, uint16_t size)
@@ -192,7 +192,7 @@ void pmtu_miss(struct overlay *o, struct peer *p, uint16_t size)
 		u->tries++;
 	else
 		u->tries = 1;
-	if (u->tries < (u->keepalive ? HOLE_TRIES : TRIES)) {
+	if (u->tries < (u->keepalive ? BLACKHOLE_TRIES : TRIES)) {
 		wake(p, overlay_in(o, RETRY_MS / 2, RETRY_MS));
 		return;
 	}

@@ -15,9 +15,9 @@
 #include <string.h>
 
 #include "proto/admit/endpoint.h"
-#include "proto/agenda.h"
+#include "proto/schedule.h"
 #include "proto/core.h"
-#include "proto/measure/inward.h"
+#include "proto/measure/ingress.h"
 #include "proto/measure/link.h"
 #include "proto/measure/load.h"
 #include "proto/measure/loss.h"
@@ -40,7 +40,7 @@ void probe_init(struct overlay *o, struct peer *p)
 {
 	loss_init(o, p);
 	p->probe = (struct probing){ 0 };
-	link_filter_reset(&p->probe.filter, o->conf->lasting_s);
+	link_filter_reset(&p->probe.filter, o->conf->long_term_s);
 	link_load_reset(&p->probe.load);
 	pmtu_reset(o, p);
 }
@@ -88,7 +88,7 @@ static void send_to_locators(struct overlay *o, struct peer *p, uint32_t id)
 	for (unsigned i = 0; n && n->has_record && i < n->rec.n_locators; i++) {
 		struct via v = { .to = n->rec.locator[i], .n_hops = 1, .hop = { p->id } };
 
-		if (!endpoint_equal(&v.to, &p->ep) && endpoint_may_ask(o, n, &v.to))
+		if (!endpoint_equal(&v.to, &p->ep) && endpoint_may_send(o, n, &v.to))
 			link_ping(o, p, &v, id, 0);
 	}
 }
@@ -124,7 +124,7 @@ void probe_session_up(struct overlay *o, struct peer *p)
 {
 	memset(p->probe.out, 0, sizeof(p->probe.out));
 	link_expect(p);
-	agenda_probe(o, p);
+	schedule_probe(o, p);
 }
 
 /* --- up and down --- */
@@ -143,9 +143,9 @@ static void link_up(struct overlay *o, struct peer *p)
 	pmtu_reset(o, p);
 	link_store(o, p);
 	overlay_emit(o, EV_LINK_UP, p->id, NODE_ID_NONE, 0, NULL);
-	agenda_row(o, ROW_SOON);
-	agenda_snapshot(o);
-	agenda_paths_later(o);
+	schedule_row(o, ROW_SOON);
+	schedule_snapshot(o);
+	schedule_paths_later(o);
 }
 
 static void link_down(struct overlay *o, struct peer *p)
@@ -165,14 +165,14 @@ static void link_down(struct overlay *o, struct peer *p)
 	p->due[DUE_PROBE] = overlay_in(o, o->conf->fast_interval_ms / 2, o->conf->fast_interval_ms);
 	link_store(o, p);
 	overlay_emit(o, EV_LINK_DOWN, p->id, NODE_ID_NONE, 0, NULL);
-	agenda_row(o, ROW_NOW);
-	agenda_snapshot_now(o);
-	agenda_paths_now(o);
+	schedule_row(o, ROW_NOW);
+	schedule_snapshot_now(o);
+	schedule_paths_now(o);
 }
 
 void probe_link_lost(struct overlay *o, struct peer *p)
 {
-	inward_end(o, p);
+	ingress_end(o, p);
 	if (!p->probe.up)
 		return;
 	p->probe.up = false;
@@ -190,14 +190,14 @@ static int64_t down_after_us(const struct overlay *o, const struct probing *pr)
 {
 	int64_t ms = (int64_t)o->conf->dead_multiplier * o->conf->interval_ms;
 
-	ms = max_of(ms, (int64_t)extreme_most(&pr->filter.peak) * 2 / 1000);
+	ms = max_of(ms, (int64_t)minmax_max(&pr->filter.peak) * 2 / 1000);
 	return min_of(ms, (int64_t)SILENCE_MAX_MS) * 1000;
 }
 
 /* Upper bound of round-trip times that are usual for the link, by its long-term statistics. */
 static int64_t usual_us(const struct link_filter *f)
 {
-	return f->lasting_us + 2 * f->dev_us;
+	return f->long_term_us + 2 * f->dev_us;
 }
 
 /*
@@ -228,14 +228,14 @@ static void silent(struct overlay *o, struct peer *p, int64_t age_us)
 	if (age_us > usual_us(&pr->filter)) {
 		pr->silences += !pr->silent;
 		pr->silent = true;
-		agenda_row(o, ROW_NOW);
+		schedule_row(o, ROW_NOW);
 	}
 	link_store(o, p);
-	agenda_paths_now(o);
+	schedule_paths_now(o);
 }
 
 /* The first answer after unanswered probes. */
-static void speaks_again(struct overlay *o, struct peer *p)
+static void responds_again(struct overlay *o, struct peer *p)
 {
 	struct probing *pr = &p->probe;
 	bool was_silent = pr->silent;
@@ -247,8 +247,8 @@ static void speaks_again(struct overlay *o, struct peer *p)
 	pr->burst = BURST; /* settles the filter soon */
 	link_store(o, p);
 	if (was_silent)
-		agenda_row(o, ROW_SOON);
-	agenda_paths_later(o);
+		schedule_row(o, ROW_SOON);
+	schedule_paths_later(o);
 }
 
 /* --- result of a probe --- */
@@ -282,7 +282,7 @@ static void missed(struct overlay *o, struct peer *p, mono_t sent, mono_t now)
 }
 
 /* Enters the time of an answer as a sample; `rtt_us` 0: not a fair sample. */
-static void sample(struct probing *pr, const struct probe *q, uint32_t rtt_us, uint32_t lasting_s,
+static void sample(struct probing *pr, const struct probe *q, uint32_t rtt_us, uint32_t long_term_s,
 		   mono_t now)
 {
 	bool overtaken = mono_before(q->sent, pr->answered_sent);
@@ -290,7 +290,7 @@ static void sample(struct probing *pr, const struct probe *q, uint32_t rtt_us, u
 	uint32_t in_a_row =
 		pr->filter.late_ppm < LATE_SELDOM_PPM ? 2 : 4 + link_filter_chance(&pr->filter);
 
-	pr->filter.lasting_s = lasting_s;
+	pr->filter.long_term_s = long_term_s;
 	if (!overtaken)
 		pr->answered_sent = q->sent;
 	/* The probe was not lost after all. */
@@ -317,10 +317,10 @@ static void answered(struct overlay *o, struct peer *p, const struct probe *q, u
 {
 	struct probing *pr = &p->probe;
 
-	sample(pr, q, rtt_us, o->conf->lasting_s, now);
+	sample(pr, q, rtt_us, o->conf->long_term_s, now);
 	pr->misses = 0;
 	if (pr->up && pr->late_us) {
-		speaks_again(o, p);
+		responds_again(o, p);
 		schedule(o, p);
 		return;
 	}
@@ -352,7 +352,7 @@ void probe_tick(struct overlay *o, struct peer *p, mono_t now)
 	}
 	link_expect(p);
 	/* If the link is down and the port unreachable, a HELLO finds the peer again. */
-	if (agenda_take(p, DUE_PROBE, now) && (p->probe.up || peer_is_alive(o, p))) {
+	if (schedule_take(p, DUE_PROBE, now) && (p->probe.up || peer_is_alive(o, p))) {
 		send_probe(o, p);
 		schedule(o, p);
 	}
@@ -364,14 +364,14 @@ void probe_tick(struct overlay *o, struct peer *p, mono_t now)
 static void link_loss_changed(struct overlay *o, struct peer *p)
 {
 	link_store(o, p);
-	agenda_row(o, p->loss.link_pm ? ROW_NOW : ROW_SOON);
+	schedule_row(o, p->loss.link_pm ? ROW_NOW : ROW_SOON);
 	if (p->loss.link_pm)
-		agenda_paths_now(o);
+		schedule_paths_now(o);
 	else
-		agenda_paths_later(o);
+		schedule_paths_later(o);
 }
 
-void probe_upkeep(struct overlay *o)
+void probe_periodic(struct overlay *o)
 {
 	for (uint32_t i = 0; i < o->cap_slots; i++) {
 		struct peer *p = o->by_slot[i];
@@ -380,7 +380,7 @@ void probe_upkeep(struct overlay *o)
 			continue;
 		if (loss_link_expire(o, p))
 			link_loss_changed(o, p);
-		inward_expire(o, p);
+		ingress_expire(o, p);
 	}
 }
 
@@ -394,7 +394,7 @@ void probe_used(struct overlay *o, struct peer *p)
 	if (!pr->up)
 		return;
 	if (idle)
-		agenda_probe(o, p);
+		schedule_probe(o, p);
 	pmtu_used(o, p);
 }
 
@@ -411,13 +411,13 @@ bool probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, boo
 	was = *pr;
 	pr->id = 0;
 	link_expect(p);
-	inward_answer(o, p, m);
+	ingress_answer(o, p, m);
 	if (loss_link_answer(o, p, &was, m))
 		link_loss_changed(o, p);
 	if (was.size && m->size == was.size)
 		pmtu_answer(o, p, was.size);
 	if (!was.size)
-		rtt_ways(o, &p->probe.ways, was.sent, rx, m);
+		rtt_one_way(o, &p->probe.ways, was.sent, rx, m);
 	/* A large datagram is no fair sample, but it proves that the peer is alive. */
 	rtt = was.size ? 0 : rtt_sample_us(o, p, was.sent, rx, m->held_ns);
 	load_note(o, p, m, was.sent, rx, rtt);
@@ -437,7 +437,7 @@ void probe_ping(struct overlay *o, struct peer *p, const struct msg_ping *m, con
 	answer.pong.row_seq = latdb_row_seq(o->lat, SLOT_SELF);
 	answer.pong.size = (uint16_t)min_of(len, (size_t)UINT16_MAX);
 	loss_fill(o, p, &answer.pong);
-	inward_fill(p, &answer.pong);
+	ingress_fill(p, &answer.pong);
 	answer.pong.arrived_us = (uint32_t)(rx.ns / NS_PER_US);
 	answer.pong.held_ns = (uint32_t)min_of(max_of(held_ns, (int64_t)0), (int64_t)UINT32_MAX);
 	peer_send_via(o, p, back, &answer, 0);

@@ -56,8 +56,8 @@ uint32_t rtt_sample_us(const struct overlay *o, struct peer *p, mono_t sent, mon
 	return mono_sub_ms(overlay_now(o), p->probe.held_since) < HELD_SKIP_MS ? 0 : us;
 }
 
-void rtt_ways(const struct overlay *o, struct one_way *w, mono_t sent, mono_t rx,
-	      const struct msg_pong *m)
+void rtt_one_way(const struct overlay *o, struct one_way *w, mono_t sent, mono_t rx,
+		 const struct msg_pong *m)
 {
 	struct one_way_times t = { .sent_us = sent.ns / NS_PER_US,
 				   .answered_us = rx.ns / NS_PER_US,

@@ -6,7 +6,7 @@
  */
 #include "proto/session/data.h"
 
-#include "proto/agenda.h"
+#include "proto/schedule.h"
 #include "proto/core.h"
 #include "proto/service.h"
 
@@ -27,9 +27,9 @@ void data_confirmed(struct overlay *o, struct peer *p)
 	struct data_keys *d = &p->data;
 	mono_t now = overlay_now(o);
 
-	if (d->heard || !d->rx)
+	if (d->received || !d->rx)
 		return;
-	d->heard = true;
+	d->received = true;
 	if (d->tx != d->rx)
 		p->due[DUE_SWITCH] = mono_add_ms(now, SWITCH_MS);
 	if (d->rx_before)
@@ -45,15 +45,15 @@ void data_established(struct overlay *o, struct peer *p, bool renewed)
 		return;
 	/* A session without a message of the peer may be unknown to it; then the previous session
 	 * is still needed. */
-	if (d->heard || !d->rx_before)
+	if (d->received || !d->rx_before)
 		replace(&d->rx_before, d->rx);
 	replace(&d->rx, fresh);
 	/* A restarted peer has lost the previous session. */
 	if (!d->tx || !renewed)
 		replace(&d->tx, fresh);
-	d->heard = false;
+	d->received = false;
 	p->due[DUE_SWITCH] = p->due[DUE_DROP] = MONO_NEVER;
-	agenda_snapshot(o);
+	schedule_snapshot(o);
 }
 
 void data_went_back(struct overlay *o, struct peer *p)
@@ -67,23 +67,23 @@ void data_went_back(struct overlay *o, struct peer *p)
 	d->rx = d->rx_before;
 	d->rx_before = given_up;
 	replace(&d->tx, d->rx);
-	d->heard = true;
+	d->received = true;
 	p->due[DUE_SWITCH] = MONO_NEVER;
 	p->due[DUE_DROP] = mono_add_ms(overlay_now(o), KEEP_MS);
-	agenda_snapshot(o);
+	schedule_snapshot(o);
 }
 
 void data_tick(struct overlay *o, struct peer *p, mono_t now)
 {
 	struct data_keys *d = &p->data;
 
-	if (agenda_take(p, DUE_SWITCH, now)) {
+	if (schedule_take(p, DUE_SWITCH, now)) {
 		replace(&d->tx, d->rx);
-		agenda_snapshot(o);
+		schedule_snapshot(o);
 	}
-	if (agenda_take(p, DUE_DROP, now)) {
+	if (schedule_take(p, DUE_DROP, now)) {
 		replace(&d->rx_before, NULL);
-		agenda_snapshot(o);
+		schedule_snapshot(o);
 	}
 }
 
@@ -92,7 +92,7 @@ void data_end(struct overlay *o, struct peer *p)
 	data_free(p);
 	p->data = (struct data_keys){ 0 };
 	p->due[DUE_SWITCH] = p->due[DUE_DROP] = MONO_NEVER;
-	agenda_snapshot(o);
+	schedule_snapshot(o);
 }
 
 void data_free(struct peer *p)

@@ -14,7 +14,7 @@
 #include "proto/peer.h"
 #include "proto/service.h"
 #include "proto/session/member.h"
-#include "proto/session/offer.h"
+#include "proto/session/handshake.h"
 #include "proto/share/rows.h"
 #include "proto/share/sync.h"
 
@@ -24,15 +24,16 @@ static bool is_untrusted(const struct overlay *o, const struct node *n)
 }
 
 /* A value offered to a key that is no longer trusted must not become a session. */
-static void withdraw_offer(struct overlay *o, struct peer *p)
+static void cancel_handshake(struct overlay *o, struct peer *p)
 {
-	if (p->offer.answers.session_mine && !conf_trusts(o->conf, p->offer.answers.identity))
-		offer_withdraw(&p->offer);
+	if (p->handshake.answers.session_mine &&
+	    !conf_trusts(o->conf, p->handshake.answers.identity))
+		handshake_cancel(&p->handshake);
 }
 
 /* Announces that our links to the removed nodes are down, before the sessions end. Paths of other
  * nodes through this node to the removed nodes would fail. */
-static void say_links_down(struct overlay *o)
+static void notify_links_down(struct overlay *o)
 {
 	bool any = false;
 
@@ -51,7 +52,7 @@ static void say_links_down(struct overlay *o)
 /* Two steps: paths through the node are replaced before its slot is free. */
 static void clear_untrusted(struct overlay *o, struct node *n)
 {
-	trust_tell(o, n->id, n->key);
+	trust_notify(o, n->id, n->key);
 	member_clear(o, n);
 	nodedb_forget(o->nodes, n, overlay_now(o));
 }
@@ -81,14 +82,14 @@ static void remove_untrusted(struct overlay *o)
 
 void expel_untrusted(struct overlay *o)
 {
-	say_links_down(o);
+	notify_links_down(o);
 	trust_forget(o);
 	remove_untrusted(o);
 	for (uint32_t i = 0; i < o->cap_slots; i++)
 		if (o->by_slot[i])
-			withdraw_offer(o, o->by_slot[i]);
+			cancel_handshake(o, o->by_slot[i]);
 	for (unsigned i = 0; i < o->n_pending; i++)
-		withdraw_offer(o, o->pending[i]);
+		cancel_handshake(o, o->pending[i]);
 	/* An identity may be trusted now that was not before: request summaries at once. */
 	sync_again(o);
 }

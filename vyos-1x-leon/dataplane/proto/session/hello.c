@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The receiving half of the handshake (protocol 3.2): answers, and the start of a session. A
- * replayed HELLO opens nothing, because its value is no longer on offer (offer.c). HELLOs of the
- * same incarnation do not disturb a peer with recent messages. Answers are limited per address and
- * in total (limit.c) and never exceed the request (greet.c). Called by dispatch.c on the control
- * thread.
+ * replayed HELLO opens nothing, because its value is no longer on offer (handshake.c). HELLOs of
+ * the same incarnation do not disturb a peer with recent messages. Answers are limited per address
+ * and in total (limit.c) and never exceed the request (initiator.c). Called by dispatch.c on the
+ * control thread.
  */
 #include "proto/session/hello.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "proto/admit/trust.h"
-#include "proto/agenda.h"
+#include "proto/schedule.h"
 #include "proto/core.h"
 #include "proto/measure/link.h"
 #include "proto/measure/probe.h"
@@ -21,15 +21,15 @@
 #include "proto/send.h"
 #include "proto/service.h"
 #include "proto/session/data.h"
-#include "proto/session/finding.h"
-#include "proto/session/greet.h"
+#include "proto/session/diagnosis.h"
+#include "proto/session/initiator.h"
 #include "proto/session/identity.h"
 #include "proto/session/limit.h"
 #include "proto/session/member.h"
 #include "proto/session/move.h"
-#include "proto/session/offer.h"
+#include "proto/session/handshake.h"
 #include "proto/session/rekey.h"
-#include "proto/session/rival.h"
+#include "proto/session/duplicate.h"
 #include "proto/session/seed.h"
 
 #define CROSSED_MS 1000 /* one of our answers may still be in flight */
@@ -62,8 +62,8 @@ static void note_other_run(struct overlay *o, struct peer *p)
  * restarted node does only one of the two, even if its clock was set back. */
 static bool are_two(struct overlay *o, struct peer *p)
 {
-	return count_one(o, &p->hello.knocks) &&
-	       mono_sub_ms(p->heard, p->hello.knocks.since) > ALIVE_MS;
+	return count_one(o, &p->hello.attempts) &&
+	       mono_sub_ms(p->received, p->hello.attempts.since) > ALIVE_MS;
 }
 
 /* Creates a session from the value on offer and the value of the peer. */
@@ -87,7 +87,7 @@ static struct session *pair(struct overlay *o, const struct peer *p, uint64_t va
 
 static struct session *offered(struct overlay *o, struct peer *p)
 {
-	struct offer *f = &p->offer;
+	struct handshake *f = &p->handshake;
 
 	/* In clear mode a message names only the receiver's value, so it does not prove which value
 	 * of the peer is paired with it; a HELLO names both. */
@@ -143,21 +143,21 @@ static void establish(struct overlay *o, struct peer *p, struct session *s,
 	session_free(p->prev);
 	p->prev = p->cur;
 	p->cur = s;
-	p->cur_heard = false;
+	p->cur_received = false;
 	p->secret = h->secret;
 	memcpy(p->secrets, h->m->secret, sizeof(p->secrets));
 	data_established(o, p, renewed);
 	note_new_run(o, p, incarnation);
 	p->established = now;
-	peer_heard(o, p);
+	peer_received(o, p);
 	/* The session may use a value offered to a seed; the value on offer to the peer may still
 	 * be answered and stays. */
-	if (session_mine(s) == p->offer.value) {
-		memcpy(p->cur_public, p->offer.key.public, sizeof(p->cur_public));
-		offer_withdraw(&p->offer);
+	if (session_mine(s) == p->handshake.value) {
+		memcpy(p->cur_public, p->handshake.key.public, sizeof(p->cur_public));
+		handshake_cancel(&p->handshake);
 	}
 	move_session_up(o, p, h);
-	p->greet.wait_ms = 0;
+	p->initiator.wait_ms = 0;
 	p->due[DUE_HELLO] = mono_add_ms(now, peer_alive_ms(o));
 	rekey_established(o, p);
 	if (h->proved)
@@ -168,7 +168,7 @@ static void establish(struct overlay *o, struct peer *p, struct session *s,
 		probe_session_up(o, p);
 		member_session_up(o, p);
 	}
-	agenda_arm(p);
+	schedule_arm(p);
 }
 
 /* The first message in the offered session proves as much as a HELLO with its echo. */
@@ -180,13 +180,13 @@ int hello_open_offered(struct overlay *o, struct peer *p, const struct endpoint 
 
 	if (err)
 		return err;
-	p->offer.session = NULL;
+	p->handshake.session = NULL;
 	establish(o, p, s,
-		  &(struct rx_hello){ .m = &p->offer.answers,
-				      .secret = p->offer.secret,
+		  &(struct rx_hello){ .m = &p->handshake.answers,
+				      .secret = p->handshake.secret,
 				      .direct = direct,
 				      .proved = true,
-				      .returned = offer_returned(&p->offer, direct) });
+				      .returned = handshake_returned(&p->handshake, direct) });
 	return 0;
 }
 
@@ -241,7 +241,7 @@ static bool open_hello(struct overlay *o, const struct endpoint *from, uint8_t *
 	if (hello_open(o->keys, secret, data, hdr_len, len, &msg, &msg_len)) {
 		o->count.rx_not_authentic++;
 		suspect_secret(o, from, h->source);
-		finding_not_opened(o, from, h);
+		diagnosis_not_opened(o, from, h);
 		return false;
 	}
 	if (!keyring_sealed(o->keys) && !is_introduced(o, from, h)) {
@@ -257,10 +257,10 @@ static bool open_hello(struct overlay *o, const struct endpoint *from, uint8_t *
 		return true;
 	/* The claimed identity suffices for a refusal; its proof is checked later. No answer. */
 	if (!trust_passes(o, h->source, m->hello.identity)) {
-		finding_note(o, from, SEED_NOT_TRUSTED);
+		diagnosis_note(o, from, SEED_NOT_TRUSTED);
 		return false;
 	}
-	finding_note(o, from, SEED_GREETS);
+	diagnosis_note(o, from, SEED_INITIATES);
 	return true;
 }
 
@@ -269,13 +269,13 @@ static void accept(struct overlay *o, struct peer *p, const struct ephemeral *ke
 		   const struct rx_hello *h)
 {
 	const struct msg_hello *m = h->m;
-	bool tell = p->offer.answers.session_mine != m->session_mine;
+	bool notify = p->handshake.answers.session_mine != m->session_mine;
 	struct session *s;
 	uint8_t public[DH_KEY_LEN];
 
 	if (!identity_of_hello(o, p, h)) {
 		if (peer_is_alive(o, p))
-			rival_proved(o, p, h);
+			duplicate_proved(o, p, h);
 		return;
 	}
 	s = pair(o, p, m->session_yours, key, m);
@@ -291,10 +291,10 @@ static void accept(struct overlay *o, struct peer *p, const struct ephemeral *ke
 	if (m->observed.ip.family)
 		p->observed = m->observed;
 	/* The peer has already received our value as the answer to its own. */
-	if (tell)
-		greet_send(o, &h->back,
-			   &(struct greeting){ m->session_yours, m->session_mine, public, h->direct,
-					       h->secret });
+	if (notify)
+		initiator_send(o, &h->back,
+			       &(struct initiation){ m->session_yours, m->session_mine, public,
+						     h->direct, h->secret });
 }
 
 /* Requests new keys within the current session. */
@@ -308,24 +308,24 @@ static bool is_rekey(const struct peer *p, const struct msg_hello *m)
  * a replay. */
 static void answer_known(struct overlay *o, struct peer *p, const struct rx_hello *h)
 {
-	struct greeting g = { .mine = session_mine(p->cur),
-			      .yours = h->m->session_mine,
-			      .observed = &p->ep,
-			      .secret = h->secret };
-	struct offer *f = NULL;
+	struct initiation g = { .mine = session_mine(p->cur),
+				.yours = h->m->session_mine,
+				.observed = &p->ep,
+				.secret = h->secret };
+	struct handshake *f = NULL;
 	struct via known;
 
 	if (is_rekey(p, h->m) && keyring_sealed(o->keys)) {
-		f = offer_of(o, p);
-		offer_answers(f, h);
+		f = handshake_of(o, p);
+		handshake_answers(f, h);
 		g.mine = f->value;
 		g.public = f->key.public;
 	}
 	if (!via_best(o, p, &known))
 		return;
 	if (f)
-		offer_sent(f, &known);
-	greet_send(o, &known, &g);
+		handshake_sent(f, &known);
+	initiator_send(o, &known, &g);
 }
 
 /*
@@ -345,13 +345,13 @@ static void answer(struct overlay *o, struct peer *p, const struct leon_hdr *hdr
 {
 	const struct msg_hello *m = h->m;
 	bool quiet = p && peer_is_alive(o, p) && m->incarnation <= p->incarnation;
-	struct offer *f;
+	struct handshake *f;
 
 	/* In session with this incarnation: nothing to open. The HELLO may come from a configured
 	 * peer that looks for the node at an address. */
 	if (quiet && m->incarnation < p->incarnation && h->direct &&
 	    !endpoint_equal(h->direct, &p->ep) && are_two(o, p))
-		rival_knocks(o, p, h);
+		duplicate_attempt(o, p, h);
 	if (quiet && !is_rekey(p, m) &&
 	    (hdr->hop[0] != NODE_ID_ANY || m->incarnation != p->incarnation))
 		return;
@@ -369,11 +369,11 @@ static void answer(struct overlay *o, struct peer *p, const struct leon_hdr *hdr
 		o->count.rx_rate_limited++;
 		return;
 	}
-	f = offer_of(o, p);
-	offer_answers(f, h);
-	greet_offer(o, &h->back, f,
-		    &(struct greeting){ f->value, m->session_mine, f->key.public, h->direct,
-					h->secret });
+	f = handshake_of(o, p);
+	handshake_answers(f, h);
+	initiator_handshake(o, &h->back, f,
+			    &(struct initiation){ f->value, m->session_mine, f->key.public,
+						  h->direct, h->secret });
 }
 
 /*
@@ -383,7 +383,7 @@ static void answer(struct overlay *o, struct peer *p, const struct leon_hdr *hdr
  */
 static bool is_crossed(const struct overlay *o, const struct peer *p)
 {
-	const struct offer *f = &p->offer;
+	const struct handshake *f = &p->handshake;
 
 	return o->self > p->id && f->value && f->answers.session_mine &&
 	       mono_sub_ms(overlay_now(o), f->at) <= CROSSED_MS;
@@ -398,7 +398,7 @@ static void seed_answered(struct overlay *o, struct peer *p, const struct seed *
 	if (p && peer_is_alive(o, p) && m->incarnation <= p->incarnation)
 		return;
 	/* The value on offer answered this value; the peer is pairing the two. */
-	if (p && p->offer.value && p->offer.answers.session_mine == m->session_mine)
+	if (p && p->handshake.value && p->handshake.answers.session_mine == m->session_mine)
 		return;
 	if (p && is_crossed(o, p))
 		return;
@@ -436,11 +436,11 @@ void hello_input(struct overlay *o, const struct endpoint *from, uint8_t *data, 
 	    !via_back(o, from, hdr, &h.back))
 		return;
 	if (msg.type == MSG_CONFLICT) {
-		rival_refused(o, hdr->source, &msg.conflict, &h);
+		duplicate_refused(o, hdr->source, &msg.conflict, &h);
 		return;
 	}
 	if (hdr->source == o->self) {
-		rival_own_hello(o, &h);
+		duplicate_own_hello(o, &h);
 		return;
 	}
 	p = peer_find(o, hdr->source);
@@ -457,10 +457,10 @@ void hello_input(struct overlay *o, const struct endpoint *from, uint8_t *data, 
 		return;
 	}
 	h.returned = seed ? h.direct && endpoint_equal(h.direct, &seed->ep[at])
-			  : p && offer_returned(&p->offer, h.direct);
-	if ((p && p->offer.value && m->session_yours == p->offer.value) ||
+			  : p && handshake_returned(&p->handshake, h.direct);
+	if ((p && p->handshake.value && m->session_yours == p->handshake.value) ||
 	    is_paired_otherwise(o, p, m))
-		accept(o, p, &p->offer.key, &h);
+		accept(o, p, &p->handshake.key, &h);
 	else if (seed)
 		seed_answered(o, p, seed, hdr, &h);
 	else

@@ -10,7 +10,7 @@
 
 #include "proto/admit/claim.h"
 #include "proto/admit/trust.h"
-#include "proto/agenda.h"
+#include "proto/schedule.h"
 #include "proto/core.h"
 #include "proto/peer.h"
 #include "proto/service.h"
@@ -44,16 +44,16 @@ static void change_key(struct overlay *o, struct node *n)
 	latdb_forget_row(o->lat, n->slot);
 	if (p) {
 		rekey_expire(o, p);
-		p->heard = MONO_NEVER;
+		p->received = MONO_NEVER;
 		p->incarnation = 0;
 	}
-	agenda_snapshot(o);
-	agenda_paths_later(o);
+	schedule_snapshot(o);
+	schedule_paths_later(o);
 }
 
-void identity_pin(struct overlay *o, struct node *n, const uint8_t key[MSG_KEY_LEN], bool proven)
+void identity_pin(struct overlay *o, struct node *n, const uint8_t key[MSG_KEY_LEN], bool verified)
 {
-	bool is_first = !n->has_key, changed = has_other_key(n, key), was_proven = n->proven;
+	bool is_first = !n->has_key, changed = has_other_key(n, key), was_proven = n->verified;
 
 	n->has_key = true;
 	memcpy(n->key, key, MSG_KEY_LEN);
@@ -61,15 +61,15 @@ void identity_pin(struct overlay *o, struct node *n, const uint8_t key[MSG_KEY_L
 	 * records under ever new keys, each blocking for a while, could keep the real node out for
 	 * ever. */
 	if (is_first || changed)
-		n->pinned = is_first || proven ? overlay_now(o) : MONO_NEVER;
-	if (proven || changed)
-		n->proven = proven;
+		n->pinned = is_first || verified ? overlay_now(o) : MONO_NEVER;
+	if (verified || changed)
+		n->verified = verified;
 	if (!changed)
 		return;
 	change_key(o, n);
 	/* If neither key had a session here, there is no event and no purge, because nothing was
 	 * learned from the node. */
-	if (!proven && !was_proven)
+	if (!verified && !was_proven)
 		return;
 	o->ops.purge(o->arg, n->slot);
 	overlay_emit(o, EV_IDENTITY_CHANGED, n->id, NODE_ID_NONE, 0, NULL);

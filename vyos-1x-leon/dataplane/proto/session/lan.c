@@ -7,21 +7,21 @@
  * A change of the hosts behind the announcing node itself harms no other node: it is accepted at
  * once, at the rate of an honest node. A change of hosts behind other nodes on its LAN is accepted
  * at the lower rate of an honest LAN that is cut and healed repeatedly. Further changes are merged
- * and deferred; one walk serves many changes (decisions/029). Called by member.c and upkeep.c;
+ * and deferred; one walk serves many changes (decisions/029). Called by member.c and periodic.c;
  * control thread.
  */
 #include "proto/session/lan.h"
 
-#include "proto/agenda.h"
+#include "proto/schedule.h"
 #include "proto/core.h"
 #include "proto/service.h"
 
 /* Sustained rate and burst. The announcing side batches for OWN_NS. */
-#define OWN_NS	     (200 * NS_PER_MS)
-#define OWN_BURST    8
-#define OTHERS_NS    (2 * NS_PER_S)
-#define OTHERS_BURST 30
-#define TOLD_AGAIN_S 60
+#define OWN_NS	       (200 * NS_PER_MS)
+#define OWN_BURST      8
+#define OTHERS_NS      (2 * NS_PER_S)
+#define OTHERS_BURST   30
+#define NOTIFY_AGAIN_S 60
 
 static bool names_back(const struct node *other, const struct peer *p)
 {
@@ -53,8 +53,8 @@ static bool has_others(struct overlay *o, const struct peer *p)
 }
 
 /* Returns the classes that may be processed now; the others are deferred to DUE_LAN. */
-static uint64_t take_turn(struct peer *p, struct lan_share *share, mono_t now, int64_t cost_ns,
-			  int64_t burst)
+static uint64_t take_token(struct peer *p, struct lan_share *share, mono_t now, int64_t cost_ns,
+			   int64_t burst)
 {
 	uint64_t classes = share->waits;
 
@@ -69,11 +69,12 @@ static uint64_t take_turn(struct peer *p, struct lan_share *share, mono_t now, i
 	return 0;
 }
 
-static void tell(struct overlay *o, struct peer *p, mono_t now)
+static void notify(struct overlay *o, struct peer *p, mono_t now)
 {
-	if (!mono_is_never(p->lan.told) && mono_sub_ns(now, p->lan.told) < TOLD_AGAIN_S * NS_PER_S)
+	if (!mono_is_never(p->lan.notified) &&
+	    mono_sub_ns(now, p->lan.notified) < NOTIFY_AGAIN_S * NS_PER_S)
 		return;
-	p->lan.told = now;
+	p->lan.notified = now;
 	overlay_emit(o, EV_LAN_FLAPPING, p->id, NODE_ID_NONE, 0, NULL);
 }
 
@@ -81,16 +82,16 @@ static void act(struct overlay *o, struct peer *p, mono_t now)
 {
 	uint64_t own, others;
 
-	own = take_turn(p, &p->lan.own, now, OWN_NS, OWN_BURST);
+	own = take_token(p, &p->lan.own, now, OWN_NS, OWN_BURST);
 	if (!has_others(o, p))
 		p->lan.others.waits = 0;
-	others = take_turn(p, &p->lan.others, now, OTHERS_NS, OTHERS_BURST);
+	others = take_token(p, &p->lan.others, now, OTHERS_NS, OTHERS_BURST);
 	if (own)
 		o->ops.lan_changed(o->arg, p->slot, own);
 	if (others)
 		forget_behind_others(o, p, others);
 	if (p->lan.own.waits | p->lan.others.waits)
-		tell(o, p, now);
+		notify(o, p, now);
 }
 
 void lan_classes_changed(struct overlay *o, struct peer *p, uint64_t classes)
@@ -105,6 +106,6 @@ void lan_classes_changed(struct overlay *o, struct peer *p, uint64_t classes)
 
 void lan_tick(struct overlay *o, struct peer *p, mono_t now)
 {
-	if (agenda_take(p, DUE_LAN, now))
+	if (schedule_take(p, DUE_LAN, now))
 		act(o, p, now);
 }

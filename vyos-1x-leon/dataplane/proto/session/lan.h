@@ -7,6 +7,6 @@
 #include "proto/core.h"
 
 /* Enters a LAN change of the peer's node in these segment classes (struct record_lan). Requires
- * agenda_arm() afterwards. */
+ * schedule_arm() afterwards. */
 void lan_classes_changed(struct overlay *o, struct peer *p, uint64_t classes);
 void lan_tick(struct overlay *o, struct peer *p, mono_t now);

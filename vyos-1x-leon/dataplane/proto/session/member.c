@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Membership: records of others and their consequences, room in the node table, leave, and
- * forgetting of unresponsive nodes. Called by dispatch.c, hello.c, expel.c and upkeep.c on the
+ * forgetting of unresponsive nodes. Called by dispatch.c, hello.c, expel.c and periodic.c on the
  * control thread. Protocol 5.1, 5.2.
  *
  * Three times depend on each other. A node refreshes its own record (own.c) four times within
@@ -16,8 +16,8 @@
 
 #include "base/log.h"
 #include "proto/admit/claim.h"
-#include "proto/admit/room.h"
-#include "proto/agenda.h"
+#include "proto/admit/eviction.h"
+#include "proto/schedule.h"
 #include "proto/core.h"
 #include "proto/measure/probe.h"
 #include "proto/paths.h"
@@ -30,7 +30,7 @@
 #include "proto/share/rows.h"
 #include "proto/share/sync.h"
 
-#define MOURN_MS	3000 /* delay before state of an unreachable node is dropped */
+#define TOMBSTONE_MS	3000 /* delay before state of an unreachable node is dropped */
 #define LEAVE_MARGIN_MS 60000
 #define RECORDLESS_MS	60000 /* lifetime of a node without a record */
 
@@ -51,11 +51,11 @@ void member_clear(struct overlay *o, struct node *n)
 	latdb_forget(o->lat, n->slot);
 	paths_forget(o, n->slot);
 	o->ops.purge(o->arg, n->slot);
-	agenda_snapshot_now(o);
-	agenda_paths_now(o);
+	schedule_snapshot_now(o);
+	schedule_paths_now(o);
 }
 
-static void send_away(struct overlay *o, struct node *n)
+static void reject_node(struct overlay *o, struct node *n)
 {
 	if (n->state != NODE_LEFT)
 		table_full(o, n->id);
@@ -65,15 +65,15 @@ static void send_away(struct overlay *o, struct node *n)
 	nodedb_remove(o->nodes, n, overlay_now(o));
 }
 
-static bool make_room(struct overlay *o, const struct room *r)
+static bool make_room(struct overlay *o, const struct eviction *r)
 {
 	struct node *n;
 
-	while (room_lacks(o, r)) {
-		n = room_victim(o, r);
+	while (eviction_is_needed(o, r)) {
+		n = eviction_victim(o, r);
 		if (!n)
 			return false;
-		send_away(o, n);
+		reject_node(o, n);
 	}
 	return true;
 }
@@ -85,14 +85,14 @@ bool member_bind(struct overlay *o, struct peer *p)
 	if (p->slot != SLOT_NONE)
 		return true;
 	n = nodedb_find(o->nodes, p->id);
-	if (!n && make_room(o, &(struct room){ .place = true, .slot = true }))
+	if (!n && make_room(o, &(struct eviction){ .place = true, .slot = true }))
 		n = nodedb_add(o->nodes, p->id, overlay_now(o));
 	if (!n) {
 		table_full(o, p->id);
 		return false;
 	}
 	peer_of_node(o, n);
-	latdb_ask_lacking(o->lat);
+	latdb_request_missing(o->lat);
 	return true;
 }
 
@@ -105,13 +105,13 @@ static void revive(struct overlay *o, struct peer *p)
 
 	if (n->state != NODE_LEFT || (n->has_record && (n->rec.flags & RECORD_LEFT)))
 		return;
-	if (!make_room(o, &(struct room){ .place = true })) {
+	if (!make_room(o, &(struct eviction){ .place = true })) {
 		table_full(o, n->id);
 		return;
 	}
 	nodedb_set_state(o->nodes, n, NODE_KNOWN, overlay_now(o));
 	overlay_emit(o, EV_RETURNED, n->id, NODE_ID_NONE, 0, NULL);
-	agenda_snapshot(o);
+	schedule_snapshot(o);
 }
 
 void member_session_up(struct overlay *o, struct peer *p)
@@ -120,7 +120,7 @@ void member_session_up(struct overlay *o, struct peer *p)
 	own_send(o, p);
 	rows_session_up(o, p);
 	if (!o->synced)
-		sync_ask(o, p);
+		sync_request(o, p);
 }
 
 /* The node becomes a tombstone. */
@@ -151,7 +151,7 @@ static void note_lan(struct overlay *o, const struct node *n, const struct recor
 	if ((n->rec.flags & ~flags_before & RECORD_LAN_DOWN) && o->ops.lan_left)
 		o->ops.lan_left(o->arg, n->slot);
 	lan_classes_changed(o, p, record_lan_changed(lan_before, &n->rec.lan));
-	agenda_arm(p);
+	schedule_arm(p);
 }
 
 static void took_record(struct overlay *o, struct node *n, bool joined, bool restarted,
@@ -162,22 +162,22 @@ static void took_record(struct overlay *o, struct node *n, bool joined, bool res
 	if (joined || restarted)
 		overlay_emit(o, was_known ? EV_RETURNED : EV_JOINED, n->id, NODE_ID_NONE, 0, NULL);
 	if (joined) {
-		latdb_ask_lacking(o->lat);
+		latdb_request_missing(o->lat);
 		/* All members learn of a new node at once, so their HELLOs are jittered. */
 		int64_t spread_ms = min_of(nodedb_members(o->nodes) * 2, 1000u);
 
 		if (!p->cur)
-			agenda_hello(o, p, spread_ms);
-		agenda_row(o, ROW_SOON); /* its node could not be named in earlier rows */
+			schedule_hello(o, p, spread_ms);
+		schedule_row(o, ROW_SOON); /* its node could not be named in earlier rows */
 	} else if (!p->probe.up && !peer_is_alive(o, p)) {
-		agenda_hello(o, p, 200);
+		schedule_hello(o, p, 200);
 	}
-	agenda_snapshot(o);
-	agenda_paths_later(o);
+	schedule_snapshot(o);
+	schedule_paths_later(o);
 }
 
 /* Answers a node that does not know the last version of its own record. */
-static void tell_own(struct overlay *o, struct peer *p, const struct node *n)
+static void notify_own(struct overlay *o, struct peer *p, const struct node *n)
 {
 	struct msg m = { .type = MSG_RECORD, .record = n->rec };
 
@@ -222,7 +222,7 @@ static bool may_take(struct overlay *o, struct peer *p, const struct node *n,
 		     const struct msg_record *r)
 {
 	const bool left = r->flags & RECORD_LEFT;
-	const struct room room = {
+	const struct eviction eviction = {
 		.place = !left && (!n || n->state == NODE_LEFT),
 		.slot = !n,
 		.by = p->id,
@@ -232,7 +232,7 @@ static bool may_take(struct overlay *o, struct peer *p, const struct node *n,
 		return true; /* nothing changes; nodedb_put() returns the comparison */
 	if (!identity_of_record(o, p, r))
 		return false;
-	if (make_room(o, &room))
+	if (make_room(o, &eviction))
 		return true;
 	if (!left)
 		table_full(o, r->origin);
@@ -268,20 +268,20 @@ void member_record(struct overlay *o, struct peer *p, const struct msg_record *r
 	case RECORD_FULL: /* reported already if relevant */
 		return;
 	case RECORD_OLDER:
-		tell_own(o, p, n);
+		notify_own(o, p, n);
 		return;
 	case RECORD_SAME:
 		add_attributes(o, p, n, r);
 		/* The node left in an earlier run at the version with which it starts now. */
 		if (n->state == NODE_LEFT && !(r->flags & RECORD_LEFT))
-			tell_own(o, p, n);
+			notify_own(o, p, n);
 		return;
 	case RECORD_NEW:
 	case RECORD_NEWER:
 		break;
 	}
 	identity_pin(o, n, r->identity, false);
-	if (!n->proven)
+	if (!n->verified)
 		n->by = p->id;
 	if (n->state == NODE_LEFT) {
 		/* Also without a record: there was a session, so hosts behind the node may have
@@ -313,7 +313,7 @@ static void forget_silent(struct overlay *o, mono_t now)
 			continue;
 		if (!n->has_record)
 			limit_ms = min_of(limit_ms, (int64_t)RECORDLESS_MS);
-		last = mono_before(n->since, n->heard) ? n->heard : n->since;
+		last = mono_before(n->since, n->received) ? n->received : n->since;
 		if (mono_sub_ms(now, last) > limit_ms)
 			forget(o, n);
 	}
@@ -330,7 +330,7 @@ static void purge_unreachable(struct overlay *o, mono_t now)
 		struct peer *p = peer_at(o, n->slot);
 
 		if (!p || n->state != NODE_UNREACHABLE || p->purged ||
-		    mono_sub_ms(now, n->since) < MOURN_MS)
+		    mono_sub_ms(now, n->since) < TOMBSTONE_MS)
 			continue;
 		p->purged = true;
 		o->ops.purge(o->arg, n->slot);
@@ -347,7 +347,7 @@ static void slot_expires(void *arg, uint16_t slot)
 	latdb_forget(o->lat, slot);
 }
 
-void member_upkeep(struct overlay *o, mono_t now)
+void member_periodic(struct overlay *o, mono_t now)
 {
 	purge_unreachable(o, now);
 	forget_silent(o, now);

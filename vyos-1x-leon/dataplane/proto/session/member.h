@@ -13,6 +13,6 @@ void member_record(struct overlay *o, struct peer *p, const struct msg_record *r
 bool member_bind(struct overlay *o, struct peer *p);
 /* Drops all state of a node that is, or becomes, a tombstone. */
 void member_clear(struct overlay *o, struct node *n);
-void member_upkeep(struct overlay *o, mono_t now);
+void member_periodic(struct overlay *o, mono_t now);
 /* Fetches the records of nodes in session that are no members. */
 void member_fetch_missing(struct overlay *o);

@@ -10,9 +10,10 @@
 void move_session_up(struct overlay *o, struct peer *p, const struct rx_hello *h);
 /* An authentic message that is no replay arrived directly from this address. Follows the peer
  * there, unless the message is older than the current endpoint. */
-void move_heard(struct overlay *o, struct peer *p, const struct endpoint *from, uint64_t counter);
+void move_received(struct overlay *o, struct peer *p, const struct endpoint *from,
+		   uint64_t counter);
 /* Returns true if the PONG with this id answers a PING sent only to the claimed address, which
  * proves the address. */
-bool move_shown(struct overlay *o, struct peer *p, uint32_t id);
+bool move_proved(struct overlay *o, struct peer *p, uint32_t id);
 /* Repeats PINGs to claimed addresses without an answer. */
-void move_upkeep(struct overlay *o);
+void move_periodic(struct overlay *o);

@@ -9,19 +9,19 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "proto/agenda.h"
+#include "proto/schedule.h"
 #include "proto/core.h"
 #include "proto/peer.h"
 #include "proto/send.h"
 #include "proto/service.h"
-#include "proto/session/rival.h"
+#include "proto/session/duplicate.h"
 #include "proto/session/sign.h"
 
-#define RECORD_TRIES	3
-#define RECORD_RETRY_MS 400
-#define OUTBIDS_FREE	3 /* per minute; an earlier run of this node explains one */
-#define OUTBID_SLOW_MS	30000
-#define OBSERVED_MAX	4
+#define RECORD_TRIES	  3
+#define RECORD_RETRY_MS	  400
+#define SUPERSEDES_FREE	  3 /* per minute; an earlier run of this node explains one */
+#define SUPERSEDE_SLOW_MS 30000
+#define OBSERVED_MAX	  4
 
 static struct node *own_node(struct overlay *o)
 {
@@ -166,7 +166,7 @@ static void announce(struct overlay *o)
 		if (!p || !p->cur)
 			continue;
 		own_send(o, p);
-		agenda_arm(p);
+		schedule_arm(p);
 	}
 }
 
@@ -186,7 +186,7 @@ void own_refresh(struct overlay *o, bool force)
 	sign_own(o);
 	schedule_refresh(o);
 	announce(o);
-	agenda_snapshot(o);
+	schedule_snapshot(o);
 }
 
 void overlay_set_prefixes(struct overlay *o, const struct prefix *p, unsigned n)
@@ -224,7 +224,7 @@ void overlay_set_accelerates(struct overlay *o, bool accelerates)
 		own_refresh(o, false);
 }
 
-void own_upkeep(struct overlay *o, mono_t now)
+void own_periodic(struct overlay *o, mono_t now)
 {
 	own_refresh(o, !mono_before(now, o->own.refresh_at));
 }
@@ -253,26 +253,27 @@ void own_seen(struct overlay *o, uint64_t incarnation, uint32_t seq)
 
 	if (o->leaving || version_cmp(incarnation, seq, own->incarnation, own->seq) <= 0)
 		return;
-	if (mono_is_never(o->own.outbid_since) || mono_sub_ms(now, o->own.outbid_since) > 60000) {
-		o->own.outbid_since = now;
-		o->own.n_outbids = 0;
+	if (mono_is_never(o->own.supersede_since) ||
+	    mono_sub_ms(now, o->own.supersede_since) > 60000) {
+		o->own.supersede_since = now;
+		o->own.n_supersedes = 0;
 	}
-	if (o->own.n_outbids >= OUTBIDS_FREE) {
-		rival_suspected(o);
-		if (mono_sub_ms(now, o->own.outbid_at) < OUTBID_SLOW_MS)
+	if (o->own.n_supersedes >= SUPERSEDES_FREE) {
+		duplicate_suspected(o);
+		if (mono_sub_ms(now, o->own.supersede_at) < SUPERSEDE_SLOW_MS)
 			return;
 	}
-	o->own.n_outbids++;
-	o->own.outbid_at = now;
-	nodedb_outbid(o->nodes, incarnation, seq, now);
+	o->own.n_supersedes++;
+	o->own.supersede_at = now;
+	nodedb_supersede(o->nodes, incarnation, seq, now);
 	sign_own(o);
 	announce(o);
-	agenda_row(o, ROW_SOON);
+	schedule_row(o, ROW_SOON);
 }
 
 void own_tick(struct overlay *o, struct peer *p, mono_t now)
 {
-	if (!agenda_take(p, DUE_RECORD, now))
+	if (!schedule_take(p, DUE_RECORD, now))
 		return;
 	p->due[DUE_RECORD] = overlay_in(o, RECORD_RETRY_MS, RECORD_RETRY_MS * 2);
 	if (--p->record_tries == 0)

@@ -11,7 +11,7 @@ void own_start(struct overlay *o);
 /* Rebuilds the record from configuration and addresses; announces it after a change or with
  * `force`. */
 void own_refresh(struct overlay *o, bool force);
-void own_upkeep(struct overlay *o, mono_t now);
+void own_periodic(struct overlay *o, mono_t now);
 /* Sends the record to one peer, repeatedly until the digest of the peer confirms the record. */
 void own_send(struct overlay *o, struct peer *p);
 void own_tick(struct overlay *o, struct peer *p, mono_t now);

@@ -10,20 +10,20 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/agenda.h"
+#include "proto/schedule.h"
 #include "proto/core.h"
 #include "proto/peer.h"
 #include "proto/send.h"
 #include "proto/service.h"
 #include "proto/session/data.h"
-#include "proto/session/greet.h"
-#include "proto/session/offer.h"
+#include "proto/session/initiator.h"
+#include "proto/session/handshake.h"
 #include "proto/session/seed.h"
 
 #define GRACE_MS	 5000  /* grace time for datagrams of the previous session in flight */
 #define SETTLE_MS	 3000  /* time after which the peer must use the new session */
 #define SECRETS_MS	 10000 /* rekeying period after a change of secrets */
-#define TELL_AGAIN_MS	 10000 /* repetition interval towards a peer without a common secret */
+#define NOTIFY_AGAIN_MS	 10000 /* repetition interval towards a peer without a common secret */
 #define EXPIRY_MARGIN_MS 120000
 #define CONFIRM_MS	 250
 
@@ -31,17 +31,17 @@ void rekey_established(struct overlay *o, struct peer *p)
 {
 	int64_t ms = o->conf->rekey_ms;
 
-	p->rekey.estranged = false;
+	p->rekey.no_common_secret = false;
 	p->rekey.ends = MONO_NEVER;
 	p->rekey.tries = 0;
 	p->rekey.at = overlay_in(o, ms * 3 / 4, ms);
 	p->rekey.expires = mono_add_ms(overlay_now(o), 2 * ms + EXPIRY_MARGIN_MS);
-	p->rekey.prev_heard = p->rekey.prev_until = MONO_NEVER;
+	p->rekey.prev_received = p->rekey.prev_until = MONO_NEVER;
 }
 
 void rekey_confirmed(struct overlay *o, struct peer *p)
 {
-	p->cur_heard = true;
+	p->cur_received = true;
 	data_confirmed(o, p);
 	p->rekey.prev_until = mono_add_ms(overlay_now(o), GRACE_MS);
 }
@@ -59,14 +59,14 @@ void rekey_expire(struct overlay *o, struct peer *p)
 	session_free(p->cur);
 	p->cur = NULL;
 	data_end(o, p);
-	agenda_hello(o, p, 1000);
+	schedule_hello(o, p, 1000);
 }
 
 void rekey_prev_used(struct overlay *o, struct peer *p)
 {
-	p->rekey.prev_heard = overlay_now(o);
+	p->rekey.prev_received = overlay_now(o);
 	if (!mono_is_never(p->rekey.prev_until))
-		p->rekey.prev_until = mono_add_ms(p->rekey.prev_heard, GRACE_MS);
+		p->rekey.prev_until = mono_add_ms(p->rekey.prev_received, GRACE_MS);
 }
 
 /*
@@ -79,8 +79,8 @@ static bool should_go_back(const struct overlay *o, const struct peer *p)
 {
 	int64_t settle_ms = o->self < p->id ? SETTLE_MS : PENDING_MS;
 
-	return p->prev && !mono_is_never(p->rekey.prev_heard) &&
-	       mono_sub_ms(p->rekey.prev_heard, p->established) > settle_ms;
+	return p->prev && !mono_is_never(p->rekey.prev_received) &&
+	       mono_sub_ms(p->rekey.prev_received, p->established) > settle_ms;
 }
 
 /* Both sessions stay valid for reception, and new keys are requested, which resolve the
@@ -91,9 +91,9 @@ static void go_back(struct overlay *o, struct peer *p, mono_t now)
 
 	p->cur = p->prev;
 	p->prev = given_up;
-	p->cur_heard = true;
+	p->cur_received = true;
 	p->established = now;
-	p->rekey.prev_heard = MONO_NEVER;
+	p->rekey.prev_received = MONO_NEVER;
 	p->rekey.prev_until = mono_add_ms(now, GRACE_MS);
 	p->rekey.at = overlay_in(o, 0, CONFIRM_MS);
 	data_went_back(o, p);
@@ -104,7 +104,7 @@ static bool is_due(const struct overlay *o, const struct peer *p, mono_t now)
 	return !mono_before(now, p->rekey.at) || session_sent(p->cur) >= o->rekey_after;
 }
 
-static void tell_secrets(struct overlay *o, struct peer *p)
+static void notify_secrets(struct overlay *o, struct peer *p)
 {
 	struct msg m = { .type = MSG_SECRETS };
 
@@ -116,11 +116,11 @@ static void tell_secrets(struct overlay *o, struct peer *p)
 /* The HELLO that completes the handshake may have been lost. */
 static void confirm_soon(struct overlay *o, struct peer *p, mono_t now)
 {
-	if (!p->cur_heard && mono_sub_ms(now, p->established) > CONFIRM_MS)
-		greet_confirm(o, p);
+	if (!p->cur_received && mono_sub_ms(now, p->established) > CONFIRM_MS)
+		initiator_confirm(o, p);
 }
 
-void rekey_upkeep(struct overlay *o, mono_t now)
+void rekey_periodic(struct overlay *o, mono_t now)
 {
 	for (uint32_t i = 0; i < o->cap_slots; i++) {
 		struct peer *p = o->by_slot[i];
@@ -137,14 +137,15 @@ void rekey_upkeep(struct overlay *o, mono_t now)
 				confirm_soon(o, p, now);
 			continue;
 		}
-		if (p->rekey.estranged && mono_sub_ms(now, p->rekey.sent_at) > TELL_AGAIN_MS)
-			tell_secrets(o, p);
+		if (p->rekey.no_common_secret &&
+		    mono_sub_ms(now, p->rekey.sent_at) > NOTIFY_AGAIN_MS)
+			notify_secrets(o, p);
 		if (!mono_before(now, p->rekey.expires))
 			rekey_expire(o, p); /* no agreement on new keys */
-		else if (!p->cur_heard)
+		else if (!p->cur_received)
 			confirm_soon(o, p, now);
 		else if (is_due(o, p, now) && peer_is_alive(o, p))
-			greet_rekey(o, p, p->rekey.tries++);
+			initiator_rekey(o, p, p->rekey.tries++);
 	}
 }
 
@@ -165,27 +166,27 @@ static bool has_one_of_ours(const struct overlay *o, const struct peer *p)
 }
 
 /* Returns true after a change. */
-static bool note_estranged(struct overlay *o, struct peer *p)
+static bool note_no_common_secret(struct overlay *o, struct peer *p)
 {
-	bool was = p->rekey.estranged;
+	bool was = p->rekey.no_common_secret;
 
-	p->rekey.estranged = keyring_sealed(o->keys) && !has_one_of_ours(o, p);
-	if (!p->rekey.estranged)
+	p->rekey.no_common_secret = keyring_sealed(o->keys) && !has_one_of_ours(o, p);
+	if (!p->rekey.no_common_secret)
 		p->rekey.ends = MONO_NEVER;
 	else if (!was)
 		p->rekey.ends =
 			earlier(p->rekey.expires, mono_add_ms(overlay_now(o), SESSION_REVOKED_MS));
-	return p->rekey.estranged && !was;
+	return p->rekey.no_common_secret && !was;
 }
 
 void rekey_secrets(struct overlay *o, struct peer *p, const struct msg_secrets *m)
 {
 	static_assert(SECRETS_MAX == MSG_SECRETS_MAX, "names of secrets");
 	memcpy(p->secrets, m->name, sizeof(p->secrets));
-	if (note_estranged(o, p) &&
+	if (note_no_common_secret(o, p) &&
 	    bucket_pass(&o->differs_event, overlay_now(o), 6 * NS_PER_S, 60 * NS_PER_S))
-		overlay_emit(o, EV_SECRET_DIFFERS, p->id, NODE_ID_NONE, SESSION_REVOKED_MS / 1000,
-			     NULL);
+		overlay_emit(o, EV_SECRET_NOT_COMMON, p->id, NODE_ID_NONE,
+			     SESSION_REVOKED_MS / 1000, NULL);
 }
 
 static void master_key(const struct overlay *o, const char *secret, uint8_t out[MASTER_KEY_LEN])
@@ -234,13 +235,13 @@ uint8_t rekey_offer(const struct conf *c)
 }
 
 /* Offered values contain the previous cipher offer and must not be paired any more. */
-static void withdraw_offers(struct overlay *o)
+static void cancel_handshakes(struct overlay *o)
 {
 	for (uint32_t i = 0; i < o->cap_slots; i++)
 		if (o->by_slot[i])
-			offer_withdraw(&o->by_slot[i]->offer);
+			handshake_cancel(&o->by_slot[i]->handshake);
 	for (unsigned i = 0; i < o->n_pending; i++)
-		offer_withdraw(&o->pending[i]->offer);
+		handshake_cancel(&o->pending[i]->handshake);
 	seed_withdraw(o);
 }
 
@@ -265,7 +266,7 @@ void rekey_configure(struct overlay *o, const struct conf *old)
 	}
 	if (other_data) {
 		keyring_set_offer(o->keys, rekey_offer(o->conf));
-		withdraw_offers(o);
+		cancel_handshakes(o);
 	}
 	if (!k && !other_data && old->rekey_ms == o->conf->rekey_ms)
 		return;
@@ -282,8 +283,8 @@ void rekey_configure(struct overlay *o, const struct conf *old)
 		if (k) {
 			/* Sent at once in the existing session. The daemon reports the peers
 			 * without a common secret in one event. */
-			note_estranged(o, p);
-			tell_secrets(o, p);
+			note_no_common_secret(o, p);
+			notify_secrets(o, p);
 		}
 	}
 }

@@ -14,7 +14,7 @@ void rekey_confirmed(struct overlay *o, struct peer *p);
 void rekey_prev_used(struct overlay *o, struct peer *p);
 /* Ends the session with a peer. */
 void rekey_expire(struct overlay *o, struct peer *p);
-void rekey_upkeep(struct overlay *o, mono_t now);
+void rekey_periodic(struct overlay *o, mono_t now);
 /* Enters the names of the peer's current secrets. */
 void rekey_secrets(struct overlay *o, struct peer *p, const struct msg_secrets *m);
 /* The configured secrets or data ciphers may have changed. */

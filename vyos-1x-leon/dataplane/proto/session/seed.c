@@ -13,8 +13,8 @@
 #include "proto/core.h"
 #include "proto/peer.h"
 #include "proto/service.h"
-#include "proto/session/finding.h"
-#include "proto/session/greet.h"
+#include "proto/session/diagnosis.h"
+#include "proto/session/initiator.h"
 
 #define CHECK_MS 2000 /* detection time of a lost seed */
 #define START_MS 250  /* jitter of the start of many nodes */
@@ -159,13 +159,13 @@ bool overlay_seed(struct overlay *o, unsigned index, struct overlay_seed *out)
 	if (!out->reached)
 		out->node = s->reached;
 	for (unsigned k = 0; k < s->n; k++) {
-		struct finding f = finding_now(o, &s->found[k]);
+		struct diagnosis f = diagnosis_now(o, &s->found[k]);
 
 		out->address[k].ep = s->ep[k];
-		out->address[k].asked = f.asked;
-		out->address[k].asked_at = f.asked_at;
+		out->address[k].requested = f.requested;
+		out->address[k].requested_at = f.requested_at;
 		out->address[k].found_at = f.at;
-		out->address[k].finding = f.what;
+		out->address[k].diagnosis = f.what;
 		out->address[k].error = f.error;
 	}
 	return true;
@@ -191,13 +191,13 @@ static void ask(struct overlay *o, struct seed *s)
 	}
 	for (unsigned k = 0; k < s->n; k++) {
 		if (is_own(o, &s->ep[k])) {
-			finding_note(o, &s->ep[k], SEED_SELF);
+			diagnosis_note(o, &s->ep[k], SEED_SELF);
 			continue;
 		}
 		if (!s->value[k])
 			s->value[k] = random_u64_nonzero();
-		finding_asked(o, s, k);
-		greet_address(o, &s->ep[k], s->value[k], &s->key);
+		diagnosis_requested(o, s, k);
+		initiator_address(o, &s->ep[k], s->value[k], &s->key);
 	}
 }
 

@@ -22,14 +22,14 @@ struct rx_hello {
 /* Keys of data to and from a peer, data.c. All NULL in the clear mode. */
 struct data_keys {
 	struct seal *tx, *rx, *rx_before; /* references */
-	bool heard;			  /* a message arrived in the session of rx */
+	bool received;			  /* a message arrived in the session of rx */
 };
 
 /*
  * A session value on offer, its key, and the HELLO of the peer that the value answers. A session is
  * created when the peer has shown the value.
  */
-struct offer {
+struct handshake {
 	uint64_t value; /* 0: none */
 	struct ephemeral key;
 	mono_t at;
@@ -43,18 +43,18 @@ struct offer {
 
 /* rekey.c: lifetime of the session in use. */
 struct rekey_state {
-	mono_t prev_until; /* end of reception in the previous session */
-	mono_t prev_heard; /* last message in the previous session */
-	mono_t at;	   /* time of the next request for new keys */
-	mono_t expires;	   /* expiry of the session in use */
-	uint32_t tries;	   /* number of requests for new keys */
-	bool estranged;	   /* no common secret: the session will end */
-	mono_t ends;	   /* time of this end; never: unknown */
-	mono_t sent_at;	   /* last transmission of our secret names to the peer */
+	mono_t prev_until;     /* end of reception in the previous session */
+	mono_t prev_received;  /* last message in the previous session */
+	mono_t at;	       /* time of the next request for new keys */
+	mono_t expires;	       /* expiry of the session in use */
+	uint32_t tries;	       /* number of requests for new keys */
+	bool no_common_secret; /* no common secret: the session will end */
+	mono_t ends;	       /* time of this end; never: unknown */
+	mono_t sent_at;	       /* last transmission of our secret names to the peer */
 };
 
-/* greet.c: HELLOs to a peer. */
-struct greet_state {
+/* initiator.c: HELLOs to a peer. */
+struct initiator_state {
 	mono_t sent_at;
 	uint32_t wait_ms;   /* interval to the next one without an answer */
 	mono_t observed_at; /* last HELLO that only reports the observed endpoint */
@@ -69,7 +69,7 @@ struct minute_count {
 /* hello.c: HELLOs of a peer. */
 struct hello_state {
 	struct minute_count restarts; /* sessions replaced by another incarnation */
-	struct minute_count knocks;   /* HELLOs of another incarnation during a session */
+	struct minute_count attempts; /* HELLOs of another incarnation during a session */
 	struct bucket observing;      /* limits signature checks for observed endpoints */
 };
 
@@ -77,28 +77,28 @@ struct hello_state {
 struct moving {
 	struct endpoint to;
 	uint32_t id; /* id of the PING sent only there; 0: none */
-	mono_t since, asked;
+	mono_t since, requested;
 };
 
 /* move.c: endpoint of a peer. */
 struct move_state {
-	struct moving now;    /* claimed address */
-	struct bucket asking; /* limits PINGs to claimed addresses */
-	uint64_t counter;     /* counter of the message that set its endpoint */
-	mono_t heard_direct;  /* last message received directly */
+	struct moving now;	/* claimed address */
+	struct bucket asking;	/* limits PINGs to claimed addresses */
+	uint64_t counter;	/* counter of the message that set its endpoint */
+	mono_t received_direct; /* last message received directly */
 };
 
 /* Another node with a node-id in use. */
-struct rival {
+struct duplicate {
 	mono_t at; /* last evidence; never: none */
 	struct endpoint ep;
 	bool same_identity;
 	node_id_t by; /* reporting node; NODE_ID_NONE: own observation */
 };
 
-/* rival.c: duplicates of a peer's node-id, or of this node's. */
-struct rival_state {
-	struct rival seen;
+/* duplicate.c: duplicates of a peer's node-id, or of this node's. */
+struct duplicate_state {
+	struct duplicate seen;
 	mono_t sent_at; /* last CONFLICT sent to the peer */
 	uint64_t value; /* value to be echoed; 0 none */
 	mono_t value_at;
@@ -106,17 +106,17 @@ struct rival_state {
 };
 
 /* State of one address of a configured peer. */
-struct finding {
-	enum seed_finding what;
+struct diagnosis {
+	enum seed_diagnosis what;
 	int error; /* errno, or the wire version, of some diagnoses */
 	mono_t at;
-	uint64_t asked;
-	mono_t asked_at;
+	uint64_t requested;
+	mono_t requested_at;
 };
 
 struct seed {
 	struct endpoint ep[SEED_ENDPOINTS];
-	struct finding found[SEED_ENDPOINTS];
+	struct diagnosis found[SEED_ENDPOINTS];
 	uint64_t value[SEED_ENDPOINTS]; /* values on offer to any node there; 0 none */
 	struct ephemeral key;		/* key pair of all of them */
 	mono_t value_at;
@@ -127,7 +127,7 @@ struct seed {
 	uint32_t wait_ms;
 };
 
-/* seed.c, finding.c: the configured peers, in their order. */
+/* seed.c, diagnosis.c: the configured peers, in their order. */
 struct seeds {
 	struct seed *seed;
 	unsigned n;
@@ -144,9 +144,9 @@ struct own_state {
 	uint16_t lan_flags; /* flags of the loop guard */
 	struct record_lan lan;
 	bool accelerates;
-	mono_t refresh_at;  /* time of the next refresh */
-	uint32_t n_outbids; /* number since outbid_since */
-	mono_t outbid_since, outbid_at;
+	mono_t refresh_at;     /* time of the next refresh */
+	uint32_t n_supersedes; /* number since supersede_since */
+	mono_t supersede_since, supersede_at;
 };
 
 /* Budget of one address. If two addresses share an entry, the later one replaces the earlier with a

@@ -6,7 +6,7 @@
  */
 #include "proto/share/rows.h"
 
-#include "proto/agenda.h"
+#include "proto/schedule.h"
 #include "proto/core.h"
 #include "proto/peer.h"
 #include "proto/send.h"
@@ -44,7 +44,7 @@ static bool is_any_due(const struct overlay *o)
 void rows_session_up(struct overlay *o, struct peer *p)
 {
 	p->rows.whole_due = true;
-	agenda_row(o, ROW_SOON);
+	schedule_row(o, ROW_SOON);
 }
 
 void rows_announce(void *arg, mono_t now)
@@ -66,7 +66,7 @@ void rows_announce(void *arg, mono_t now)
 		if (is_addressee(o, o->by_slot[i]))
 			o->by_slot[i]->rows.whole_due = false;
 	if (latdb_own_dirty(o->lat))
-		agenda_row(o, ROW_LATER);
+		schedule_row(o, ROW_LATER);
 }
 
 void rows_send_whole(struct overlay *o, struct peer *p)
@@ -114,9 +114,9 @@ void rows_take(struct overlay *o, struct peer *p, const struct msg_row *m)
 	switch (latdb_merge(o->lat, n->slot, m, slot_of, o)) {
 	case ROW_CHANGED:
 		if (failure)
-			agenda_paths_now(o);
+			schedule_paths_now(o);
 		else
-			agenda_paths_later(o);
+			schedule_paths_later(o);
 		return;
 	case ROW_GAP:
 		sync_want(o, p, p);

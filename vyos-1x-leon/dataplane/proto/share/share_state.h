@@ -17,9 +17,9 @@ struct sync_peer {
 	 * changes, or until this time. */
 	uint64_t settled_own, settled_its;
 	mono_t settled_until;
-	mono_t ask_at;	  /* earliest next summary request */
-	mono_t answer_at; /* earliest next summary */
-	mono_t fetch_at;  /* earliest next fetch of this origin */
+	mono_t request_at; /* earliest next summary request */
+	mono_t answer_at;  /* earliest next summary */
+	mono_t fetch_at;   /* earliest next fetch of this origin */
 };
 
 struct fetch_mark {
@@ -30,8 +30,8 @@ struct fetch_mark {
 
 /* sync.c */
 struct sync_state {
-	mono_t ask_at;
-	mono_t random_ask_at;
+	mono_t request_at;
+	mono_t random_request_at;
 	struct bucket answering;
 	struct fetch_mark fetched[FETCH_MARKS];
 	mono_t claim_at; /* next check of a claim of our node-id */

@@ -2,7 +2,7 @@
 /*
  * Anti-entropy: repairs all losses. Digests in PING and PONG reveal whether two nodes know the same
  * records. If they differ for longer than an update needs, the nodes exchange summaries and fetch
- * newer records. Called by dispatch.c, upkeep.c and modules that miss a record; control thread.
+ * newer records. Called by dispatch.c, periodic.c and modules that miss a record; control thread.
  * Protocol 4.3, 4.4, 4.8.
  */
 #include "proto/share/sync.h"
@@ -10,19 +10,19 @@
 #include <string.h>
 
 #include "proto/admit/claim.h"
-#include "proto/admit/room.h"
+#include "proto/admit/eviction.h"
 #include "proto/core.h"
 #include "proto/peer.h"
 #include "proto/send.h"
 #include "proto/service.h"
 
-#define ASK_AGAIN_MS	2000
-#define RANDOM_ASK_MS	30000
-#define SETTLED_MS	30000
-#define CLAIM_AGAIN_MS	60000
-#define ANSWER_AGAIN_MS 300 /* interval per peer */
-#define SUMMARIES_PER_S 100
-#define FETCH_AGAIN_MS	1000
+#define REQUEST_AGAIN_MS  2000
+#define RANDOM_REQUEST_MS 30000
+#define SETTLED_MS	  30000
+#define CLAIM_AGAIN_MS	  60000
+#define ANSWER_AGAIN_MS	  300 /* interval per peer */
+#define SUMMARIES_PER_S	  100
+#define FETCH_AGAIN_MS	  1000
 
 static bool is_due(const struct overlay *o, mono_t at)
 {
@@ -31,13 +31,13 @@ static bool is_due(const struct overlay *o, mono_t at)
 
 /* --- requests --- */
 
-void sync_ask(struct overlay *o, struct peer *p)
+void sync_request(struct overlay *o, struct peer *p)
 {
 	struct msg m = { .type = MSG_SUMMARY_REQ };
 
-	if (!is_due(o, p->sync.ask_at))
+	if (!is_due(o, p->sync.request_at))
 		return;
-	p->sync.ask_at = overlay_in(o, ASK_AGAIN_MS / 2, ASK_AGAIN_MS);
+	p->sync.request_at = overlay_in(o, REQUEST_AGAIN_MS / 2, REQUEST_AGAIN_MS);
 	p->sync.parts = 0;
 	p->sync.wanted_some = false;
 	peer_send(o, p, &m);
@@ -85,10 +85,10 @@ void sync_digest(struct overlay *o, struct peer *p, uint64_t digest)
 		return;
 	}
 	if (mono_sub_ms(now, p->sync.mismatch_since) < o->conf->interval_ms ||
-	    !is_due(o, o->sync.ask_at))
+	    !is_due(o, o->sync.request_at))
 		return;
-	o->sync.ask_at = overlay_in(o, 100, 300);
-	sync_ask(o, p);
+	o->sync.request_at = overlay_in(o, 100, 300);
+	sync_request(o, p);
 }
 
 static struct peer *random_alive(struct overlay *o)
@@ -107,20 +107,21 @@ static struct peer *random_alive(struct overlay *o)
 
 void sync_start(struct overlay *o)
 {
-	o->sync.random_ask_at = overlay_in(o, RANDOM_ASK_MS / 2, RANDOM_ASK_MS);
+	o->sync.random_request_at = overlay_in(o, RANDOM_REQUEST_MS / 2, RANDOM_REQUEST_MS);
 }
 
-void sync_upkeep(struct overlay *o, mono_t now)
+void sync_periodic(struct overlay *o, mono_t now)
 {
 	struct peer *p;
 
-	if (o->synced && mono_before(now, o->sync.random_ask_at))
+	if (o->synced && mono_before(now, o->sync.random_request_at))
 		return;
 	p = random_alive(o);
 	if (p)
-		sync_ask(o, p);
-	if (!mono_before(now, o->sync.random_ask_at))
-		o->sync.random_ask_at = overlay_in(o, RANDOM_ASK_MS * 3 / 4, RANDOM_ASK_MS);
+		sync_request(o, p);
+	if (!mono_before(now, o->sync.random_request_at))
+		o->sync.random_request_at =
+			overlay_in(o, RANDOM_REQUEST_MS * 3 / 4, RANDOM_REQUEST_MS);
 }
 
 /* --- summaries --- */
@@ -131,7 +132,7 @@ void sync_upkeep(struct overlay *o, mono_t now)
  * because other nodes need not learn of it. */
 bool sync_is_listed(const struct node *n)
 {
-	return n && n->has_record && (n->proven || n->slot == SLOT_SELF) &&
+	return n && n->has_record && (n->verified || n->slot == SLOT_SELF) &&
 	       (n->state != NODE_LEFT || (n->rec.flags & RECORD_LEFT));
 }
 
@@ -210,10 +211,10 @@ struct openings {
 
 static bool has_opening(struct overlay *o, struct openings *of, bool place, bool slot)
 {
-	const struct room r = { .place = place, .slot = slot, .by = of->p->id };
+	const struct eviction r = { .place = place, .slot = slot, .by = of->p->id };
 
 	if (!of->is_known[place][slot])
-		of->is_there[place][slot] = !room_lacks(o, &r) || room_victim(o, &r);
+		of->is_there[place][slot] = !eviction_is_needed(o, &r) || eviction_victim(o, &r);
 	of->is_known[place][slot] = true;
 	return of->is_there[place][slot];
 }
@@ -227,7 +228,7 @@ static bool wants(struct overlay *o, struct peer *p, const struct msg_summary_en
 	if (e->origin == o->self)
 		return wants_own(o, p, e);
 	return e->origin != NODE_ID_ANY && conf_may_trust(o->conf, e->key, sizeof(e->key)) &&
-	       claim_would_be_taken(o, n, e) &&
+	       claim_would_conflict(o, n, e) &&
 	       has_opening(o, openings, !e->left && !is_member, !n);
 }
 

@@ -8,8 +8,8 @@
 #include "proto/core.h"
 
 void sync_start(struct overlay *o);
-void sync_upkeep(struct overlay *o, mono_t now);
-void sync_ask(struct overlay *o, struct peer *p);
+void sync_periodic(struct overlay *o, mono_t now);
+void sync_request(struct overlay *o, struct peer *p);
 void sync_digest(struct overlay *o, struct peer *p, uint64_t digest);
 void sync_summary_request(struct overlay *o, struct peer *p);
 void sync_summary(struct overlay *o, struct peer *p, const struct msg_summary *m);

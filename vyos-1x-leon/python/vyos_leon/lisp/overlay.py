@@ -35,7 +35,7 @@ def _links(latency):
     links = {}
     for row in latency['rows']:
         for entry in row['entries']:
-            rtt = entry['lasting_rtt_us'] or entry['rtt_us']
+            rtt = entry['long_term_rtt_us'] or entry['rtt_us']
             if not entry['up'] or not rtt:
                 continue
             for a, b in ((row['origin'], entry['node']), (entry['node'], row['origin'])):
@@ -63,7 +63,7 @@ def nearness(latency, candidates):
     such nodes."""
     links = _links(latency)
     closed = {n['node_id'] for n in latency['nodes'] if n['transit_disabled']}
-    alive = {n['node_id'] for n in latency['nodes'] if not n['unheard']}
+    alive = {n['node_id'] for n in latency['nodes'] if not n['unreceived']}
     best = {c: _distances(links, closed, c) for c in candidates}
     others = alive - set(candidates)
     others = [n for n in others if all(n in best[c] for c in candidates)]

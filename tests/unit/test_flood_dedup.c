@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* fwd/rounds: detection of looped frames among flooded frames, and equality of frames. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fwd/flood_dedup.h"
+#include "state/nodedb.h"
+
+#define LAN SLOT_SELF
+
+static struct flood_dedup *r;
+
+static int setup(void **state)
+{
+	(void)state;
+	r = flood_dedup_new();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	flood_dedup_free(r);
+	return 0;
+}
+
+static enum flood_dedup_verdict take(uint64_t sum, uint16_t slot, int64_t ms)
+{
+	/* The clock is about to wrap. */
+	return flood_dedup_check(r, sum, slot, (mono_t){ ((1 << 20) - 100 + ms) * NS_PER_MS });
+}
+
+static void the_other_way_is_no_way(void **state)
+{
+	(void)state;
+	assert_int_equal(take(7, LAN, 0), FLOOD_DEDUP_FIRST);
+	assert_int_equal(take(7, 2, 0), FLOOD_DEDUP_TWO_WAY);
+	assert_int_equal(take(7, LAN, 999), FLOOD_DEDUP_TWO_WAY);
+	/* A repetition does not extend the interval. */
+	assert_int_equal(take(7, 2, 1000), FLOOD_DEDUP_FIRST);
+	assert_int_equal(take(7, 3, 1001), FLOOD_DEDUP_TWO_WAY);
+	assert_int_equal(take(7, 2, 1002), FLOOD_DEDUP_TWO_WAY);
+}
+
+/* One of three announcements of an address is sufficient to learn it. Two pass, in case one is
+ * lost. */
+static void a_host_may_say_it_twice(void **state)
+{
+	(void)state;
+	assert_int_equal(take(7, LAN, 0), FLOOD_DEDUP_FIRST);
+	assert_int_equal(take(7, LAN, 0), FLOOD_DEDUP_AGAIN);
+	assert_int_equal(take(7, LAN, 0), FLOOD_DEDUP_HELD);
+	assert_int_equal(take(8, 1, 0), FLOOD_DEDUP_FIRST);
+	assert_int_equal(take(8, 1, 0), FLOOD_DEDUP_HELD);
+	/* Repetitions about once per second pass. */
+	for (int64_t ms = 2000; ms < 20000; ms += 980) {
+		assert_in_range(take(9, LAN, ms), FLOOD_DEDUP_FIRST, FLOOD_DEDUP_AGAIN);
+		assert_in_range(take(10, 1, ms), FLOOD_DEDUP_FIRST, FLOOD_DEDUP_AGAIN);
+	}
+}
+
+/* One host sends equal bytes a hundred times per second. Frames of this host are held once. */
+static void what_is_its_host_s_own_passes_after_the_guard_has_asked(void **state)
+{
+	unsigned held = 0;
+
+	(void)state;
+	for (int64_t ms = 0; ms < 100000; ms += 10) {
+		enum flood_dedup_verdict v = take(7, 1, ms);
+
+		held += v == FLOOD_DEDUP_HELD;
+		assert_true(v == FLOOD_DEDUP_FIRST ||
+			    (v == FLOOD_DEDUP_HELD && ms <= FLOOD_DEDUP_HOLD_MS));
+	}
+	assert_int_equal(held, FLOOD_DEDUP_HOLD_MS / 10);
+}
+
+/* Batches of two workers: the time of one worker is slightly earlier. */
+static void time_may_go_back_a_little(void **state)
+{
+	(void)state;
+	assert_int_equal(take(7, LAN, 5), FLOOD_DEDUP_FIRST);
+	assert_int_equal(take(7, 1, 0), FLOOD_DEDUP_TWO_WAY);
+	assert_int_equal(take(8, 1, 5), FLOOD_DEDUP_FIRST);
+	assert_int_equal(take(8, 1, 0), FLOOD_DEDUP_HELD);
+}
+
+static void one_place_knows_one_frame(void **state)
+{
+	(void)state;
+	assert_int_equal(take(7, LAN, 0), FLOOD_DEDUP_FIRST);
+	assert_int_equal(take(7 | 1ULL << 63, 1, 0), FLOOD_DEDUP_FIRST);
+	assert_int_equal(take(7, 2, 0), FLOOD_DEDUP_FIRST);
+	/* Sum 0 at time 0 is valid. */
+	assert_int_equal(take(0, LAN, 100), FLOOD_DEDUP_FIRST);
+	assert_int_equal(take(0, 1, 100), FLOOD_DEDUP_TWO_WAY);
+}
+
+/* --- equality of frames --- */
+
+/* Builds an IPv4 broadcast with UDP. */
+static size_t datagram(uint8_t *frame, unsigned vlan, uint16_t checksum, uint8_t payload)
+{
+	static const uint8_t ip[] = { 0x45, 0, 0, 30,  0,   0,	 0,   0,    64, 17,   0, 0, 10,
+				      0,    0, 1, 255, 255, 255, 255, 0x10, 0,	0x20, 0, 0, 10 };
+	size_t at = 12;
+
+	memcpy(frame, "\xff\xff\xff\xff\xff\xff\x02\0\0\0\0\x07", 12);
+	if (vlan) {
+		memcpy(frame + at, (uint8_t[]){ 0x81, 0, 0, (uint8_t)vlan }, 4);
+		at += 4;
+	}
+	memcpy(frame + at, "\x08\x00", 2);
+	at += 2;
+	memcpy(frame + at, ip, sizeof(ip));
+	at += sizeof(ip);
+	frame[at++] = (uint8_t)(checksum >> 8);
+	frame[at++] = (uint8_t)checksum;
+	frame[at++] = payload;
+	frame[at++] = 0;
+	return at;
+}
+
+static uint64_t sum_of(const uint8_t *frame, size_t len)
+{
+	struct eth_view v;
+
+	assert_int_equal(eth_parse(frame, len, &v), 0);
+	return flood_dedup_hash(r, frame, len, &v);
+}
+
+static uint64_t sum(unsigned vlan, uint16_t checksum, uint8_t payload)
+{
+	uint8_t frame[100] = { 0 };
+
+	return sum_of(frame, datagram(frame, vlan, checksum, payload));
+}
+
+static void a_frame_is_what_its_sender_made(void **state)
+{
+	uint8_t frame[100] = { 0 };
+	size_t len = datagram(frame, 10, 0x1234, 1);
+	uint64_t whole = sum_of(frame, len);
+
+	(void)state;
+	assert_true(whole == sum(10, 0x1234, 1));
+	assert_true(whole == sum(10, 0x4321, 1)); /* a checksum that the NIC computes */
+	assert_true(whole != sum(10, 0x1234, 2));
+	assert_true(whole != sum(11, 0x1234, 1));
+	assert_true(whole != sum(0, 0x1234, 1));
+	/* Padding and the priority in the tag have no effect. */
+	assert_true(whole == sum_of(frame, 64));
+	frame[14] |= 0xe0;
+	assert_true(whole == sum_of(frame, len));
+	frame[11] = 8;
+	assert_true(whole != sum_of(frame, len));
+	/* Only zeros follow the addresses. */
+	memset(frame + 18, 0, sizeof(frame) - 18);
+	assert_true(sum_of(frame, 18) == sum_of(frame, 64));
+	assert_true(sum_of(frame, 64) != whole);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(the_other_way_is_no_way),
+		T(a_host_may_say_it_twice),
+		T(what_is_its_host_s_own_passes_after_the_guard_has_asked),
+		T(time_may_go_back_a_little),
+		T(one_place_knows_one_frame),
+		T(a_frame_is_what_its_sender_made),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Links with contradicting measurements of their two ends; defines overlay_is_asymmetric(). Control
+ * thread.
+ */
+#pragma once
+
+#include "proto/core.h"
+
+void asymmetry_periodic(struct overlay *o, mono_t now);

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * PINGs along the path in use to a node behind relays. While data flows, the answers report lost
+ * data (loss.c). If the direct link is down, no other messages pass between the two nodes, and rows
+ * of a node without recent messages do not count (state/path.h). Owns struct along. Called by
+ * periodic.c (timer), dispatch.c (answers) and paths.c (a path was selected). Control thread.
+ * Protocol 6.
+ */
+#include "proto/measure/path_probe.h"
+
+#include <string.h>
+
+#include "proto/schedule.h"
+#include "proto/core.h"
+#include "proto/measure/link.h"
+#include "proto/measure/loss.h"
+#include "proto/measure/rtt.h"
+#include "proto/send.h"
+#include "proto/service.h"
+
+#define LOOK_MS	   500 /* check interval for data while no PING is due */
+#define FAST_MS	   250 /* PING interval above this data rate */
+#define FAST_SENT  5
+#define DEAD_PINGS 6	/* unanswered in a row, and for at least DEAD_MS */
+#define DEAD_MS	   2000 /* longer than a row needs to report a failed link */
+
+static bool is_relayed(const struct peer *p)
+{
+	return p->cur && p->choice.path.n_hops > 1;
+}
+
+/* Without these PINGs the two nodes would not hear each other. */
+static bool is_lifeline(const struct peer *p)
+{
+	return p->cur && p->choice.path.n_hops != 1 && (!p->probe.up || p->probe.silent);
+}
+
+static bool is_unanswered(const struct path_probe *a)
+{
+	return a->n_unanswered > 1;
+}
+
+/* Returns the next check time, after `moved` data datagrams since the last check. */
+static int64_t wait_ms(const struct overlay *o, const struct peer *p, uint32_t moved)
+{
+	int64_t ms = o->conf->interval_ms;
+
+	if (is_relayed(p) && (moved >= FAST_SENT || is_unanswered(&p->path_probe)))
+		return min_of(ms, (int64_t)FAST_MS);
+	if (is_relayed(p) && p->probe.up && !moved)
+		return min_of(ms, (int64_t)LOOK_MS);
+	return overlay_stretch(o, ms);
+}
+
+/* Without a path the links that others report are used; the node's own row is missing then. */
+static bool find_way(struct overlay *o, const struct peer *p, struct via *v)
+{
+	if (p->choice.path.n_hops)
+		return via_path(o, &p->choice.path, v);
+	return via_claimed(o, p, v);
+}
+
+static void send_ping(struct overlay *o, struct peer *p)
+{
+	struct path_probe *a = &p->path_probe;
+	struct path_probe_ping *q = &a->out[a->next_out++ % PATH_PROBES_OUT];
+	struct via v;
+
+	if (!find_way(o, p, &v))
+		return;
+	*q = (struct path_probe_ping){ .id = rtt_new_id(),
+				       .data_tx = loss_path_mark(o, p),
+				       .sent = overlay_clock(o) };
+	if (a->n_unanswered++ == 0)
+		a->unanswered_since = overlay_now(o);
+	link_ping(o, p, &v, q->id, 0);
+}
+
+/* The path changed: the measurements belong to another path. */
+static void begin(struct overlay *o, struct peer *p)
+{
+	struct path_probe *a = &p->path_probe;
+
+	memset(a->out, 0, sizeof(a->out));
+	a->path = p->choice.path;
+	a->n_unanswered = 0;
+	one_way_reset(&a->ways);
+	a->seen_tx = loss_path_tx(o, p);
+	loss_path_changed(p);
+}
+
+void path_probe_update(struct overlay *o, struct peer *p)
+{
+	struct path_probe *a = &p->path_probe;
+	mono_t soon;
+
+	if (!is_relayed(p) && !is_lifeline(p))
+		return;
+	if (!mono_is_never(p->due[DUE_PATH_PROBE]) && path_same(&a->path, &p->choice.path))
+		return;
+	begin(o, p);
+	soon = overlay_in(o, 0, o->conf->fast_interval_ms);
+	a->start = true;
+	p->due[DUE_PATH_PROBE] = earlier(p->due[DUE_PATH_PROBE], soon);
+	schedule_arm(p);
+}
+
+/* Neither data nor control messages reach the far end, and no relay reports it. */
+static bool is_dead(const struct path_probe *a, mono_t now)
+{
+	int64_t ms = max_of((int64_t)DEAD_MS, (int64_t)a->path.rtt_us * 4 / 1000);
+
+	return a->n_unanswered > DEAD_PINGS && mono_sub_ms(now, a->unanswered_since) > ms;
+}
+
+void path_probe_tick(struct overlay *o, struct peer *p, mono_t now)
+{
+	struct path_probe *a = &p->path_probe;
+	uint32_t tx, moved;
+	int64_t ms;
+
+	if (!schedule_take(p, DUE_PATH_PROBE, now) || (!is_relayed(p) && !is_lifeline(p)))
+		return;
+	tx = loss_path_tx(o, p);
+	moved = tx - a->seen_tx;
+	a->seen_tx = tx;
+	if (is_relayed(p) && is_dead(a, now)) {
+		a->n_unanswered = 0;
+		if (loss_distrust(o, p, 1000))
+			schedule_paths_now(o);
+	}
+	/* An unanswered PING is followed by another one even without data, because the far end's
+	 * counters are still to be fetched. */
+	if (moved || a->start || is_lifeline(p) || a->n_unanswered)
+		send_ping(o, p);
+	a->start = false;
+	ms = wait_ms(o, p, moved);
+	p->due[DUE_PATH_PROBE] = overlay_in(o, ms * 9 / 10, ms);
+}
+
+bool path_probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, mono_t rx)
+{
+	struct path_probe *a = &p->path_probe;
+	struct path_probe_ping q = { 0 };
+
+	for (unsigned i = 0; i < PATH_PROBES_OUT && m->id; i++)
+		if (a->out[i].id == m->id)
+			q = a->out[i];
+	if (!q.id)
+		return false;
+	/* Answers to earlier PINGs are discarded, because their counters are older. */
+	for (unsigned i = 0; i < PATH_PROBES_OUT; i++)
+		if (!mono_before(q.sent, a->out[i].sent))
+			a->out[i].id = 0;
+	a->n_unanswered = 0;
+	rtt_one_way(o, &a->ways, q.sent, rx, m);
+	if (is_relayed(p) && loss_path_answer(o, p, q.data_tx, m))
+		schedule_paths_now(o);
+	return true;
+}

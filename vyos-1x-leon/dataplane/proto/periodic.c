@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Periodic work: each second for all nodes, due work of one peer, and creation and end of a peer.
+ * Defines the order of the modules. Called by the loop and by peer.c (struct hooks), on the control
+ * thread.
+ */
+#include "proto/periodic.h"
+
+#include "proto/schedule.h"
+#include "proto/core.h"
+#include "proto/measure/path_probe.h"
+#include "proto/measure/asymmetry.h"
+#include "proto/measure/probe.h"
+#include "proto/paths.h"
+#include "proto/peer.h"
+#include "proto/service.h"
+#include "proto/session/data.h"
+#include "proto/session/initiator.h"
+#include "proto/session/lan.h"
+#include "proto/session/member.h"
+#include "proto/session/move.h"
+#include "proto/session/handshake.h"
+#include "proto/session/own.h"
+#include "proto/session/rekey.h"
+#include "proto/share/sync.h"
+
+#define PERIODIC_MS 1000
+
+/* --- each second --- */
+
+static void periodic_run(void *arg, mono_t now)
+{
+	struct overlay *o = arg;
+
+	o->periodic.at = MONO_NEVER;
+	peer_free_dropped(o);
+	own_periodic(o, now);
+	member_periodic(o, now);
+	peer_expire_pending(o);
+	member_fetch_missing(o);
+	sync_periodic(o, now);
+	rekey_periodic(o, now);
+	move_periodic(o);
+	asymmetry_periodic(o, now);
+	paths_periodic(o, now);
+	probe_periodic(o);
+	peer_free_dropped(o);
+	alarm_set(&o->periodic, overlay_in(o, PERIODIC_MS * 3 / 4, PERIODIC_MS));
+}
+
+/* --- one peer --- */
+
+static void peer_tick(void *arg, mono_t now)
+{
+	struct peer *p = arg;
+	struct overlay *o = p->o;
+
+	p->tick.at = MONO_NEVER;
+	initiator_tick(o, p, now);
+	data_tick(o, p, now);
+	path_probe_tick(o, p, now);
+	probe_tick(o, p, now);
+	own_tick(o, p, now);
+	lan_tick(o, p, now);
+	schedule_arm(p);
+}
+
+static void peer_ends(struct peer *p)
+{
+	session_free(p->cur);
+	session_free(p->prev);
+	data_free(p);
+	handshake_cancel(&p->handshake);
+}
+
+void periodic_start(struct overlay *o)
+{
+	o->hooks = (struct hooks){
+		.peer_begins = probe_init,
+		.peer_tick = peer_tick,
+		.peer_ends = peer_ends,
+	};
+	alarm_init(o, &o->periodic, periodic_run, o);
+	alarm_set(&o->periodic, overlay_in(o, PERIODIC_MS / 2, PERIODIC_MS));
+}

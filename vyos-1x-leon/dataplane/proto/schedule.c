@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Schedules work, see schedule.h: urgent work at once, other work at intervals that grow with the
+ * number of members. Control thread.
+ */
+#include "proto/schedule.h"
+
+#include "proto/core.h"
+#include "proto/service.h"
+
+#define HELLO_GAP_MS	  200 /* minimum interval of HELLOs to one peer */
+#define RUN_EVERY_MS	  100
+#define FAILURES_MS	  5
+#define SNAPSHOT_EVERY_MS 20
+#define TRIGGERED_MS	  50 /* minimum interval of failure announcements */
+#define AFTER_RUN_MS	  10
+#define ROW_SOON_MS	  200 /* delay after a link came up or a member joined, to batch changes */
+/* Above this number of members, announcements that are not urgent are less frequent than one per
+ * interval. An announcement costs the square of the members, and smoothing takes several intervals
+ * anyway. */
+#define SPREAD_MEMBERS 40u
+
+static mono_t later_of(mono_t a, mono_t b)
+{
+	return mono_before(a, b) ? b : a;
+}
+
+/* --- work of one peer --- */
+
+void schedule_arm(struct peer *p)
+{
+	mono_t at = MONO_NEVER;
+
+	if (p->slot == SLOT_NONE)
+		return;
+	for (unsigned i = 0; i < DUE_N; i++)
+		at = earlier(at, p->due[i]);
+	if (at.ns != p->tick.at.ns || !timer_is_set(p->tick.timer))
+		alarm_set(&p->tick, at);
+}
+
+bool schedule_take(struct peer *p, enum due what, mono_t now)
+{
+	if (mono_is_never(p->due[what]) || mono_before(now, p->due[what]))
+		return false;
+	p->due[what] = MONO_NEVER;
+	return true;
+}
+
+void schedule_hello(struct overlay *o, struct peer *p, int64_t within_ms)
+{
+	mono_t at = overlay_in(o, 0, within_ms),
+	       gap = mono_add_ms(p->initiator.sent_at, HELLO_GAP_MS);
+
+	p->initiator.wait_ms = 0;
+	p->due[DUE_HELLO] = earlier(p->due[DUE_HELLO], later_of(at, gap));
+	schedule_arm(p);
+}
+
+void schedule_probe(struct overlay *o, struct peer *p)
+{
+	struct probing *pr = &p->probe;
+	mono_t gap = mono_add_ms(pr->sent_at, o->conf->fast_interval_ms / 2);
+
+	if (!p->cur)
+		return;
+	if (!pr->up)
+		pr->wait_ms = 0;
+	p->due[DUE_PROBE] = earlier(p->due[DUE_PROBE], later_of(overlay_now(o), gap));
+	schedule_arm(p);
+}
+
+/* --- work of the overlay --- */
+
+void schedule_row(struct overlay *o, enum row_urgency urgency)
+{
+	uint32_t members = nodedb_members(o->nodes);
+	mono_t now = overlay_now(o), at;
+	int64_t ms;
+
+	switch (urgency) {
+	case ROW_NOW:
+		/* Scheduled after the path run that the failure caused, because the notification to
+		 * the far end of the link must take the new path. */
+		at = later_of(mono_add_ms(now, AFTER_RUN_MS),
+			      mono_add_ms(o->done.row, TRIGGERED_MS));
+		break;
+	case ROW_SOON:
+		ms = overlay_stretch(o, o->conf->interval_ms / 2);
+		at = later_of(overlay_in(o, ROW_SOON_MS / 2, ROW_SOON_MS),
+			      mono_add_ms(o->done.row, ms));
+		break;
+	case ROW_LATER:
+	default:
+		if (timer_is_set(o->announce.timer))
+			return;
+		ms = o->conf->interval_ms * (int64_t)max_of(members, SPREAD_MEMBERS) /
+		     SPREAD_MEMBERS;
+		at = overlay_in(o, ms * 3 / 4, ms);
+		break;
+	}
+	alarm_sooner(&o->announce, later_of(at, now));
+}
+
+/* A large failure (a site of many nodes is cut off) produces many rows, so one run serves the rows
+ * of a few milliseconds. Among hundreds of nodes the rows of one event arrive over a longer time,
+ * and a run costs more. The first row triggers a run at once, unless a run preceded it closely. */
+void schedule_paths_now(struct overlay *o)
+{
+	int64_t ms = overlay_stretch(o, overlay_stretch(o, FAILURES_MS));
+
+	alarm_sooner(&o->run, later_of(mono_add_ms(o->done.paths, ms), overlay_now(o)));
+}
+
+/* A run costs the square of the members, so the minimum interval grows likewise. */
+void schedule_paths_later(struct overlay *o)
+{
+	int64_t ms = overlay_stretch(o, overlay_stretch(o, RUN_EVERY_MS));
+
+	alarm_sooner(&o->run, later_of(mono_add_ms(o->done.paths, ms), overlay_now(o)));
+}
+
+/* A snapshot costs time in proportion to the members, so changes that are not urgent are
+ * batched. */
+void schedule_snapshot(struct overlay *o)
+{
+	int64_t ms = overlay_stretch(o, SNAPSHOT_EVERY_MS);
+
+	alarm_sooner(&o->snapshot, later_of(mono_add_ms(o->done.snapshot, ms), overlay_now(o)));
+}
+
+void schedule_snapshot_now(struct overlay *o)
+{
+	alarm_sooner(&o->snapshot, overlay_now(o));
+}

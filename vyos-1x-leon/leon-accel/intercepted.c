@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Intercepted connections, see intercepted.h: a table in a shared mapping, written at the begin and
+ * the end of an interception. Its format depends on machine and version, and a table of another
+ * format is ignored.
+ */
+#include "intercepted.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+#define MAGIC 0x4c414331u
+
+struct intercepted_place {
+	uint32_t used;
+	struct intercepted_one one;
+};
+
+struct table {
+	uint32_t magic, size;
+	struct intercepted_place place[INTERCEPTED_MAX];
+};
+
+struct intercepted_file {
+	struct table *table;
+	unsigned next; /* Start of the search for a free place. */
+	struct intercepted_one *before;
+	unsigned n_before;
+};
+
+static bool is_sane(const struct intercepted_one *one)
+{
+	uint8_t family = one->key.near.family;
+
+	return (family == 4 || family == 6) && one->key.far.family == family && one->node;
+}
+
+static void read_before(struct intercepted_file *t)
+{
+	t->before = x_calloc(INTERCEPTED_MAX, sizeof(*t->before));
+	if (t->table->magic != MAGIC || t->table->size != sizeof(*t->table))
+		return;
+	for (unsigned i = 0; i < INTERCEPTED_MAX; i++)
+		if (t->table->place[i].used && is_sane(&t->table->place[i].one))
+			t->before[t->n_before++] = t->table->place[i].one;
+}
+
+/* Returns the descriptor of a file of the right size, or -errno. */
+static int open_file(const char *path)
+{
+	int fd = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)
+		      : memfd_create("taken", MFD_CLOEXEC);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	/* The file is allocated now, because a write to the mapping on a full file system would
+	 * raise SIGBUS. */
+	err = posix_fallocate(fd, 0, sizeof(struct table));
+	if (!err)
+		return fd;
+	close(fd);
+	return -err;
+}
+
+int intercepted_open(struct intercepted_file **out, const char *path)
+{
+	struct intercepted_file *t = x_new(struct intercepted_file);
+	int fd = open_file(path);
+	void *map = MAP_FAILED;
+
+	*out = t;
+	if (fd >= 0)
+		map = mmap(NULL, sizeof(*t->table), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (fd >= 0)
+		close(fd);
+	if (map == MAP_FAILED) {
+		free(t);
+		*out = NULL;
+		return fd < 0 ? fd : -ENOMEM;
+	}
+	t->table = map;
+	read_before(t);
+	memset(t->table, 0, sizeof(*t->table));
+	t->table->magic = MAGIC;
+	t->table->size = sizeof(*t->table);
+	return 0;
+}
+
+void intercepted_close(struct intercepted_file *t)
+{
+	if (!t)
+		return;
+	munmap(t->table, sizeof(*t->table));
+	free(t->before);
+	free(t);
+}
+
+int intercepted_put(struct intercepted_file *t, const struct intercepted_one *one)
+{
+	for (unsigned i = 0; i < INTERCEPTED_MAX; i++) {
+		unsigned at = (t->next + i) % INTERCEPTED_MAX;
+
+		if (t->table->place[at].used)
+			continue;
+		t->table->place[at].one = *one;
+		t->table->place[at].used = 1;
+		t->next = at + 1;
+		return (int)at;
+	}
+	return -1;
+}
+
+void intercepted_drop(struct intercepted_file *t, int at)
+{
+	if (at >= 0)
+		t->table->place[at].used = 0;
+}
+
+const struct intercepted_one *intercepted_before(const struct intercepted_file *t, unsigned i)
+{
+	return i < t->n_before ? &t->before[i] : NULL;
+}
+
+void intercepted_forget_before(struct intercepted_file *t, unsigned i)
+{
+	t->before[i] = t->before[--t->n_before];
+}
