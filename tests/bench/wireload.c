@@ -298,7 +298,7 @@ static int paced(int fd, size_t bytes, uint32_t count, double rate)
 	return 0;
 }
 
-static int loss_meas(int fd, size_t bytes, uint32_t count, double seconds)
+static int tally(int fd, size_t bytes, uint32_t count, double seconds)
 {
 	uint32_t once = 0, again = 0, late = 0, highest = 0, strange = 0;
 	struct batch *b = new_batch(BYTES_MAX);
@@ -367,8 +367,8 @@ int main(int argc, char **argv)
 		return paced(open_socket(argv[2], argv[3]), read_bytes(argv[4]),
 			     (uint32_t)atoll(argv[5]), atof(argv[6]));
 	if (strcmp(what, "tally") == 0 && argc == 6)
-		return loss_meas(open_socket(NULL, argv[2]), read_bytes(argv[3]),
-				 (uint32_t)atoll(argv[4]), atof(argv[5]));
+		return tally(open_socket(NULL, argv[2]), read_bytes(argv[3]),
+			     (uint32_t)atoll(argv[4]), atof(argv[5]));
 	fprintf(stderr, "usage: wireload sink|blast|echo|... ...; see wireload.c\n");
 	return 2;
 }

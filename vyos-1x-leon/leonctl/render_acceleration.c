@@ -76,28 +76,27 @@ static void print_worth(FILE *out, struct jsonr_node *root)
 		thousandth_text(power, "sleep_mw", "W", e));
 }
 
-static void print_misuse(FILE *out, struct jsonr_node *n)
+/* Counters of refused input and of faults, if not 0. */
+static void print_nonzero(FILE *out, struct jsonr_node *n)
 {
-	static const char *const keys[] = { "stray_frames",    "data_beyond_credit",
-					    "bad_messages",    "unwanted_connections",
-					    "foreign_packets", "bad_frames",
-					    "over_share" };
+	static const struct {
+		const char *title, *key;
+	} rows[] = {
+		{ "refused", "stray_frames" },	  { "refused", "data_beyond_credit" },
+		{ "refused", "bad_messages" },	  { "refused", "unwanted_connections" },
+		{ "refused", "foreign_packets" }, { "refused", "bad_frames" },
+		{ "refused", "over_share" },	  { "faults", "socket_denied" },
+		{ "faults", "socket_in_use" },	  { "faults", "socket_files" },
+		{ "faults", "socket_memory" },	  { "faults", "socket_other" },
+		{ "faults", "numbers_differ" },	  { "faults", "fin_differs" },
+		{ "faults", "options_differ" },	  { "faults", "clocks_differ" },
+		{ "faults", "urgent_frames" },	  { "faults", "unproved" },
+	};
 
-	for (size_t i = 0; i < array_size(keys); i++)
-		if (value_u64(n, keys[i]))
-			fprintf(out, "refused         %s %s\n", text_number(n, keys[i]), keys[i]);
-}
-
-static void print_faults(FILE *out, struct jsonr_node *n)
-{
-	static const char *const keys[] = { "socket_denied", "socket_in_use",  "socket_files",
-					    "socket_memory", "socket_other",   "numbers_differ",
-					    "fin_differs",   "options_differ", "clocks_differ",
-					    "urgent_frames", "unproved" };
-
-	for (size_t i = 0; i < array_size(keys); i++)
-		if (value_u64(n, keys[i]))
-			fprintf(out, "faults          %s %s\n", text_number(n, keys[i]), keys[i]);
+	for (size_t i = 0; i < array_size(rows); i++)
+		if (value_u64(n, rows[i].key))
+			fprintf(out, "%-15s %s %s\n", rows[i].title, text_number(n, rows[i].key),
+				rows[i].key);
 }
 
 static void print_counted(FILE *out, struct jsonr_node *root)
@@ -116,8 +115,7 @@ static void print_counted(FILE *out, struct jsonr_node *root)
 	if (value_u64(n, "queue_full") || value_u64(n, "held_dropped"))
 		fprintf(out, "dropped         %s where the queue to leond was full, %s not held\n",
 			text_number(n, "queue_full"), text_number(n, "held_dropped"));
-	print_misuse(out, n);
-	print_faults(out, n);
+	print_nonzero(out, n);
 }
 
 /* Nothing of these is followed, and an operator who looks for a connection should know why. */
