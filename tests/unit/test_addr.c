@@ -301,6 +301,24 @@ static void mapped_sockaddr_is_ipv4(void **state)
 	assert_string_equal(endpoint_format(&ep, buf, sizeof(buf)), "192.0.2.5:9");
 }
 
+static void an_address_with_its_length(void **state)
+{
+	static const char *const bad[] = { "",	  "10.0.0.1", "10.0.0.1/",    "10.0.0.1/33",
+					   "/24", "a/24",     "10.0.0.1/8/8", "fd00::1/129" };
+	struct ip_addr ip;
+	uint8_t len;
+
+	(void)state;
+	assert_int_equal(ip_and_len_parse("10.99.0.1/24", &ip, &len), 0);
+	assert_int_equal(ip.b[3], 1);
+	assert_int_equal(len, 24);
+	assert_int_equal(ip_and_len_parse("fd00::1/128", &ip, &len), 0);
+	assert_int_equal(len, 128);
+	for (size_t i = 0; i < array_size(bad); i++)
+		assert_int_equal(ip_and_len_parse(bad[i], &ip, &len), -EINVAL);
+	assert_int_equal(len, 128);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -308,6 +326,7 @@ int main(void)
 		cmocka_unit_test(mac_text),
 		cmocka_unit_test(prefix_text),
 		cmocka_unit_test(prefixes_cover),
+		cmocka_unit_test(an_address_with_its_length),
 		cmocka_unit_test(ip_text),
 		cmocka_unit_test(endpoint_text),
 		cmocka_unit_test(format_never_overruns),

@@ -74,7 +74,7 @@ static void defaults(void **state)
 }
 
 #define EVERYTHING                                                                                 \
-	"'mac': '02:00:00:00:00:2a', 'mtu': 1400,"                                                 \
+	"'mac': '02:00:00:00:00:2a', 'mtu': 1400, 'address': ['fd00::7/64', '10.99.0.7/24'],"      \
 	"'source-address': ['192.0.2.1', '2001:db8::1'], 'source-interface': 'eth0',"              \
 	"'port': 5555, 'vni': 16777215, 'node-id': '192.0.2.9', 'node-name': 'fujisawa',"          \
 	"'transit': { 'disable': true },"                                                          \
@@ -112,6 +112,11 @@ static void every_key_is_read(void **state)
 	assert_true(c->has_mac);
 	assert_int_equal(mac_to_u64(c->mac), 0x02000000002aULL);
 	assert_int_equal(c->mtu, 1400);
+	assert_int_equal(c->n_addresses, 2);
+	assert_int_equal(c->address[0].ip.family, 4);
+	assert_int_equal(c->address[0].len, 24);
+	assert_int_equal(c->address[1].len, 64);
+	assert_string_equal(c->bridge, "");
 	assert_int_equal(c->source4.b[3], 1);
 	assert_int_equal(c->source6.family, 6);
 	assert_string_equal(c->source_interface, "eth0");

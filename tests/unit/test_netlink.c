@@ -140,6 +140,36 @@ static void addresses(void **state)
 	assert_true(run("ip link del v8"));
 }
 
+static void own_addresses(void **state)
+{
+	struct nl_addr a[16], own = { .prefix_len = 24, .protocol = 76 };
+	struct nl_link v;
+	int n;
+
+	(void)state;
+	assert_true(run("ip link add v8 type veth peer name w8"));
+	assert_int_equal(nl_link_by_name(nl, "v8", &v), 0);
+	own.index = v.index;
+	assert_int_equal(ip_parse("192.0.2.7", &own.ip), 0);
+	assert_int_equal(nl_addr_add(nl, &own, true), 0);
+	assert_int_equal(nl_addr_add(nl, &own, true), 0);
+	assert_int_equal(ip_parse("2001:db8::7", &own.ip), 0);
+	own.prefix_len = 64;
+	assert_int_equal(nl_addr_add(nl, &own, false), 0);
+	assert_true(run("ip addr add 192.0.2.8/24 dev v8"));
+	n = nl_addrs(nl, v.index, a, array_size(a));
+	assert_int_equal(find(a, n, "192.0.2.7")->protocol, 76);
+	assert_int_equal(find(a, n, "2001:db8::7")->protocol, 76);
+	assert_int_equal(find(a, n, "2001:db8::7")->prefix_len, 64);
+	assert_int_equal(find(a, n, "192.0.2.8")->protocol, 0);
+	assert_int_equal(nl_addr_delete(nl, &own), 0);
+	assert_int_equal(nl_addr_delete(nl, &own), 0);
+	assert_null(find(a, nl_addrs(nl, v.index, a, array_size(a)), "2001:db8::7"));
+	own.index = 9999;
+	assert_int_equal(nl_addr_add(nl, &own, true), -ENODEV);
+	assert_true(run("ip link del v8"));
+}
+
 struct seen {
 	bool link_up, link_gone, addr_added, addr_gone;
 	unsigned routes, overruns;
@@ -490,9 +520,9 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(links),	 T(port_of_a_bridge),  T(addresses),	T(routes),
-		T(lookups),	 T(monitor),	       T(monitor_room), T(tap_queues),
-		T(tap_refusals), T(tap_that_persists),
+		T(links),	  T(port_of_a_bridge), T(addresses),	     T(routes),
+		T(own_addresses), T(lookups),	       T(monitor),	     T(monitor_room),
+		T(tap_queues),	  T(tap_refusals),     T(tap_that_persists),
 	};
 
 	log_set_sink(silent, NULL);

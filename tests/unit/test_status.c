@@ -231,6 +231,9 @@ static void this_daemon(void **state)
 		  .want = "table-full;fdb-full;" },
 		{ .statistics = "{" STATISTICS "\"drops\":{\"too_big\":4}}",
 		  .want = "too-big note;" },
+		{ .statistics = "{" STATISTICS "\"bridge\":\"br7\",\"bridge_missing\":true}",
+		  .want = "bridge-missing;",
+		  .fragment = "br7, the `bridge` of the configuration, does not exist" },
 	};
 	(void)state;
 

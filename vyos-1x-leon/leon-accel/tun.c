@@ -83,13 +83,15 @@ int tun_open_lan(struct tun *t, struct nl *nl, const char *name, uint32_t metric
 int tun_open_interproxy(struct tun *t, struct nl *nl, const char *name, const struct ip_addr *own,
 			uint8_t prefix_len)
 {
+	struct nl_addr addr = { .ip = *own, .prefix_len = prefix_len };
 	int rc = open_device(t, nl, name);
 
 	if (rc < 0)
 		return rc;
+	addr.index = t->tap.ifindex;
 	rc = tap_set_mtu(&t->tap, nl, MTU_MAX);
 	if (rc == 0)
-		rc = nl_addr_add(nl, t->tap.ifindex, own, prefix_len);
+		rc = nl_addr_add(nl, &addr, false);
 	if (rc < 0)
 		tap_close(&t->tap);
 	return rc;

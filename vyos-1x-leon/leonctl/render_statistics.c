@@ -117,6 +117,25 @@ static void print_offloads(FILE *out, struct jsonr_node *o)
 	fputc('\n', out);
 }
 
+static void print_interface(FILE *out, struct jsonr_node *root)
+{
+	struct jsonr_node *list = jsonr_array(root, "interface_addresses");
+	const char *address;
+
+	fprintf(out, "interface       %s, MAC %s, MTU %s (%s)", text_str(root, "interface"),
+		text_str(root, "mac"), text_number(root, "interface_mtu"),
+		text_str(root, "interface_mtu_source"));
+	if (value_bool(root, "bridge_port"))
+		fprintf(out, ", port of bridge %s", text_str(root, "bridge"));
+	fputc('\n', out);
+	if (jsonr_len(list) == 0)
+		return;
+	fputs("addresses      ", out);
+	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &address); i++)
+		fprintf(out, " %s", address);
+	fputc('\n', out);
+}
+
 int render_statistics(struct jsonr_node *root, FILE *out)
 {
 	static const char *const objects[] = { "tx_by_type", "rx_by_type" };
@@ -124,10 +143,7 @@ int render_statistics(struct jsonr_node *root, FILE *out)
 
 	fprintf(out, "node            %s, leond %s, up %s\n", text_node(root, "node_id", "name"),
 		text_str(root, "daemon_version"), text_age(root, "uptime_seconds"));
-	fprintf(out, "interface       %s, MAC %s, MTU %s (%s)%s\n", text_str(root, "interface"),
-		text_str(root, "mac"), text_number(root, "interface_mtu"),
-		text_str(root, "interface_mtu_source"),
-		value_bool(root, "bridge_port") ? ", port of a bridge" : "");
+	print_interface(out, root);
 	fprintf(out, "overlay         VNI %s, UDP port %s, %s\n", text_number(root, "vni"),
 		text_number(root, "port"),
 		value_bool(root, "authenticated") ? "pre-shared secret" : "NO pre-shared secret");

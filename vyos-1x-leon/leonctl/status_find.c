@@ -208,6 +208,19 @@ static void simple(struct status *s, const char *id, const char *what, const cha
 	snprintf(f->command, sizeof(f->command), "%s", command);
 }
 
+static void no_bridge(struct status *s, const char *bridge)
+{
+	struct status_diagnosis *f = status_add(s, "bridge-missing", STATUS_PROBLEM);
+
+	if (!f)
+		return;
+	snprintf(f->what, sizeof(f->what), "the interface is in no bridge");
+	snprintf(f->why, sizeof(f->why), "%s, the `bridge` of the configuration, does not exist",
+		 bridge);
+	f->remedy = "create the bridge, or correct `bridge`, then run";
+	snprintf(f->command, sizeof(f->command), "leonctl reload");
+}
+
 static void check_self(const struct status_input *in, struct status *s)
 {
 	struct jsonr_node *memory = jsonr_object(in->statistics, "memory");
@@ -218,6 +231,8 @@ static void check_self(const struct status_input *in, struct status *s)
 		full(s, memory, "nodes", "nodes_maximum", "table-full", "`member maximum`");
 		full(s, memory, "fdb_entries", "fdb_maximum", "fdb-full", "`fdb maximum`");
 	}
+	if (value_bool(in->statistics, "bridge_missing"))
+		no_bridge(s, text_str(in->statistics, "bridge"));
 	if (drops && value_u64(drops, "too_big"))
 		simple(s, "too-big", "frames were dropped because of their size",
 		       "the host uses a larger MTU than the overlay interface",

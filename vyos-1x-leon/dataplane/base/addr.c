@@ -154,31 +154,52 @@ int endpoint_parse(const char *s, uint16_t default_port, struct endpoint *out)
 	return 0;
 }
 
-int prefix_parse(const char *s, struct prefix *out)
+/* Reads "IP/LENGTH". Without a length, len becomes that of a host. */
+static int parse_with_len(const char *s, struct ip_addr *ip, uint8_t *len)
 {
 	size_t ip_chars = strcspn(s, "/");
 	char text[IP_STRLEN];
-	struct prefix p, masked;
+	int n;
 
 	if (ip_chars >= sizeof(text))
 		return -EINVAL;
 	memcpy(text, s, ip_chars);
 	text[ip_chars] = '\0';
-	if (ip_parse(text, &p.ip) < 0)
+	if (ip_parse(text, ip) < 0)
 		return -EINVAL;
-	p.len = prefix_host_len(&p.ip);
-	if (s[ip_chars] == '/') {
-		int len = decimal_parse(s + ip_chars + 1, p.len);
+	*len = prefix_host_len(ip);
+	if (s[ip_chars] != '/')
+		return 0;
+	n = decimal_parse(s + ip_chars + 1, *len);
+	if (n < 0)
+		return -EINVAL;
+	*len = (uint8_t)n;
+	return 0;
+}
 
-		if (len < 0)
-			return -EINVAL;
-		p.len = (uint8_t)len;
-	}
+int prefix_parse(const char *s, struct prefix *out)
+{
+	struct prefix p, masked;
+
+	if (parse_with_len(s, &p.ip, &p.len) < 0)
+		return -EINVAL;
 	masked = p;
 	prefix_mask(&masked);
 	if (!ip_equal(&masked.ip, &p.ip))
 		return -EINVAL;
 	*out = p;
+	return 0;
+}
+
+int ip_and_len_parse(const char *s, struct ip_addr *ip, uint8_t *len)
+{
+	struct ip_addr a;
+	uint8_t n;
+
+	if (!strchr(s, '/') || parse_with_len(s, &a, &n) < 0)
+		return -EINVAL;
+	*ip = a;
+	*len = n;
 	return 0;
 }
 

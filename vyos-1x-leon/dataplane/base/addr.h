@@ -55,6 +55,8 @@ int endpoint_parse(const char *s, uint16_t default_port, struct endpoint *out);
 /* Accepts "10.1.0.0/16" and "2001:db8::/32". An address without a length is a host prefix. Host
  * bits must be zero. */
 int prefix_parse(const char *s, struct prefix *out);
+/* Accepts an address with its length, such as "10.99.0.1/24". Host bits may be set. */
+int ip_and_len_parse(const char *s, struct ip_addr *ip, uint8_t *len);
 
 /* Formatters write at most len bytes, always terminate, and return buf. */
 char *node_id_format(node_id_t id, char *buf, size_t len);

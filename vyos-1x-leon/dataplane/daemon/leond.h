@@ -69,11 +69,13 @@ struct seed_host {
 };
 
 struct device {
-	int master;	  /* ifindex of the bridge, bond or VRF; 0 none */
-	bool bridge_port; /* the master is a bridge */
-	bool is_port;	  /* the master is no VRF: addresses and routes belong to it */
-	bool up;	  /* up and with carrier by the last notification */
-	uint32_t table;	  /* routing table: of the VRF, or the main one */
+	int master;	     /* ifindex of the bridge, bond or VRF; 0 none */
+	bool bridge_port;    /* the master is a bridge */
+	int bridge;	     /* ifindex of the configured bridge after joining; 0 none */
+	bool bridge_missing; /* reported: the configured bridge is absent */
+	bool is_port;	     /* the master is no VRF: addresses and routes belong to it */
+	bool up;	     /* up and with carrier by the last notification */
+	uint32_t table;	     /* routing table: of the VRF, or the main one */
 	uint32_t kernel_mtu;
 	struct mac mac;
 	/* a LAN host sent a frame although leon0 is no port: another kind of bridging */

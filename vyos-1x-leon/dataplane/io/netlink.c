@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * rtnetlink over libmnl: links and addresses of netlink.h. Bridge ports are in netlink_bridge.c,
- * routes in netlink_route.c, notifications in netlink_monitor.c. Control thread. Each request
- * carries a sequence number and waits for its own acknowledgement, at most NL_TIMEOUT_MS, so an
- * unresponsive kernel cannot hang the control loop.
+ * rtnetlink over libmnl: links of netlink.h. Addresses are in netlink_addr.c, bridge ports in
+ * netlink_bridge.c, routes in netlink_route.c, notifications in netlink_monitor.c. Control thread.
+ * Each request carries a sequence number and waits for its own acknowledgement, at most
+ * NL_TIMEOUT_MS, so an unresponsive kernel cannot hang the control loop.
  */
 #include "io/netlink.h"
 
@@ -366,6 +366,16 @@ int nl_link_set_mac(struct nl *nl, int index, struct mac mac)
 	return nl_transact(nl, nlh, NULL, NULL);
 }
 
+int nl_link_set_master(struct nl *nl, int index, int master)
+{
+	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
+	struct ifinfomsg *ifi;
+	struct nlmsghdr *nlh = nl_link_request(buf, RTM_SETLINK, index, &ifi);
+
+	mnl_attr_put_u32(nlh, IFLA_MASTER, (uint32_t)master);
+	return nl_transact(nl, nlh, NULL, NULL);
+}
+
 int nl_link_set_up(struct nl *nl, int index, bool up)
 {
 	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
@@ -375,87 +385,4 @@ int nl_link_set_up(struct nl *nl, int index, bool up)
 	ifi->ifi_change = IFF_UP;
 	ifi->ifi_flags = up ? IFF_UP : 0;
 	return nl_transact(nl, nlh, NULL, NULL);
-}
-
-/* --- addresses --- */
-
-struct addr_scan {
-	struct nl_addr addr;
-	uint32_t flags;
-	bool has_local;
-};
-
-static int read_addr_attr(const struct nlattr *a, void *arg)
-{
-	struct addr_scan *scan = arg;
-	uint16_t type = mnl_attr_get_type(a);
-	size_t want = scan->addr.ip.family == 4 ? 4 : 16;
-
-	if (type == IFA_FLAGS && mnl_attr_validate(a, MNL_TYPE_U32) == 0)
-		scan->flags = mnl_attr_get_u32(a);
-	if ((type != IFA_LOCAL && type != IFA_ADDRESS) || mnl_attr_get_payload_len(a) != want)
-		return MNL_CB_OK;
-	/* On a point-to-point link IFA_ADDRESS is the remote address and IFA_LOCAL the own one. */
-	if (type == IFA_ADDRESS && scan->has_local)
-		return MNL_CB_OK;
-	memcpy(scan->addr.ip.b, mnl_attr_get_payload(a), want);
-	scan->has_local = type == IFA_LOCAL;
-	return MNL_CB_OK;
-}
-
-bool nl_read_addr(const struct nlmsghdr *nlh, struct nl_addr *out)
-{
-	const struct ifaddrmsg *ifa = mnl_nlmsg_get_payload(nlh);
-	struct addr_scan scan = { 0 };
-
-	if (ifa->ifa_family != AF_INET && ifa->ifa_family != AF_INET6)
-		return false;
-	scan.flags = ifa->ifa_flags;
-	scan.addr.index = (int)ifa->ifa_index;
-	scan.addr.ip.family = ifa->ifa_family == AF_INET ? 4 : 6;
-	scan.addr.prefix_len = ifa->ifa_prefixlen;
-	scan.addr.link_scope = ifa->ifa_scope >= RT_SCOPE_LINK;
-	mnl_attr_parse(nlh, sizeof(*ifa), read_addr_attr, &scan);
-	scan.addr.tentative = scan.flags & (IFA_F_TENTATIVE | IFA_F_DADFAILED);
-	scan.addr.deprecated = scan.flags & IFA_F_DEPRECATED;
-	*out = scan.addr;
-	return true;
-}
-
-struct addr_list {
-	int index;
-	struct nl_addr *out;
-	size_t max;
-	int n;
-};
-
-static int collect_addr(const struct nlmsghdr *nlh, void *arg)
-{
-	struct addr_list *list = arg;
-	struct nl_addr a;
-
-	if (nlh->nlmsg_type != RTM_NEWADDR || !nl_read_addr(nlh, &a))
-		return MNL_CB_OK;
-	if (list->index && a.index != list->index)
-		return MNL_CB_OK;
-	if ((size_t)list->n < list->max)
-		list->out[list->n] = a;
-	list->n++;
-	return MNL_CB_OK;
-}
-
-int nl_addrs(struct nl *nl, int index, struct nl_addr *out, size_t max)
-{
-	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	struct addr_list list = { index, out, max, 0 };
-	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
-	struct ifaddrmsg *ifa;
-	int rc;
-
-	nlh->nlmsg_type = RTM_GETADDR;
-	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-	ifa = mnl_nlmsg_put_extra_header(nlh, sizeof(*ifa));
-	ifa->ifa_family = AF_UNSPEC;
-	rc = nl_transact(nl, nlh, collect_addr, &list);
-	return rc < 0 ? rc : list.n;
 }

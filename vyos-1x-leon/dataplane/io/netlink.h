@@ -47,6 +47,8 @@ int nl_link_by_index(struct nl *nl, int index, struct nl_link *out);
 uint32_t nl_link_table(struct nl *nl, const struct nl_link *link);
 int nl_link_set_mtu(struct nl *nl, int index, uint32_t mtu);
 int nl_link_set_mac(struct nl *nl, int index, struct mac mac);
+/* master: index of a bridge, bond or VRF; 0 leaves the present master. */
+int nl_link_set_master(struct nl *nl, int index, int master);
 int nl_link_set_up(struct nl *nl, int index, bool up);
 
 /* Calls fn for each link. Returns 0 or -errno. */
@@ -60,13 +62,18 @@ struct nl_addr {
 	int index; /* index of the link */
 	struct ip_addr ip;
 	uint8_t prefix_len;
-	bool link_scope; /* valid on its link or host only, unusable as a locator */
-	bool tentative;	 /* duplicate address detection is pending or has failed */
-	bool deprecated; /* the preferred lifetime has expired */
+	bool link_scope;  /* valid on its link or host only, unusable as a locator */
+	bool tentative;	  /* duplicate address detection is pending or has failed */
+	bool deprecated;  /* the preferred lifetime has expired */
+	uint8_t protocol; /* program that set the address, like a route's protocol; 0 unknown */
 };
 /* Stores up to `max` addresses of a link (index 0: of all links). Returns their total number, which
  * may exceed max, or -errno. */
 int nl_addrs(struct nl *nl, int index, struct nl_addr *out, size_t max);
+/* Use index, ip, prefix_len and protocol of the address. An existing address, or a missing one at
+ * deletion, is success. Without detection an IPv6 address is usable at once. Return 0 or -errno. */
+int nl_addr_add(struct nl *nl, const struct nl_addr *a, bool detect_duplicates);
+int nl_addr_delete(struct nl *nl, const struct nl_addr *a);
 
 /* --- routes --- */
 #define NL_TABLE_MAIN 254

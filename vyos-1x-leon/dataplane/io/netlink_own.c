@@ -35,21 +35,6 @@ static int run(struct nl *nl, struct nlmsghdr *nlh)
 	return rc == -EEXIST ? 0 : rc;
 }
 
-int nl_addr_add(struct nl *nl, int index, const struct ip_addr *ip, uint8_t prefix_len)
-{
-	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	struct nlmsghdr *nlh = request(buf, RTM_NEWADDR);
-	struct ifaddrmsg *ifa = mnl_nlmsg_put_extra_header(nlh, sizeof(*ifa));
-
-	ifa->ifa_family = af(ip->family);
-	ifa->ifa_prefixlen = prefix_len;
-	ifa->ifa_flags = ip->family == 6 ? IFA_F_NODAD : 0;
-	ifa->ifa_index = (uint32_t)index;
-	mnl_attr_put(nlh, IFA_LOCAL, ip->family == 4 ? 4 : 16, ip->b);
-	mnl_attr_put(nlh, IFA_ADDRESS, ip->family == 4 ? 4 : 16, ip->b);
-	return run(nl, nlh);
-}
-
 static struct nlmsghdr *route(void *buf, uint8_t family, uint8_t type, int index, uint32_t table)
 {
 	struct nlmsghdr *nlh = request(buf, RTM_NEWROUTE);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Configuration of a process's own network namespace: addresses, policy rules, and routes that
+ * Configuration of a process's own network namespace: policy rules, and routes that
  * deliver every packet locally. Requests as in netlink.h. One thread.
  */
 #pragma once
@@ -11,7 +11,6 @@
 #include "io/netlink.h"
 
 /* All functions return 0 or -errno. Families are 4 and 6. */
-int nl_addr_add(struct nl *nl, int index, const struct ip_addr *ip, uint8_t prefix_len);
 /* Delivers all packets that arrive through the link locally, for any destination address: by a rule
  * for the link and a table of local routes through the loopback device. */
 int nl_all_is_local(struct nl *nl, uint8_t family, const char *device, uint32_t table);

@@ -25,6 +25,7 @@
 
 /* conf.def holds these limits as plain numbers, because scripts read it too; they must equal the
  * limits of the other layers. */
+static_assert(CONF_BRIDGE_MAX == CONF_IFNAME_MAX, "bridge");
 static_assert(CONF_NODE_NAME_MAX == MSG_NAME_MAX, "node-name");
 static_assert(CONF_OVERLAY_MAX == MSG_OVERLAY_MAX, "overlay-address");
 static_assert(CONF_PREFIXES_MAX == MSG_PREFIXES_MAX, "export prefix");
@@ -39,34 +40,6 @@ static bool is_usable_address(const struct ip_addr *ip)
 }
 
 /* --- names --- */
-
-/* Returns true if the kernel accepts the name of a network interface. */
-static bool is_ifname(const char *s)
-{
-	size_t len = strlen(s);
-
-	if (len == 0 || len > CONF_IFNAME_MAX || strcmp(s, ".") == 0 || strcmp(s, "..") == 0)
-		return false;
-	for (; *s; s++)
-		if (!isgraph((unsigned char)*s) || *s == '/' || *s == ':' || *s == '%')
-			return false;
-	return true;
-}
-
-static void get_ifname(struct jsonr_node *obj, const char *key, char out[CONF_IFNAME_MAX + 1])
-{
-	const char *s;
-
-	if (!jsonr_str(obj, key, &s))
-		return;
-	if (!is_ifname(s))
-		jsonr_fail_key(obj, key,
-			       "must be an interface name of 1 to %d characters without "
-			       "spaces, \"/\", \":\" and \"%%\"",
-			       CONF_IFNAME_MAX);
-	else
-		snprintf(out, CONF_IFNAME_MAX + 1, "%s", s);
-}
 
 static bool is_peer_name(const char *s)
 {
@@ -118,7 +91,7 @@ static void read_identity(struct jsonr_node *root, struct conf *c)
 			       CONF_VERSION);
 	if (!jsonr_has(root, "interface"))
 		jsonr_fail_key(root, "interface", "is missing; name the interface, such as leon0");
-	get_ifname(root, "interface", c->interface);
+	conf_get_ifname(root, "interface", c->interface);
 	if (jsonr_str(root, "mac", &s)) {
 		c->has_mac = true;
 		if (mac_parse(s, &c->mac) < 0 || mac_is_multicast(c->mac) || !mac_to_u64(c->mac))
@@ -149,7 +122,7 @@ static void read_underlay(struct jsonr_node *root, struct conf *c)
 	struct ip_addr ip;
 	const char *s;
 
-	get_ifname(root, "source-interface", c->source_interface);
+	conf_get_ifname(root, "source-interface", c->source_interface);
 	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
 		struct ip_addr *source;
 
@@ -342,6 +315,7 @@ struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len)
 	conf_default_leaves(c);
 	read_identity(root, c);
 	conf_read_leaves(root, c);
+	conf_read_device(root, c);
 	read_underlay(root, c);
 	read_classes(root, c);
 	conf_read_dscp(root, c);

@@ -50,6 +50,12 @@ struct conf_node {
 	uint8_t key[MSG_KEY_LEN];
 };
 
+/* Address of the interface. */
+struct conf_address {
+	struct ip_addr ip;
+	uint8_t len; /* prefix length */
+};
+
 /* Rate limit for traffic sent directly to a node. */
 struct conf_rate {
 	node_id_t id;
@@ -75,6 +81,9 @@ struct conf {
 	char interface[CONF_IFNAME_MAX + 1];
 	bool has_mac;
 	struct mac mac;
+	uint8_t n_addresses; /* sorted */
+	struct conf_address address[CONF_ADDRESSES_MAX];
+	char bridge[CONF_BRIDGE_MAX + 1]; /* empty: none */
 
 	uint8_t dscp_set, dscp_control; /* CONF_DSCP_NONE: no change of the socket's value */
 
@@ -148,7 +157,7 @@ enum conf_change {
 	CONF_FDB = 1 << 3,
 	/* storm-control, suppression, mss-clamp, loop-guard, vlan, shaper, busy-poll */
 	CONF_FRAMES = 1 << 4,
-	CONF_DEVICE = 1 << 5, /* mac, mtu */
+	CONF_DEVICE = 1 << 5, /* mac, mtu, address, bridge */
 	/* node-name, transit, overlay-address, export prefix: a new record is announced. */
 	CONF_RECORD = 1 << 6,
 	CONF_LOG = 1 << 7,

@@ -30,11 +30,6 @@ static bool peers_differ(const struct conf *a, const struct conf *b)
 	return false;
 }
 
-static bool device_differs(const struct conf *a, const struct conf *b)
-{
-	return DIFFERS(a, b, has_mac) || mac_to_u64(a->mac) != mac_to_u64(b->mac);
-}
-
 static bool record_differs(const struct conf *a, const struct conf *b)
 {
 	return strcmp(a->node_name, b->node_name) != 0 || conf_announced_differ(a, b);
@@ -72,7 +67,7 @@ static const struct {
 	bool (*differs)(const struct conf *a, const struct conf *b);
 } parts[] = {
 	{ CONF_PEERS, NULL, peers_differ },
-	{ CONF_DEVICE, NULL, device_differs },
+	{ CONF_DEVICE, NULL, conf_device_differs },
 	{ CONF_RECORD, NULL, record_differs },
 	{ CONF_DATAGRAMS, NULL, conf_dscp_differs },
 	{ CONF_FRAMES, NULL, conf_vlans_differ },

@@ -4,7 +4,9 @@
  */
 #include "state/conf_section.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,4 +41,32 @@ bool conf_number(const char *s, unsigned long max, unsigned long *out)
 	errno = 0;
 	*out = strtoul(s, &end, is_hex ? 16 : 10);
 	return s[0] >= '0' && s[0] <= '9' && !*end && !errno && *out <= max;
+}
+
+/* Returns true if the kernel accepts the name of a network interface. */
+static bool is_ifname(const char *s)
+{
+	size_t len = strlen(s);
+
+	if (len == 0 || len > CONF_IFNAME_MAX || strcmp(s, ".") == 0 || strcmp(s, "..") == 0)
+		return false;
+	for (; *s; s++)
+		if (!isgraph((unsigned char)*s) || *s == '/' || *s == ':' || *s == '%')
+			return false;
+	return true;
+}
+
+void conf_get_ifname(struct jsonr_node *obj, const char *key, char out[CONF_IFNAME_MAX + 1])
+{
+	const char *s;
+
+	if (!jsonr_str(obj, key, &s))
+		return;
+	if (!is_ifname(s))
+		jsonr_fail_key(obj, key,
+			       "must be an interface name of 1 to %d characters without "
+			       "spaces, \"/\", \":\" and \"%%\"",
+			       CONF_IFNAME_MAX);
+	else
+		snprintf(out, CONF_IFNAME_MAX + 1, "%s", s);
 }

@@ -17,6 +17,12 @@ bool conf_get_u32(struct jsonr_node *obj, const char *key, uint32_t min, uint32_
 		  uint32_t *out);
 /* Reads a whole number, decimal or hexadecimal with 0x. Leading zeros do not mean octal. */
 bool conf_number(const char *s, unsigned long max, unsigned long *out);
+/* Reads the name of an interface. */
+void conf_get_ifname(struct jsonr_node *obj, const char *key, char out[CONF_IFNAME_MAX + 1]);
+
+/* conf_device.c: address and bridge; differences of these and of mac. */
+void conf_read_device(struct jsonr_node *root, struct conf *c);
+bool conf_device_differs(const struct conf *a, const struct conf *b);
 
 /* conf_leaf.c: the leaves of conf.def. */
 void conf_default_leaves(struct conf *c);

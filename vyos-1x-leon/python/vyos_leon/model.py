@@ -12,8 +12,8 @@ from vyos_leon import rates
 from vyos_leon import routes
 from vyos_leon.routes import listed
 
-# Leaves that the package sets or leaves to leond.
-NOT_AT_CLI = {'interface', 'identity-file', 'system control-socket'}
+# Leaves that the package sets, that VyOS applies itself, or that it leaves to leond.
+NOT_AT_CLI = {'interface', 'address', 'bridge', 'identity-file', 'system control-socket'}
 
 
 def _flag(_):

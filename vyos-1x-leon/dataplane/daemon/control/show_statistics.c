@@ -10,6 +10,8 @@
 #include "daemon/control/counters.h"
 #include "daemon/leond.h"
 
+#define ADDRS_MAX 64
+
 static void write_counters(struct command *c)
 {
 	uint64_t counter[N_COUNTERS], drop[N_DROPS];
@@ -167,6 +169,29 @@ static void write_memory(struct command *c)
 	jsonw_end(c->w);
 }
 
+static void write_interface(struct command *c)
+{
+	struct leond *d = c->d;
+	struct nl_addr addr[ADDRS_MAX];
+	int n = nl_addrs(d->nl, d->tap.ifindex, addr, ADDRS_MAX);
+	struct nl_link bridge;
+
+	jsonw_array(c->w, "interface_addresses");
+	for (int i = 0; i < n && i < ADDRS_MAX; i++) {
+		const struct prefix p = { addr[i].ip, addr[i].prefix_len };
+
+		if (!addr[i].link_scope)
+			answer_prefix(c->w, NULL, &p);
+	}
+	jsonw_end(c->w);
+	jsonw_bool(c->w, "bridge_port", d->device.bridge_port);
+	if (d->device.bridge_port && nl_link_by_index(d->nl, d->device.master, &bridge) == 0)
+		jsonw_str(c->w, "bridge", bridge.name);
+	else
+		jsonw_str(c->w, "bridge", d->conf->bridge[0] ? d->conf->bridge : NULL);
+	jsonw_bool(c->w, "bridge_missing", d->device.bridge_missing);
+}
+
 enum command_result show_statistics(struct command *c)
 {
 	struct leond *d = c->d;
@@ -186,7 +211,7 @@ enum command_result show_statistics(struct command *c)
 	jsonw_str(c->w, "scheduling", d->realtime ? "realtime" : "normal");
 	jsonw_u64(c->w, "interface_mtu", d->device.rule.mtu);
 	jsonw_str(c->w, "interface_mtu_source", mtu_source_name(d->device.rule.source));
-	jsonw_bool(c->w, "bridge_port", d->device.bridge_port);
+	write_interface(c);
 	jsonw_bool(c->w, "authenticated", keyring_sealed(overlay_keyring(d->overlay)));
 	answer_age(c->w, "uptime_seconds", c->now, d->started);
 	answer_age(c->w, "counted_seconds", c->now, counters_since(d));

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The interface in the kernel: MAC, MTU (rule in mtu.c) and master. Follows changes by other
- * programs, for example bridge membership. Control thread.
+ * The interface in the kernel: MAC, MTU (rule in mtu.c), bridge and master; the addresses are in
+ * addresses.c. Follows changes by other programs, for example bridge membership. Control thread.
  */
 #include <errno.h>
 #include <string.h>
 
+#include "daemon/host/addresses.h"
 #include "daemon/host/bridge_ports.h"
 #include "daemon/host/device.h"
 #include "daemon/host/kernel_routes.h"
@@ -38,8 +39,80 @@ static void note_link(struct leond *d, const struct nl_link *link)
 	d->device.up = link->up && link->running;
 	if (!changed)
 		return;
+	/* The kernel drops IPv6 addresses of an interface that goes down. */
+	if (d->device.up)
+		addresses_apply(d);
 	routes_device_changed(d);
 	guard_lan_changed(d);
+}
+
+/* --- bridge --- */
+
+static void bridge_is_missing(struct leond *d, const char *reason)
+{
+	const struct event_facts n = { .kind = EV_BRIDGE_MISSING };
+
+	if (!d->device.bridge_missing)
+		report_event(d, &n, "%s is no port of bridge %s: %s", d->tap.name, d->conf->bridge,
+			     reason);
+	d->device.bridge_missing = true;
+	d->device.bridge = 0;
+}
+
+static void join_bridge(struct leond *d)
+{
+	const struct event_facts n = { .kind = EV_BRIDGE_JOINED };
+	struct nl_link bridge;
+	int r = nl_link_by_name(d->nl, d->conf->bridge, &bridge);
+
+	if (r < 0) {
+		bridge_is_missing(d, "the bridge does not exist; it is joined when it appears");
+		return;
+	}
+	if (strcmp(bridge.kind, "bridge") != 0) {
+		bridge_is_missing(d, "the interface of this name is no bridge");
+		return;
+	}
+	r = nl_link_set_master(d->nl, d->tap.ifindex, bridge.index);
+	if (r < 0) {
+		bridge_is_missing(d, strerror(-r));
+		return;
+	}
+	d->device.bridge_missing = false;
+	d->device.bridge = bridge.index;
+	report_event(d, &n, "%s is a port of bridge %s", d->tap.name, bridge.name);
+}
+
+/* An interface that left the bridge by another program's hand stays out until a reload. */
+static void apply_bridge(struct leond *d)
+{
+	struct nl_link own;
+
+	if (nl_link_by_index(d->nl, d->tap.ifindex, &own) < 0)
+		return;
+	d->device.bridge_missing = false;
+	if (d->conf->bridge[0]) {
+		struct nl_link bridge;
+
+		if (!own.master || nl_link_by_index(d->nl, own.master, &bridge) < 0 ||
+		    strcmp(bridge.name, d->conf->bridge) != 0)
+			join_bridge(d);
+		else
+			d->device.bridge = own.master;
+		return;
+	}
+	if (d->device.bridge && own.master == d->device.bridge)
+		nl_link_set_master(d->nl, d->tap.ifindex, 0);
+	d->device.bridge = 0;
+}
+
+static void bridge_changed(struct leond *d, const struct nl_event *ev)
+{
+	if (ev->change == NL_LINK_GONE && d->device.bridge && ev->link.index == d->device.bridge)
+		bridge_is_missing(d, "the bridge was deleted; it is joined when it appears again");
+	else if (d->device.bridge_missing &&
+		 (ev->change == NL_OVERRUN || strcmp(ev->link.name, d->conf->bridge) == 0))
+		join_bridge(d);
 }
 
 static void set_mtu(struct leond *d)
@@ -121,6 +194,7 @@ int device_start(struct leond *d)
 	if (r < 0)
 		return r;
 	d->device.table = NL_TABLE_MAIN;
+	apply_bridge(d);
 	if (nl_link_by_index(d->nl, d->tap.ifindex, &link) == 0)
 		note_master(d, link.master);
 	device_run_mtu(d, loop_now(d->loop));
@@ -139,6 +213,8 @@ void device_apply_conf(struct leond *d)
 
 	if (mac_to_u64(wanted) != mac_to_u64(d->device.mac))
 		set_mac(d);
+	apply_bridge(d);
+	addresses_apply(d);
 	device_run_mtu(d, loop_now(d->loop));
 }
 
@@ -158,6 +234,7 @@ static void on_link(struct leond *d, const struct nl_link *link)
 	if (link->master == d->device.master)
 		return;
 	note_master(d, link->master);
+	addresses_apply(d);
 	bridge_ports_look(d);
 	device_run_mtu(d, loop_now(d->loop));
 	guard_lan_changed(d);
@@ -168,6 +245,7 @@ void device_changed(struct leond *d, const struct nl_event *ev)
 	struct nl_link link = ev->link;
 	int r = ev->change == NL_LINK_GONE ? -ENODEV : 0;
 
+	bridge_changed(d, ev);
 	if (ev->change == NL_OVERRUN)
 		r = nl_link_by_index(d->nl, d->tap.ifindex, &link);
 	else if (link.index != d->tap.ifindex)
