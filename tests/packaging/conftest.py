@@ -126,6 +126,20 @@ def vyos_deb(built) -> Path:
 
 
 @pytest.fixture(scope='session')
+def sclp_deb(built) -> Path:
+    """Path of the leon-sclp package."""
+    (package,) = built.glob('leon-sclp_*.deb')
+    return package
+
+
+@pytest.fixture(scope='session')
+def lisp_deb(built) -> Path:
+    """Path of the vyos-1x-leon-lisp package."""
+    (package,) = built.glob('vyos-1x-leon-lisp_*.deb')
+    return package
+
+
+@pytest.fixture(scope='session')
 def unpacked(deb, tmp_path_factory) -> Path:
     """The package's files, unpacked without installing."""
     out = tmp_path_factory.mktemp('unpacked')

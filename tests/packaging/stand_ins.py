@@ -42,7 +42,7 @@ names = sorted(os.listdir(arguments['--xml-dir']))
 here = os.path.dirname(os.path.abspath(__file__))
 cache = arguments['--package-name'].replace('-', '_') + '_cache.py'
 with open(os.path.join(here, 'pkg_cache', cache), 'w') as f:
-    f.write('reference = ' + repr({'leon': names}))
+    f.write('reference = ' + repr({arguments['--package-name']: names}))
 '''
 UPDATE = '''import os
 here = os.path.dirname(os.path.abspath(__file__))

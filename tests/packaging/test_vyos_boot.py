@@ -132,7 +132,7 @@ def test_image_without_the_package_gets_it(image):
     said = boot(image)
     assert 'the packages were installed' in said
     assert [status(image, name) for name in ('leond', 'vyos-1x-leon')] == ['ii', 'ii']
-    assert "'leon'" in text(image, f'{XML_REF}/cache.py')
+    assert "'vyos-1x-leon'" in text(image, f'{XML_REF}/cache.py')
     for name in ('leond', 'vyos-1x-leon'):
         assert image.run('dpkg', '--verify', name).stdout == ''
     assert image.run('/usr/sbin/leond', '--version').returncode == 0

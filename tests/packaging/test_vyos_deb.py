@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from deb import field
+from deb import assert_lintian_is_silent, contents, field
 from stand_ins import (
     CACHES,
     COMPLETION,
@@ -32,10 +32,8 @@ sys.path.insert(0, str(TOP / 'vyos-1x-leon/tools'))
 FILES = {
     'UNITS/leon-accel@.service.d/vyos-accel.conf',
     'UNITS/leon-ipsec@.service.d/vyos-ipsec.conf',
-    'UNITS/leon-lisp.service',
     'UNITS/leon-metrics@.service.d/vyos-metrics.conf',
     'UNITS/leond@.service.d/vyos.conf',
-    'UNITS/oor.service.d/oor-unused.conf',
     '/opt/vyatta/etc/config-migrate/migrate/leon/0-to-1',
     '/opt/vyatta/etc/config-migrate/migrate/leon/1-to-2',
     '/opt/vyatta/etc/config-migrate/migrate/leon/2-to-3',
@@ -45,20 +43,15 @@ FILES = {
     '/usr/libexec/vyos/completion/list_interfaces',
     '/usr/libexec/vyos/completion/list_leon_nodes.py',
     '/usr/libexec/vyos/conf_mode/interfaces_leon.py',
-    '/usr/libexec/vyos/conf_mode/protocols_lisp.py',
     '/usr/libexec/vyos/conf_mode/vpn_ipsec.py',
     '/usr/libexec/vyos/op_mode/leon.py',
-    '/usr/libexec/vyos/op_mode/leon_lisp.py',
     '/usr/libexec/vyos/tests/smoke/cli/test_interfaces_leon.py',
-    '/usr/libexec/vyos/tests/smoke/cli/test_protocols_lisp.py',
     '/usr/libexec/vyos/validators/file-path',
     '/usr/libexec/vyos/validators/leon-vlan',
     '/usr/libexec/vyos-1x-leon/leon-boot',
-    '/usr/libexec/vyos-1x-leon/leon-lisp',
     '/usr/share/doc/vyos-1x-leon/README.md',
     '/usr/share/doc/vyos-1x-leon/changelog',
     '/usr/share/doc/vyos-1x-leon/copyright',
-    '/usr/share/doc/vyos-1x-leon/lisp.md',
     '/usr/share/doc/vyos-1x-leon/vyos-image.md',
     '/usr/share/doc/vyos-1x-leon/vyos-internals.md',
     '/usr/share/doc/vyos-1x-leon/vyos-reference.md',
@@ -66,12 +59,10 @@ FILES = {
     '/usr/share/lintian/overrides/vyos-1x-leon',
     '/usr/share/vyos/config-mode-dependencies/vyos-1x-leon.json',
     '/usr/share/vyos/templates/leon/leond.json.j2',
-    '/usr/share/vyos/templates/leon/oor.conf.j2',
     '/usr/share/vyos-1x-leon/cache/op_cache.json',
     '/usr/share/vyos-1x-leon/cache/reftree.json',
     '/usr/share/vyos-1x-leon/conf.def',
     '/usr/share/vyos-1x-leon/interface-definitions/interfaces_leon.xml',
-    '/usr/share/vyos-1x-leon/interface-definitions/protocols_lisp.xml',
     '/usr/share/vyos-1x-leon/interface-definitions/xml-component-version.xml',
 }
 MODULES = '/usr/lib/python3/dist-packages/vyos_leon/'
@@ -79,10 +70,7 @@ MODULES = '/usr/lib/python3/dist-packages/vyos_leon/'
 
 @pytest.fixture(scope='module')
 def content(vyos_deb, tmp_path_factory):
-    """Name in the package -> the unpacked file."""
-    out = tmp_path_factory.mktemp('vyos-unpacked')
-    subprocess.run(['dpkg-deb', '-x', vyos_deb, out], check=True, timeout=300)
-    return {'/' + str(p.relative_to(out)): p for p in out.rglob('*') if not p.is_dir()}
+    return contents(vyos_deb, tmp_path_factory.mktemp('vyos-unpacked'))
 
 
 # --- contents ---
@@ -99,7 +87,7 @@ def test_file_list(content, units):
     modules = {name.removeprefix(MODULES) for name in content if name.startswith(MODULES)}
     assert modules == {
         str(path.relative_to(TOP / 'vyos-1x-leon/python/vyos_leon'))
-        for path in (TOP / 'vyos-1x-leon/python/vyos_leon').rglob('*.py')
+        for path in (TOP / 'vyos-1x-leon/python/vyos_leon').glob('*.py')
     }
 
 
@@ -111,7 +99,8 @@ def test_templates(content, mode, folder, sources):
     """All output of the generator, and no node.def of a parent, which vyos-1x has."""
     import build_templates
 
-    definitions = build_templates.read_all(mode, sorted((TOP / sources).glob('*.xml.in')))
+    paths = [path for path in sorted((TOP / sources).glob('*.xml.in')) if 'lisp' not in path.name]
+    definitions = build_templates.read_all(mode, paths)
     wanted = build_templates.build(mode, definitions)
     found = {
         name.removeprefix(f'{folder}/'): path.read_text()
@@ -120,7 +109,7 @@ def test_templates(content, mode, folder, sources):
     }
     assert found == wanted
     assert len(found) > 50
-    assert all('/leon/' in f'/{name}' or '/lisp/' in f'/{name}' for name in found)
+    assert all('/leon/' in f'/{name}' for name in found)
 
 
 def test_what_is_run_can_be_run(content):
@@ -141,14 +130,7 @@ def test_dependencies(vyos_deb, deb):
 
 
 def test_lintian_is_silent(vyos_deb):
-    if not shutil.which('lintian'):
-        pytest.skip('lintian is not installed')
-    done = subprocess.run(
-        ['lintian', '--allow-root', '--fail-on', 'error,warning', '--tag-display-limit', '0',
-         vyos_deb],
-        capture_output=True, text=True, timeout=300,
-    )
-    assert (done.returncode, done.stdout) == (0, ''), done.stdout + done.stderr
+    assert_lintian_is_silent(vyos_deb)
 
 
 def test_merged_definitions_stand_alone(content):
@@ -200,9 +182,7 @@ def test_life_of_the_package(vyos):
     assert status(vyos) == 'ii'
     assert vyos.run('dpkg', '--verify', 'vyos-1x-leon').stdout == ''
     assert "'vyos': 1" in text(vyos, f'{XML_REF}/cache.py')
-    definitions = (
-        "'leon': ['interfaces_leon.xml', 'protocols_lisp.xml', 'xml-component-version.xml']"
-    )
+    definitions = "'vyos-1x-leon': ['interfaces_leon.xml', 'xml-component-version.xml']"
     assert definitions in text(vyos, f'{XML_REF}/cache.py')
     # Files of VyOS without a diversion are unchanged, except the caches.
     changed = vyos.run('dpkg', '--verify', 'vyos-1x').stdout.split()
@@ -240,7 +220,7 @@ def test_caches_of_vyos(vyos):
     for _ in range(2):
         vyos.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb')
         include, op, reference = (json.loads(text(vyos, path)) for path in CACHES)
-        assert include.count('interfaces_leon.py') == 1 and 'protocols_lisp.py' in include
+        assert include.count('interfaces_leon.py') == 1 and 'protocols_lisp.py' not in include
         assert 'sudo' not in op['show']['leon']['nodes']['__node_data']['command']
         (interfaces,) = [c for c in reference['children'] if c['name'] == 'interfaces']
         assert [c['name'] for c in interfaces['children']] == ['ethernet', 'leon']
@@ -363,15 +343,14 @@ def test_what_a_running_system_is_told(vyos, tmp_path):
     told, _ = told_by('--install', '/tmp/vyos-1x-leon.deb')
     assert told == restarts
     told, _ = told_by('--install', '/tmp/vyos-1x-leon.deb')
-    assert told == [*restarts, 'systemctl try-restart leon-lisp.service']
+    assert told == restarts
     assert vyos.run('test', '-e', '/run/leon/leon0.json').returncode == 0
 
     told, warning = told_by('--remove', 'vyos-1x-leon')
     assert told == [
         'systemctl stop leon-accel@*.service',
         'systemctl stop leond@*.service', 'systemctl stop leon-ipsec@*.service',
-        'systemctl stop leon-metrics@*.service', 'systemctl stop leon-lisp.service',
-        'ip link delete dev leon0', *restarts]  # fmt: skip
+        'systemctl stop leon-metrics@*.service', 'ip link delete dev leon0', *restarts]  # fmt: skip
     assert 'interfaces leon is configured' in warning
     assert vyos.run('test', '-e', '/run/leon/leon0.json', check=False).returncode != 0
 
@@ -414,23 +393,6 @@ def test_drop_in_points_the_unit_at_run(content, deb, units, tmp_path):
             capture_output=True, text=True, timeout=300,
         )
         assert [line for line in done.stderr.splitlines() if 'vyos.conf' in line] == []
-
-
-def test_unit_of_lisp(content, units, tmp_path):
-    """systemd accepts each line, and the started program is in the package."""
-    if not shutil.which('systemd-analyze'):
-        pytest.skip('systemd-analyze is not installed')
-    unit = tmp_path / units.lstrip('/') / 'leon-lisp.service'
-    program = tmp_path / 'usr/libexec/vyos-1x-leon/leon-lisp'
-    for path in (unit, program):
-        path.parent.mkdir(parents=True)
-        shutil.copy(content[f'/{path.relative_to(tmp_path)}'], path)
-    done = subprocess.run(
-        ['systemd-analyze', 'verify', '--man=no', '--recursive-errors=no', f'--root={tmp_path}',
-         'leon-lisp.service'], capture_output=True, text=True, timeout=300,
-    )
-    assert [line for line in done.stderr.splitlines()
-            if 'leon-lisp' in line and '/bin/kill' not in line] == []
 
 
 def test_dependencies_are_merged_by_name(content):

@@ -3,6 +3,7 @@
 operators. The names of fields are those of VyOS."""
 import json
 import re
+import shutil
 import sys
 
 import pytest
@@ -18,12 +19,16 @@ from leon_cli import cache  # noqa: E402
 from stand_ins import INCLUDE, OP_CACHE, REFERENCE  # noqa: E402
 
 FOLDERS = {'config': 'vyos-1x-leon/interface-definitions', 'op': 'op-mode/definitions'}
+LISP = {'protocols_lisp.xml.in', 'lisp.xml.in'}
 ADDRESS = '[2001:db8::1]:443'
 IDENTITY = '0123456789abcdef' * 4
 
 
-def ours(mode):
+def ours(mode, package=None):
+    """Of one package, or of both."""
     paths = sorted((TOP / FOLDERS[mode]).glob('*.xml.in'))
+    if package:
+        paths = [path for path in paths if (path.name in LISP) == package.endswith('-lisp')]
     return getattr(cache, mode)(build_templates.read_all(mode, paths).values())
 
 
@@ -33,17 +38,23 @@ def parts():
 
 
 @pytest.fixture
-def vyos(parts, tmp_path, monkeypatch):
+def vyos(tmp_path, monkeypatch):
     """The files of VyOS, and ours."""
     for name, value in (('configd-include.json', INCLUDE), ('op_cache.json', OP_CACHE),
                         ('reftree.cache', REFERENCE)):
         (tmp_path / name).write_text(json.dumps(value))
-    (tmp_path / 'ours').mkdir()
-    for name, value in parts.items():
-        (tmp_path / 'ours' / name).write_text(json.dumps(value))
+    for package in caches.SCRIPTS:
+        unpack(tmp_path, package)
     monkeypatch.setattr(caches, 'VYOS', str(tmp_path))
-    monkeypatch.setattr(caches, 'OURS', str(tmp_path / 'ours'))
+    monkeypatch.setattr(caches, 'SHARE', str(tmp_path))
     return lambda name: json.loads((tmp_path / name).read_text())
+
+
+def unpack(folder, package):
+    made = folder / package / 'cache'
+    made.mkdir(parents=True, exist_ok=True)
+    for name, mode in (('op_cache.json', 'op'), ('reftree.json', 'config')):
+        (made / name).write_text(json.dumps(ours(mode, package)))
 
 
 class Refused(Exception):
@@ -132,10 +143,10 @@ def named(node, *path):
     return node
 
 
-def test_merged_and_taken_out_again(vyos):
+def test_merged_and_taken_out_again(vyos, tmp_path):
     for _ in range(2):
         caches.main(['install'])
-        assert vyos('configd-include.json') == sorted([*INCLUDE, *caches.SCRIPTS])
+        assert vyos('configd-include.json') == sorted([*INCLUDE, *caches.SCRIPTS.values()])
         assert run(vyos('op_cache.json'), 'show', 'version') == 'uname'
         assert 'show_nodes' in run(vyos('op_cache.json'), 'show', 'leon', 'nodes')
         tree = vyos('reftree.cache')
@@ -145,10 +156,59 @@ def test_merged_and_taken_out_again(vyos):
         assert vlan['constraints'] == [['exec', 'leon-vlan', '--range 0-4094']]
         assert vlan['multi'] and vlan['node_type'] == 'leaf'
         assert named(tree, 'interfaces', 'leon')['data']['owner'].endswith('interfaces_leon.py')
-    caches.main(['remove'])
+    for package in reversed(caches.SCRIPTS):
+        caches.main(['remove', package])
+        shutil.rmtree(tmp_path / package)
+    assert_without_leon(vyos)
+
+
+def assert_without_leon(vyos):
     assert vyos('configd-include.json') == INCLUDE
     assert vyos('reftree.cache') == REFERENCE
     assert vyos('op_cache.json') == OP_CACHE
+
+
+def has_leon(vyos):
+    leon = 'interfaces_leon.py' in vyos('configd-include.json')
+    assert leon == ('leon' in vyos('op_cache.json')['show'])
+    assert leon == ('leon' in children(vyos, 'interfaces'))
+    return leon
+
+
+def has_lisp(vyos):
+    lisp = 'protocols_lisp.py' in vyos('configd-include.json')
+    assert lisp == ('lisp' in vyos('op_cache.json')['show'])
+    assert lisp == ('lisp' in children(vyos, 'protocols'))
+    return lisp
+
+
+def children(vyos, name):
+    return [child['name'] for child in named(vyos('reftree.cache'), name)['children']]
+
+
+def test_each_package_has_its_own(vyos):
+    """LISP comes and goes, and LEON stays."""
+    caches.main(['install'])
+    assert has_leon(vyos) and has_lisp(vyos)
+    caches.main(['remove', 'vyos-1x-leon-lisp'])
+    assert has_leon(vyos) and not has_lisp(vyos)
+    caches.main(['install'])
+    assert has_lisp(vyos)
+
+
+def test_lisp_of_one_package_goes_at_the_upgrade(vyos, tmp_path):
+    """Up to 0.2.0 and later builds, vyos-1x-leon merged both parts."""
+    shutil.rmtree(tmp_path / 'vyos-1x-leon-lisp')
+    merged = {'op_cache.json': ours('op'), 'reftree.json': ours('config')}
+    for name, value in merged.items():
+        (tmp_path / 'vyos-1x-leon/cache' / name).write_text(json.dumps(value))
+    caches.main(['install'])
+    include = json.loads((tmp_path / 'configd-include.json').read_text())
+    (tmp_path / 'configd-include.json').write_text(json.dumps([*include, 'protocols_lisp.py']))
+    assert has_leon(vyos) and has_lisp(vyos)
+    unpack(tmp_path, 'vyos-1x-leon')
+    caches.main(['install'])
+    assert has_leon(vyos) and not has_lisp(vyos)
 
 
 def test_an_older_reference_tree(vyos, tmp_path):

@@ -62,7 +62,7 @@ class Commitd:
 
 @pytest.fixture(scope='module')
 def commitd():
-    return Commitd(caches._scripts(['interfaces_ethernet.py'], True))
+    return Commitd(caches._scripts(['interfaces_ethernet.py'], caches.SCRIPTS))
 
 
 def leaves():
@@ -116,7 +116,7 @@ def document(name='leon0'):
 
 
 def test_scripts_of_the_include_file_are_loaded(commitd):
-    assert set(commitd.scripts) == set(caches.SCRIPTS)
+    assert set(commitd.scripts) == set(caches.SCRIPTS.values())
 
 
 def test_every_leaf(commitd, host, run_dir):

@@ -554,7 +554,7 @@ def test_what_a_person_reads():
 def test_the_unit():
     text = (TOP / 'packaging/systemd/leon-lisp.service').read_text()
     assert re.findall(r'^Exec\w+=(.*)$', text, re.M) == [
-        '/usr/libexec/vyos-1x-leon/leon-lisp run', '/bin/kill -HUP $MAINPID',
-        '/usr/libexec/vyos-1x-leon/leon-lisp clean',
+        '/usr/libexec/vyos-1x-leon-lisp/leon-lisp run', '/bin/kill -HUP $MAINPID',
+        '/usr/libexec/vyos-1x-leon-lisp/leon-lisp clean',
     ]  # fmt: skip
     assert 'PrivateTmp=yes' in text and 'ConditionPathExists=/run/leon-lisp/lisp.json' in text

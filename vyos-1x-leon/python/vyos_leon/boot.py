@@ -27,8 +27,8 @@ SAVED = '/config/config.boot'
 ACTIVE = '/opt/vyatta/config/active/interfaces/leon'
 PROGRAM = '/usr/libexec/vyos-1x-leon/leon-boot'
 PACKAGES = ('leond', 'vyos-1x-leon')
-# Kept only if installed.
-OPTIONAL = ('leon-accel',)
+# Kept if present.
+OPTIONAL = ('leon-accel', 'vyos-1x-leon-lisp')
 OWNER = 0
 
 LINE = '[ ! -x /config/leon-boot/run ] || /config/leon-boot/run  # by vyos-1x-leon'
@@ -76,7 +76,7 @@ def _is_ours(path, kind):
 
 
 def _packages():
-    return (*PACKAGES, *(package for package in OPTIONAL if repack.is_installed(package)))
+    return (*PACKAGES, *(package for package in OPTIONAL if repack.is_unpacked(package)))
 
 
 def _made_of():

@@ -2,8 +2,9 @@
 """Merges our part into three files of newer versions of VyOS, and removes it again.
 
 configd-include.json has the scripts that vyos-configd and vyos-commitd load. op_cache.json has the
-commands of vyos-op-run. reftree.cache has the nodes of vyconfd. A missing file is skipped. Called
-by the package: `python3 -m vyos_leon.caches install|remove`.
+commands of vyos-op-run. reftree.cache has the nodes of vyconfd. A missing file is skipped. Each
+call removes all entries of LEON and merges those of the present packages. Called by the packages:
+`python3 -m vyos_leon.caches install`, or `remove PACKAGE` while the files of PACKAGE still exist.
 """
 
 import json
@@ -13,10 +14,11 @@ import subprocess
 import sys
 
 VYOS = '/usr/share/vyos'
-OURS = '/usr/share/vyos-1x-leon/cache'
-SCRIPTS = ('interfaces_leon.py', 'protocols_lisp.py')
-# Names of our topmost nodes, below nodes of VyOS.
-ROOTS = ('leon', 'lisp')
+SHARE = '/usr/share'
+# The configuration script of each package.
+SCRIPTS = {'vyos-1x-leon': 'interfaces_leon.py', 'vyos-1x-leon-lisp': 'protocols_lisp.py'}
+# Our topmost nodes of the configuration, below nodes of VyOS.
+ROOTS = (('interfaces', 'leon'), ('protocols', 'lisp'))
 
 
 def _read(path):
@@ -32,22 +34,20 @@ def _replace(path, value):
     os.replace(new, path)
 
 
-def _scripts(known, is_installed):
-    others = [name for name in known if name not in SCRIPTS]
-    return sorted([*others, *SCRIPTS]) if is_installed else others
+def _scripts(known, present):
+    others = [name for name in known if name not in SCRIPTS.values()]
+    return sorted([*others, *(SCRIPTS[package] for package in present)])
 
 
 # --- operational mode: dictionaries of nodes by name ---
 
 
-def _op_remove(known, ours):
-    for name, node in ours.items():
-        if name in ROOTS:
-            known.pop(name, None)
-        elif name != '__node_data' and name in known:
-            _op_remove(known[name], node)
-            if list(known[name]) == ['__node_data'] and _is_ours(known[name]):
-                del known[name]
+def _op_remove(known):
+    for name in [name for name in known if name != '__node_data']:
+        node = known[name]
+        _op_remove(node)
+        if list(node) == ['__node_data'] and _is_ours(node):
+            del known[name]
 
 
 def _is_ours(node):
@@ -62,11 +62,10 @@ def _op_add(known, ours):
             _op_add(known[name], node)
 
 
-def _op(known, is_installed):
-    ours = _read(f'{OURS}/op_cache.json')
-    _op_remove(known, ours)
-    if is_installed:
-        _op_add(known, ours)
+def _op(known, present):
+    _op_remove(known)
+    for package in present:
+        _op_add(known, _read(f'{SHARE}/{package}/cache/op_cache.json'))
     return known
 
 
@@ -87,12 +86,11 @@ def _by_name(node, name):
     return next((child for child in node['children'] if child['name'] == name), None)
 
 
-def _config_remove(known, ours):
-    known['children'] = [c for c in known['children'] if c['name'] not in ROOTS]
-    for child in ours['children']:
-        inner = _by_name(known, child['name'])
-        if inner is not None:
-            _config_remove(inner, child)
+def _config_remove(known):
+    for folder, name in ROOTS:
+        parent = _by_name(known, folder)
+        if parent is not None:
+            parent['children'] = [c for c in parent['children'] if c['name'] != name]
 
 
 def _config_add(known, ours, sample):
@@ -105,11 +103,10 @@ def _config_add(known, ours, sample):
             _config_add(inner, child, sample)
 
 
-def _config(known, is_installed):
-    ours = _read(f'{OURS}/reftree.json')
-    _config_remove(known, ours)
-    if is_installed:
-        _config_add(known, ours, known['data'])
+def _config(known, present):
+    _config_remove(known)
+    for package in present:
+        _config_add(known, _read(f'{SHARE}/{package}/cache/reftree.json'), known['data'])
     return known
 
 
@@ -124,11 +121,12 @@ def _reload():
 
 
 def main(words):
-    is_installed = words == ['install']
+    gone = words[1:]
+    present = [p for p in SCRIPTS if p not in gone and os.path.isdir(f'{SHARE}/{p}/cache')]
     for name, merged in FILES.items():
         path = f'{VYOS}/{name}'
         if os.path.exists(path):
-            _replace(path, merged(_read(path), is_installed))
+            _replace(path, merged(_read(path), present))
     _reload()
 
 

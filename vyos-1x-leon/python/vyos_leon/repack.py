@@ -67,14 +67,15 @@ def _control(package):
     return '\n'.join(kept) + '\n'
 
 
-def is_installed(package):
+def is_unpacked(package):
+    """True from the unpacking on: a package calls this module in its own postinst."""
     done = subprocess.run(
         ['dpkg-query', '--show', '--showformat', '${db:Status-Status}', package],
         capture_output=True,
         text=True,
         timeout=60,
     )
-    return done.stdout == 'installed'
+    return done.stdout not in ('', 'not-installed', 'config-files', 'half-installed')
 
 
 def version(package):
