@@ -255,29 +255,41 @@ class Mqtt(Program):
     def fetch(self):
         self.n_runs += 1
         topic = f't/{self.n_runs}'
-        with self.client.namespace.start(
-                'mosquitto_sub', '-h', self.address, '-q', '1', '-t', topic, '-i', f's{self.n_runs}',
-                '-c', stdout=subprocess.PIPE, text=True) as sub, self.client.namespace.start(
-                'mosquitto_pub', '-h', self.address, '-q', '1', '-t', topic, '-i', f'p{self.n_runs}',
-                '-l', stdin=subprocess.PIPE, text=True) as pub:
-            got = []
-            reader = threading.Thread(target=lambda: got.extend(sub.stdout), daemon=True)
+        told, log = [], self.path(f'client{self.n_runs}.log')
+        with open(log, 'w', encoding='utf-8') as trace, self.client.namespace.start(
+                'stdbuf', '-oL', 'mosquitto_sub', '-d', '-h', self.address, '-q', '1', '-t', topic, '-i',
+                f's{self.n_runs}', '-c', stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                text=True) as sub:
+            reader = threading.Thread(target=lambda: told.extend(sub.stdout), daemon=True)
             reader.start()
-            time.sleep(2)  # a topic without a subscriber keeps nothing
-            for i in range(self.number):
-                pub.stdin.write(f'{i} ' + 'x' * 20000 + '\n')
-                pub.stdin.flush()
-                time.sleep(.1)
-            pub.stdin.close()
+            pub = None
             try:
-                wait_for(lambda: len({line.split()[0] for line in got}) == self.number, 60,
-                         'all messages came')
+                # A topic without a subscription keeps nothing.
+                wait_for(lambda: any(line.startswith('Subscribed') for line in told), 60,
+                         'the subscription is acknowledged')
+                pub = self.client.namespace.start(
+                    'mosquitto_pub', '-d', '-h', self.address, '-q', '1', '-t', topic, '-i',
+                    f'p{self.n_runs}', '-l', stdin=subprocess.PIPE, stdout=trace, stderr=trace,
+                    text=True)
+                for i in range(self.number):
+                    pub.stdin.write(f'{i} ' + 'x' * 20000 + '\n')
+                    pub.stdin.flush()
+                    time.sleep(.1)
+                pub.stdin.close()
+                wait_for(lambda: len(self.received(told)) == self.number, 60, 'all messages came')
             finally:
                 sub.kill()
-                pub.kill()
-        numbers = sorted({int(line.split()[0]) for line in got})
-        assert all(line.split()[1] == 'x' * 20000 for line in got)
-        return hashlib.sha256(repr(numbers).encode()).hexdigest()
+                if pub:
+                    pub.kill()
+                    pub.wait()
+        return hashlib.sha256(repr(sorted(self.received(told))).encode()).hexdigest()
+
+    @staticmethod
+    def received(told):
+        """The numbers of the messages among the lines of mosquitto_sub."""
+        found = [line.split() for line in list(told) if line[0].isdigit()]
+        assert all(words[1] == 'x' * 20000 for words in found)
+        return {int(words[0]) for words in found}
 
 
 GANESHA = '''

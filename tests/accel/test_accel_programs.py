@@ -114,6 +114,8 @@ def test_program(sites, directory, kind, family):
         wait_intercepted(far, clients)
         clients.wait_done()
         clients.stop()
+        # The machine gets other addresses next, and a proxy socket would wait for the old ones.
+        far.wait_returned()
     finally:
         clients.enough.set()
         program.end()

@@ -510,6 +510,21 @@ def test_hung_accelerator_has_old_numbers(far, ends):
     far.assert_no_resets()
 
 
+def test_quiet_connection_that_was_there_before(far, ends):
+    """Without the SYN, the unit of a window is unknown: 63 may be 63 KiB. The hosts have exchanged
+    a few bytes, which prove no unit, and nevertheless get data at once."""
+    for a in far.accel.values():
+        a.stop()
+    with connection(ends, 7100) as (client, server):
+        client.sendall(b'x')
+        receive(server, 1)
+        far.ready()
+        wait_taken_again(far, client, server)
+        sent, got = digest_across(client, server)
+        assert sent == got
+    far.assert_no_resets()
+
+
 @pytest.mark.parametrize('quiet_s', [0, 8])
 def test_leond_killed_beside_a_quiet_connection(far, ends, quiet_s):
     """The data between the start of the next leond and the return of leon-accel bypasses

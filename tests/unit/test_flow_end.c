@@ -64,11 +64,32 @@ static void test_lately(void **state)
 	assert_int_equal(e.again, 0);
 }
 
+static uint8_t scale_of(uint16_t widest, uint8_t seen)
+{
+	struct flow_end e = { .widest = widest, .scale_seen = seen };
+
+	return flow_end_scale(&e);
+}
+
+/* Without the SYN, the widest window of the host counts as at most 64 KiB. */
+static void test_scale_without_syn(void **state)
+{
+	(void)state;
+	assert_int_equal(scale_of(63, 0), 10);
+	assert_int_equal(scale_of(502, 0), 7);
+	assert_int_equal(scale_of(64240, 0), 0);
+	assert_int_equal(scale_of(1, 0), TCP_SCALE_MAX);
+	assert_int_equal(scale_of(0, 0), 0); /* no window was seen */
+	/* Bytes in flight prove a larger one. */
+	assert_int_equal(scale_of(502, 9), 9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sent_twice),
 		cmocka_unit_test(test_lately),
+		cmocka_unit_test(test_scale_without_syn),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

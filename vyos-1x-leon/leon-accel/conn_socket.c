@@ -35,17 +35,15 @@ static uint16_t clamp_mss(uint16_t mss)
 
 static uint16_t mss_of(const struct flow *f)
 {
-	uint16_t mss = f->near.syn.mss;
+	uint16_t least = f->key.near.family == 4 ? MSS_V4_MIN : MSS_V6_MIN;
+	uint16_t seen = (uint16_t)(f->far.largest + (f->far.has_ts ? TS_OPTION_LEN : 0));
 
-	if (!mss && f->far.largest)
-		mss = (uint16_t)(f->far.largest + (f->far.has_ts ? TS_OPTION_LEN : 0));
-	if (!mss)
-		mss = f->key.near.family == 4 ? MSS_V4_MIN : MSS_V6_MIN;
-	return clamp_mss(mss);
+	/* Without a SYN: every host accepts the least one. */
+	return clamp_mss(f->near.syn.mss ? f->near.syn.mss : seen > least ? seen : least);
 }
 
-/* Shifts of received and stated windows. If no SYN was seen, received windows use the proven shift
- * and stated windows use the largest shift. Both are then too small, never too large. */
+/* Shifts of received and stated windows. If no SYN was seen, stated windows use the largest shift,
+ * and are too small, never too large. */
 static void choose_scales(const struct flow *f, struct proxy_sock *s)
 {
 	const struct accel_options *near = &f->near.syn, *far = &f->far.syn;
@@ -58,7 +56,7 @@ static void choose_scales(const struct flow *f, struct proxy_sock *s)
 		return;
 	}
 	s->scaling = true;
-	s->near_scale = f->near.scale_seen;
+	s->near_scale = flow_end_scale(&f->near);
 	s->far_scale = TCP_SCALE_MAX;
 	s->receive_window = RECEIVE_WINDOW_BLIND;
 	s->sack = f->near.sack_seen || f->far.sack_seen;

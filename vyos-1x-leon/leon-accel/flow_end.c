@@ -115,3 +115,13 @@ void flow_end_see_window(struct flow_end *near, const struct flow_end *far)
 	       (uint32_t)near->window << near->scale_seen < flight)
 		near->scale_seen++;
 }
+
+uint8_t flow_end_scale(const struct flow_end *e)
+{
+	uint8_t scale = e->scale_seen;
+
+	while (scale < TCP_SCALE_MAX && e->widest &&
+	       (uint32_t)e->widest << (scale + 1) <= UINT16_MAX)
+		scale++;
+	return scale;
+}
