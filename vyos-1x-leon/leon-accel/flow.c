@@ -13,7 +13,6 @@
 
 #define DRAIN_RTTS    3
 #define DRAIN_MIN_MS  500
-#define ANSWER_MAX_MS 10000 /* lifetime of a silent inter-proxy connection */
 #define RETURN_MAX_MS 20000
 #define PROOF_MIN_MS  1000
 #define PROOF_TRIES   2 /* a segment to the kernel may be lost */
@@ -333,8 +332,6 @@ void flow_tick(struct flow *f, int64_t rtt_ms, mono_t now)
 	if ((f->state == FLOW_DRAINING && age > drain_ms) ||
 	    (f->state == FLOW_OFFERED && age > drain_ms + rtt_ms))
 		flow_refuse(f, ACCEL_NOT_DRAINED, now);
-	else if (f->state == FLOW_ACCEPTED && age > ANSWER_MAX_MS)
-		flow_reset(f, false, now);
 	if (f->state != FLOW_RETURNING || !f->leader || age <= RETURN_MAX_MS)
 		return;
 	flow_notify(f, ACCEL_TAKE);

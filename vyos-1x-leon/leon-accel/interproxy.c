@@ -185,14 +185,13 @@ static bool look(int fd, struct interproxy_sample *s)
 	return true;
 }
 
-void interproxy_prepare(struct interproxy *c, int fd, int timeout_ms)
+void interproxy_prepare(struct interproxy *c, int fd)
 {
 	int one = 1, unsent = UNSENT_MIN;
 
 	*c = (struct interproxy){ .unsent = UNSENT_MIN };
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof(unsent));
-	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout_ms, sizeof(timeout_ms));
 	/* The default congestion control of the kernel serves if BBR is not available. */
 	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "bbr", 3) < 0)
 		log_info("accel", "no BBR for carriers: %s", strerror(errno));

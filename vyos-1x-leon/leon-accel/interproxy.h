@@ -121,7 +121,7 @@ uint64_t interproxy_rate(const struct interproxy *c, const struct interproxy_sam
 bool interproxy_may_restart(struct interproxy *c, const struct interproxy_sample *s, mono_t now);
 
 /* Configures a new socket. */
-void interproxy_prepare(struct interproxy *c, int fd, int timeout_ms);
+void interproxy_prepare(struct interproxy *c, int fd);
 /* Called if data is sent. */
 void interproxy_use(struct interproxy *c, int fd, uint32_t rtt_us, mono_t now);
 /* Called now and then while data is sent. */

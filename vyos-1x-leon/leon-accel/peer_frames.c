@@ -13,7 +13,7 @@
 
 #define PACK_LEVEL 1
 
-static bool take_hello(struct accel_peer *p, const struct accel_frame *f)
+static bool take_hello(struct accel_peer *p, const struct accel_frame *f, mono_t now)
 {
 	char id[NODE_ID_STRLEN];
 
@@ -25,7 +25,7 @@ static bool take_hello(struct accel_peer *p, const struct accel_frame *f)
 	if (p->window_log)
 		p->packer = packer_new(p->window_log, PACK_LEVEL);
 	p->state = PEER_UP;
-	p->ponged = p->received;
+	p->ponged = now;
 	peer_counted(p)->reached = true;
 	log_notice("accel", "carrier is up node=%s", node_id_format(p->id, id, sizeof(id)));
 	return true;
@@ -63,6 +63,20 @@ static bool take_data(struct accel_peer *p, const struct accel_frame *f)
 	return false;
 }
 
+/* The sender is bound until the answer, so an ACCEPT of an ended stream has one, too. */
+static bool take_accept(struct accel_peer *p, const struct accel_frame *f, mono_t now)
+{
+	const struct accel_frame no = { .type = ACCEL_REFUSE,
+					.stream = f->stream,
+					.refuse = { ACCEL_NOT_NOW } };
+	struct stream *s = streams_find(p->streams, f->stream);
+
+	if (s)
+		return conn_message(s->conn, f, now);
+	peer_notify(p, &no);
+	return true;
+}
+
 /* Notes a refusal of the node, or a sign of a free place: OFFER or ACCEPT. */
 static void learn_of_places(struct accel_peer *p, const struct accel_frame *f, mono_t now)
 {
@@ -91,7 +105,7 @@ bool peer_take(struct accel_peer *p, const struct accel_frame *f, mono_t now)
 	struct stream *s;
 
 	if (f->type == ACCEL_HELLO)
-		return take_hello(p, f);
+		return take_hello(p, f, now);
 	if (p->state != PEER_UP)
 		return false;
 	learn_of_places(p, f, now);
@@ -117,6 +131,8 @@ bool peer_take(struct accel_peer *p, const struct accel_frame *f, mono_t now)
 		if (s)
 			migrated_forwarded(s->conn, f, now);
 		return true;
+	case ACCEL_ACCEPT:
+		return take_accept(p, f, now);
 	default:
 		/* A stream that ended here while the message was in transit. */
 		s = streams_find(p->streams, f->stream);

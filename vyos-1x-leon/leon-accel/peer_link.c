@@ -212,13 +212,13 @@ static void read_all(struct accel_peer *p, mono_t now)
 		peer_down(p, n ? strerror(errno) : "closed by the other node", now);
 		return;
 	}
-	p->received = now;
+	p->silent = 0;
 	fifo_added(&p->in, (size_t)n);
 	take_frames(p, now);
 }
 
 /* Reports the size of the window for unpacking, which counts against the budget of this node. */
-void peer_greet(struct accel_peer *p, mono_t now)
+void peer_greet(struct accel_peer *p)
 {
 	struct accel_frame f = { .type = ACCEL_HELLO, .hello = { ACCEL_VERSION, p->e->self, 0 } };
 
@@ -227,7 +227,7 @@ void peer_greet(struct accel_peer *p, mono_t now)
 		p->unpacker = unpacker_new(p->reserved);
 	f.hello.window_log = p->unpacker ? p->reserved : 0;
 	p->state = PEER_GREETING;
-	p->received = now;
+	p->silent = 0;
 	peer_notify(p, &f);
 }
 
@@ -242,7 +242,7 @@ static void on_event(void *arg, int fd, uint32_t events)
 	}
 	if (p->state == PEER_CONNECTING && events & EPOLLOUT) {
 		watch(p, false);
-		peer_greet(p, now);
+		peer_greet(p);
 	}
 	if (events & (EPOLLIN | EPOLLERR | EPOLLHUP))
 		read_all(p, now);
@@ -282,13 +282,14 @@ void peer_begin(struct accel_peer *p, int fd, enum peer_state state, mono_t now)
 {
 	p->fd = fd;
 	p->state = state;
-	p->since = p->received = p->not_before = now;
+	p->since = p->not_before = now;
+	p->silent = 0;
 	p->watched = EPOLLIN | (state == PEER_CONNECTING ? EPOLLOUT : 0u);
 	p->e->n_interproxies++;
 	p->last_stream = 0;
 	p->far_room = 0;
 	p->somebody_waits = p->refuses = false;
-	interproxy_prepare(&p->interproxy, fd, PEER_SILENT_MS);
+	interproxy_prepare(&p->interproxy, fd);
 	loop_fd_add(p->e->loop, fd, p->watched, on_event, p);
 }
 

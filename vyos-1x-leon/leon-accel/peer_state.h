@@ -42,7 +42,8 @@ struct accel_peer {
 	bool somebody_waits; /* A stream waits for free space. */
 	bool refuses;	     /* The node has no place, or refuses all connections of this node. */
 	enum accel_reason refusal;
-	mono_t since, received, learned, ponged;
+	mono_t since, learned, ponged;
+	unsigned silent;   /* Seconds of the loop since the last byte of the node. */
 	mono_t not_before; /* Earliest time of another attempt with the node. */
 	struct interproxy interproxy;
 	uint32_t mtu, first_segments; /* Values of the route. 0: there is no route. */
@@ -69,7 +70,7 @@ bool peer_take(struct accel_peer *p, const struct accel_frame *f, mono_t now);
 bool peer_fit_route(struct accel_peer *p);
 /* Uses the socket for the inter-proxy connection. */
 void peer_begin(struct accel_peer *p, int fd, enum peer_state state, mono_t now);
-void peer_greet(struct accel_peer *p, mono_t now);
+void peer_greet(struct accel_peer *p);
 void peer_connect(struct accel_peer *p, mono_t now);
 void peer_ping(struct accel_peer *p, mono_t now);
 void peer_down(struct accel_peer *p, const char *reason, mono_t now);

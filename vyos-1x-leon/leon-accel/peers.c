@@ -89,7 +89,7 @@ void peer_accept(struct engine *e, int fd, mono_t now)
 		return;
 	}
 	peer_begin(p, fd, PEER_GREETING, now);
-	peer_greet(p, now);
+	peer_greet(p);
 }
 
 void peer_learn(struct engine *e, const struct accel_notify_frame *f, mono_t now)
@@ -129,7 +129,10 @@ static void second(struct accel_peer *p, mono_t now)
 			peer_connect(p, now);
 		return;
 	}
-	if (mono_sub_ms(now, p->received) > PEER_SILENT_MS)
+	/* Seconds of this loop: a process without processor time hears nobody. The ticks of an end
+	 * are shorter. */
+	p->silent += !p->e->stopping;
+	if (p->silent > PEER_SILENT_MS / 1000)
 		peer_down(p, "silent", now);
 	else if (!buffers_fit(&p->interproxy.buffers, p->fd, p->e->n_interproxies, now))
 		peer_down(p, "kernel buffers exceed the share", now);
