@@ -197,14 +197,15 @@ static void lab_purge(void *arg, uint16_t slot)
 	(void)slot;
 }
 
-static void lab_master_key(void *arg, const char *secret, uint32_t vni, uint8_t out[MASTER_KEY_LEN])
+static void lab_master_key(void *arg, enum stretch_kind kind, const char *secret, uint32_t vni,
+			   uint8_t out[MASTER_KEY_LEN])
 {
 	static struct stretcher *stretcher;
 
 	(void)arg;
 	if (!stretcher)
 		stretcher = stretcher_new();
-	stretcher_master(stretcher, secret, vni, out);
+	stretcher_master(stretcher, kind, secret, vni, out);
 }
 
 static struct overlay *lab_node(struct lab *l, struct lab_side *side, enum overlay_who who,

@@ -529,7 +529,8 @@ static mono_t op_precise_now(void *arg)
 	return mono_add_us(sim_now(n->sim), n->held_lie_us);
 }
 
-void sim_master_key(void *arg, const char *secret, uint32_t vni, uint8_t out[MASTER_KEY_LEN])
+void sim_master_key(void *arg, enum stretch_kind kind, const char *secret, uint32_t vni,
+		    uint8_t out[MASTER_KEY_LEN])
 {
 	/* Computed once for all nodes of all tests. */
 	static struct stretcher *stretcher;
@@ -537,7 +538,7 @@ void sim_master_key(void *arg, const char *secret, uint32_t vni, uint8_t out[MAS
 	(void)arg;
 	if (!stretcher)
 		stretcher = stretcher_new();
-	stretcher_master(stretcher, secret, vni, out);
+	stretcher_master(stretcher, kind, secret, vni, out);
 }
 
 static const struct overlay_ops ops = {

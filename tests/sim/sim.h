@@ -154,7 +154,8 @@ void sim_flow_mark(struct sim_flow *f);
 int64_t sim_flow_gap_ms(const struct sim_flow *f);
 
 /* Key material of nodes, computed once for each secret. */
-void sim_master_key(void *arg, const char *secret, uint32_t vni, uint8_t out[MASTER_KEY_LEN]);
+void sim_master_key(void *arg, enum stretch_kind kind, const char *secret, uint32_t vni,
+		    uint8_t out[MASTER_KEY_LEN]);
 
 /* --- the attacker: a datagram from any address straight into the Internet --- */
 void sim_inject(struct sim *s, const struct endpoint *from, unsigned to, const void *data,

@@ -40,7 +40,7 @@ static size_t make_hello(const struct sim *s, uint8_t *buf, size_t size, const c
 	int len;
 
 	if (secret)
-		sim_master_key(NULL, secret, vni, master);
+		sim_master_key(NULL, STRETCH_SCRYPT, secret, vni, master);
 	k = keyring_new(secret ? master : NULL, vni);
 	m.hello.session_mine = mine;
 	m.hello.incarnation = incarnation;
@@ -515,7 +515,7 @@ static void test_observed_is_signed(void **state)
 	int len;
 
 	(void)state;
-	sim_master_key(NULL, SIM_SECRET, o->vni, master);
+	sim_master_key(NULL, STRETCH_SCRYPT, SIM_SECRET, o->vni, master);
 	k = keyring_new(master, o->vni);
 	m.hello.session_mine = session_theirs(p->cur);
 	m.hello.session_yours = session_mine(p->cur);

@@ -18,7 +18,7 @@ static inline const uint8_t *sample_master(const char *secret, uint32_t vni)
 		return NULL;
 	if (!s)
 		s = stretcher_new();
-	stretcher_master(s, secret, vni, master[next++ % 4]);
+	stretcher_master(s, STRETCH_SCRYPT, secret, vni, master[next++ % 4]);
 	return master[(next - 1) % 4];
 }
 

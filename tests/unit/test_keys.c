@@ -539,7 +539,7 @@ static void test_a_guess_is_dear(void **state)
 	int64_t dear, cheap, start = cpu_ns();
 
 	(void)state;
-	stretch_secret(SECRET, VNI, master);
+	stretch_secret(STRETCH_SCRYPT, SECRET, VNI, master);
 	dear = cpu_ns() - start;
 	assert_golden("master-key", master, sizeof(master));
 	start = cpu_ns();
@@ -547,17 +547,20 @@ static void test_a_guess_is_dear(void **state)
 		kdf(SECRET, strlen(SECRET), "LEON 1", 6, "guard", 5, key, sizeof(key));
 	cheap = cpu_ns() - start;
 	assert_true(dear > cheap);
-	stretcher_master(s, SECRET, VNI, again);
+	stretcher_master(s, STRETCH_SCRYPT, SECRET, VNI, again);
 	assert_memory_equal(master, again, sizeof(master));
 	start = cpu_ns();
 	for (unsigned i = 0; i < 20; i++)
-		stretcher_master(s, SECRET, VNI, again);
+		stretcher_master(s, STRETCH_SCRYPT, SECRET, VNI, again);
 	assert_true(cpu_ns() - start < dear);
 	assert_memory_equal(master, again, sizeof(master));
-	stretcher_master(s, SECRET, VNI + 1, again);
+	stretcher_master(s, STRETCH_SCRYPT, SECRET, VNI + 1, again);
 	assert_memory_not_equal(master, again, sizeof(master));
-	stretcher_master(s, SECRET " ", VNI, again);
+	stretcher_master(s, STRETCH_SCRYPT, SECRET " ", VNI, again);
 	assert_memory_not_equal(master, again, sizeof(master));
+	/* The cache distinguishes the two derivations. */
+	stretcher_master(s, STRETCH_PBKDF2, SECRET, VNI, again);
+	assert_golden("master-key-pbkdf2", again, sizeof(again));
 	stretcher_free(s);
 }
 

@@ -197,9 +197,11 @@ static uint64_t op_wall_us(void *arg)
 }
 
 /* The key derivation from a secret takes a second, and the simulation needs no secrecy. */
-static void op_master_key(void *arg, const char *secret, uint32_t vni, uint8_t out[MASTER_KEY_LEN])
+static void op_master_key(void *arg, enum stretch_kind kind, const char *secret, uint32_t vni,
+			  uint8_t out[MASTER_KEY_LEN])
 {
 	(void)arg;
+	(void)kind;
 	(void)secret;
 	(void)vni;
 	memset(out, 1, MASTER_KEY_LEN);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * AES-256-GCM, ChaCha20-Poly1305, HMAC and HKDF with SHA-256, scrypt, X25519 and Ed25519 over
- * libcrypto, and random bytes from the kernel. The only file that includes OpenSSL. crypto/keys.c
- * calls it on the control thread, crypto/seal.c also on the workers. An aead belongs to the thread
- * that uses it. Never logs; a failure of libcrypto itself is a bug.
+ * AES-256-GCM, ChaCha20-Poly1305, HMAC and HKDF with SHA-256, scrypt, PBKDF2, X25519 and Ed25519
+ * over libcrypto, and random bytes from the kernel. The only file that includes OpenSSL.
+ * crypto/keys.c calls it on the control thread, crypto/seal.c also on the workers. An aead belongs
+ * to the thread that uses it. Never logs; a failure of libcrypto itself is a bug.
  */
 #include "crypto/aead.h"
 
@@ -18,6 +18,7 @@
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/kdf.h>
 #include <openssl/params.h>
 
 #include "base/log.h"
@@ -25,11 +26,12 @@
 
 #define HASH_LEN     32
 #define KDF_INFO_MAX 128
-/* scrypt parameters are part of the protocol: all nodes of an overlay must derive the same key. */
+/* The parameters are part of the protocol: all nodes of an overlay must derive the same key. */
 #define SCRYPT_N	  16384
 #define SCRYPT_R	  8
 #define SCRYPT_P	  1
 #define SCRYPT_MEMORY_MAX (32u << 20)
+#define PBKDF2_ITERATIONS 600000
 #define KDF_OUT_MAX	  (2 * HASH_LEN)
 #define AEAD_INPUT_MAX	  (1u << 20) /* far above any datagram, far below INT_MAX */
 
@@ -188,9 +190,15 @@ void kdf(const void *secret, size_t secret_len, const void *salt, size_t salt_le
 	x_wipe(input, sizeof(input));
 }
 
-void stretch(const void *secret, size_t secret_len, const void *salt, size_t salt_len,
-	     uint8_t out[AEAD_KEY_LEN])
+void stretch(enum stretch_kind kind, const void *secret, size_t secret_len, const void *salt,
+	     size_t salt_len, uint8_t out[AEAD_KEY_LEN])
 {
+	if (kind == STRETCH_PBKDF2) {
+		if (!PKCS5_PBKDF2_HMAC(secret, (int)secret_len, salt, (int)salt_len,
+				       PBKDF2_ITERATIONS, EVP_sha256(), AEAD_KEY_LEN, out))
+			bug("libcrypto has no PBKDF2");
+		return;
+	}
 	if (!EVP_PBE_scrypt(secret, secret_len, salt, salt_len, SCRYPT_N, SCRYPT_R, SCRYPT_P,
 			    SCRYPT_MEMORY_MAX, out, AEAD_KEY_LEN))
 		bug("libcrypto has no scrypt, or memory for scrypt is lacking");
@@ -308,4 +316,82 @@ bool sign_verify(const uint8_t public[DH_KEY_LEN], const void *data, size_t len,
 	EVP_MD_CTX_free(ctx);
 	EVP_PKEY_free(key);
 	return ok;
+}
+
+static bool has_cipher(const char *name)
+{
+	EVP_CIPHER *c = EVP_CIPHER_fetch(NULL, name, NULL);
+
+	EVP_CIPHER_free(c);
+	return c;
+}
+
+static bool has_kdf(const char *name)
+{
+	EVP_KDF *k = EVP_KDF_fetch(NULL, name, NULL);
+
+	EVP_KDF_free(k);
+	return k;
+}
+
+static bool has_hmac(void)
+{
+	uint8_t hash[HASH_LEN];
+
+	return HMAC(EVP_sha256(), "", 0, hash, 0, hash, NULL);
+}
+
+/* A provider may have the key and not its operation, so the operation itself is tried. */
+static bool has_x25519(void)
+{
+	static const uint8_t secret[DH_KEY_LEN] = { 1 };
+	EVP_PKEY *key = EVP_PKEY_new_raw_private_key(EVP_PKEY_X25519, NULL, secret, DH_KEY_LEN);
+	EVP_PKEY_CTX *ctx = key ? EVP_PKEY_CTX_new(key, NULL) : NULL;
+	bool ok = ctx && EVP_PKEY_derive_init(ctx) > 0;
+
+	EVP_PKEY_CTX_free(ctx);
+	EVP_PKEY_free(key);
+	return ok;
+}
+
+static bool has_ed25519(void)
+{
+	static const uint8_t secret[DH_KEY_LEN] = { 1 };
+	EVP_PKEY *key = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, secret, DH_KEY_LEN);
+	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+	bool ok = key && ctx && EVP_DigestSignInit(ctx, NULL, NULL, NULL, key) > 0;
+
+	EVP_MD_CTX_free(ctx);
+	EVP_PKEY_free(key);
+	return ok;
+}
+
+bool primitive_is_permitted(enum primitive p)
+{
+	switch (p) {
+	case PRIMITIVE_AES_256_GCM:
+		return has_cipher("AES-256-GCM");
+	case PRIMITIVE_HMAC_SHA_256:
+		return has_hmac();
+	case PRIMITIVE_X25519:
+		return has_x25519();
+	case PRIMITIVE_ED25519:
+		return has_ed25519();
+	case PRIMITIVE_CHACHA20_POLY1305:
+		return has_cipher("ChaCha20-Poly1305");
+	case PRIMITIVE_SCRYPT:
+		return has_kdf("SCRYPT");
+	case PRIMITIVE_PBKDF2:
+		return has_kdf("PBKDF2");
+	}
+	return false;
+}
+
+const char *primitive_name(enum primitive p)
+{
+	static const char *const name[] = { "AES-256-GCM", "HMAC-SHA-256",	"X25519",
+					    "Ed25519",	   "ChaCha20-Poly1305", "scrypt",
+					    "PBKDF2" };
+
+	return name[p];
 }

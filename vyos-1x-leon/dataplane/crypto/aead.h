@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * AES-256-GCM, ChaCha20-Poly1305, HKDF/HMAC-SHA-256, scrypt, X25519, Ed25519 and random bytes over
- * libcrypto; the only user of OpenSSL. Contexts are not shared between threads.
+ * AES-256-GCM, ChaCha20-Poly1305, HKDF/HMAC-SHA-256, scrypt, PBKDF2, X25519, Ed25519 and random
+ * bytes over libcrypto; the only user of OpenSSL. Contexts are not shared between threads.
  */
 #pragma once
 
@@ -54,10 +54,14 @@ int aead_open(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const void *a
 /* HKDF-SHA-256 (RFC 5869). out_len at most 64. */
 void kdf(const void *secret, size_t secret_len, const void *salt, size_t salt_len, const void *info,
 	 size_t info_len, void *out, size_t out_len);
-/* scrypt (RFC 7914) with N = 2^14, r = 8, p = 1 and 32 bytes of output. Each guess of a secret
- * costs about 80 ms and 16 MiB. */
-void stretch(const void *secret, size_t secret_len, const void *salt, size_t salt_len,
-	     uint8_t out[AEAD_KEY_LEN]);
+/*
+ * Derivation from a secret that people choose, with 32 bytes of output. scrypt (RFC 7914) with
+ * N = 2^14, r = 8, p = 1: each guess of a secret costs about 80 ms and 16 MiB. PBKDF2 (RFC 8018)
+ * with HMAC-SHA-256 and 600,000 iterations: FIPS providers have it, and a guess needs no memory.
+ */
+enum stretch_kind { STRETCH_SCRYPT, STRETCH_PBKDF2 };
+void stretch(enum stretch_kind kind, const void *secret, size_t secret_len, const void *salt,
+	     size_t salt_len, uint8_t out[AEAD_KEY_LEN]);
 /* HMAC-SHA-256, first out_len (at most 32) bytes. */
 void keyed_hash(const uint8_t key[AEAD_KEY_LEN], const void *data, size_t len, void *out,
 		size_t out_len);
@@ -74,6 +78,22 @@ void sign_make(const uint8_t secret[DH_KEY_LEN], const void *data, size_t len,
 	       uint8_t out[SIGNATURE_LEN]);
 bool sign_verify(const uint8_t public[DH_KEY_LEN], const void *data, size_t len,
 		 const uint8_t signature[SIGNATURE_LEN]);
+
+/*
+ * Primitives that the configuration of libcrypto can refuse, such as default_properties = fips=yes.
+ * The functions above abort without their primitive, so callers ask first.
+ */
+enum primitive {
+	PRIMITIVE_AES_256_GCM,
+	PRIMITIVE_HMAC_SHA_256,
+	PRIMITIVE_X25519,
+	PRIMITIVE_ED25519,
+	PRIMITIVE_CHACHA20_POLY1305,
+	PRIMITIVE_SCRYPT,
+	PRIMITIVE_PBKDF2,
+};
+bool primitive_is_permitted(enum primitive p);
+const char *primitive_name(enum primitive p);
 
 /* Fills a buffer with random bytes; aborts if the kernel provides none. */
 void random_bytes(void *out, size_t len);

@@ -337,12 +337,21 @@ static struct seal *derive_data(const struct keyring *k, const uint8_t material[
 	return data;
 }
 
+/* Returns false if libcrypto refuses the cipher that a peer requires, such as ChaCha20-Poly1305
+ * with a FIPS provider. */
+static bool is_cipher_permitted(const struct keyring *k, const struct session_terms *t)
+{
+	return k->n_workers == 0 ||
+	       seal_agree(k->offer, t->their_offer) != SEAL_CHACHA20_POLY1305 ||
+	       primitive_is_permitted(PRIMITIVE_CHACHA20_POLY1305);
+}
+
 struct session *session_new(const struct keyring *k, const struct session_terms *t)
 {
 	struct session *s;
 	uint8_t material[AEAD_KEY_LEN];
 
-	if (k->n && session_material(k, t, material))
+	if (k->n && (!is_cipher_permitted(k, t) || session_material(k, t, material)))
 		return NULL;
 	s = x_new(struct session);
 	s->mine = t->mine;

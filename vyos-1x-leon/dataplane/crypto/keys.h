@@ -87,7 +87,8 @@ struct session_terms {
 	uint8_t their_offer;		   /* seal_offer() of the peer */
 	uint32_t their_ids[SECRETS_MAX];   /* keyring_ids() of the peer */
 };
-/* Returns NULL if the peer's public key is invalid or the nodes have no common secret. Call the
+/* Returns NULL if the peer's public key is invalid, the nodes have no common secret, or libcrypto
+ * refuses the common cipher. Call the
  * function only for a peer that echoed `mine`, because a call costs one DH operation. */
 struct session *session_new(const struct keyring *k, const struct session_terms *t);
 /* The bits of an own session value that form this node's part of the data epoch. */

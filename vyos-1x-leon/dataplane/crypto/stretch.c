@@ -10,12 +10,11 @@
 #include "base/mem.h"
 #include "crypto/aead.h"
 
-#define SALT_WORD "LEON 1"
-#define SALT_LEN  (sizeof(SALT_WORD) - 1 + 3)
+#define SALT_MAX  32
 #define KNOWN_MAX 8 /* secrets in use, and those of a pending change */
 
 struct known {
-	uint8_t name[AEAD_KEY_LEN]; /* name of secret and VNI; all zero: free */
+	uint8_t name[AEAD_KEY_LEN]; /* name of derivation, secret and VNI; all zero: free */
 	uint8_t master[MASTER_KEY_LEN];
 };
 
@@ -26,21 +25,27 @@ struct stretcher {
 	unsigned next; /* index of the next replacement */
 };
 
-/* The salt contains the VNI, so a table of guesses is valid for one overlay only. */
-static void salt_of(uint32_t vni, uint8_t salt[SALT_LEN])
+/* The salt contains the VNI, so a table of guesses is valid for one overlay only. FIPS providers
+ * require 16 bytes for PBKDF2. Returns the length. */
+static size_t salt_of(enum stretch_kind kind, uint32_t vni, uint8_t salt[SALT_MAX])
 {
-	memcpy(salt, SALT_WORD, SALT_LEN - 3);
-	salt[SALT_LEN - 3] = (uint8_t)(vni >> 16);
-	salt[SALT_LEN - 2] = (uint8_t)(vni >> 8);
-	salt[SALT_LEN - 1] = (uint8_t)vni;
+	const char *word = kind == STRETCH_PBKDF2 ? "LEON 1 PBKDF2-SHA-256" : "LEON 1";
+	size_t len = strlen(word);
+
+	memcpy(salt, word, len);
+	salt[len++] = (uint8_t)(vni >> 16);
+	salt[len++] = (uint8_t)(vni >> 8);
+	salt[len++] = (uint8_t)vni;
+	return len;
 }
 
-void stretch_secret(const char *secret, uint32_t vni, uint8_t master[MASTER_KEY_LEN])
+void stretch_secret(enum stretch_kind kind, const char *secret, uint32_t vni,
+		    uint8_t master[MASTER_KEY_LEN])
 {
-	uint8_t salt[SALT_LEN];
+	uint8_t salt[SALT_MAX];
+	size_t len = salt_of(kind, vni, salt);
 
-	salt_of(vni, salt);
-	stretch(secret, strlen(secret), salt, sizeof(salt), master);
+	stretch(kind, secret, strlen(secret), salt, len, master);
 }
 
 struct stretcher *stretcher_new(void)
@@ -61,28 +66,28 @@ void stretcher_free(struct stretcher *s)
 
 /* A fast keyed hash suffices for the name: a reader of this memory finds the master key beside
  * it. */
-static void name_of(const struct stretcher *s, const char *secret, uint32_t vni,
-		    uint8_t name[AEAD_KEY_LEN])
+static void name_of(const struct stretcher *s, enum stretch_kind kind, const char *secret,
+		    uint32_t vni, uint8_t name[AEAD_KEY_LEN])
 {
-	uint8_t salt[SALT_LEN];
+	uint8_t salt[SALT_MAX];
+	size_t len = salt_of(kind, vni, salt);
 
-	salt_of(vni, salt);
-	kdf(secret, strlen(secret), s->key, sizeof(s->key), salt, sizeof(salt), name, AEAD_KEY_LEN);
+	kdf(secret, strlen(secret), s->key, sizeof(s->key), salt, len, name, AEAD_KEY_LEN);
 }
 
-void stretcher_master(struct stretcher *s, const char *secret, uint32_t vni,
+void stretcher_master(struct stretcher *s, enum stretch_kind kind, const char *secret, uint32_t vni,
 		      uint8_t master[MASTER_KEY_LEN])
 {
 	struct known *k;
 	uint8_t name[AEAD_KEY_LEN];
 
-	name_of(s, secret, vni, name);
+	name_of(s, kind, secret, vni, name);
 	for (k = s->known; k < s->known + KNOWN_MAX; k++)
 		if (memcmp(k->name, name, sizeof(name)) == 0)
 			break;
 	if (k == s->known + KNOWN_MAX) {
 		k = &s->known[s->next++ % KNOWN_MAX];
-		stretch_secret(secret, vni, k->master);
+		stretch_secret(kind, secret, vni, k->master);
 		memcpy(k->name, name, sizeof(name));
 	}
 	memcpy(master, k->master, MASTER_KEY_LEN);

@@ -49,11 +49,24 @@ struct arguments {
 	bool check;
 };
 
+static bool can_make_keys(void)
+{
+	char err[256];
+
+	if (!conf_base_refused(err, sizeof(err)))
+		return true;
+	fprintf(stderr, "leond: %s\n", err);
+	return false;
+}
+
 static int generate_identity(const char *path)
 {
 	char public[HEX_LEN(DH_KEY_LEN) + 1];
-	int r = identity_generate(path, public);
+	int r;
 
+	if (!can_make_keys())
+		return 1;
+	r = identity_generate(path, public);
 	if (r < 0) {
 		fprintf(stderr, "%s: %s\n", path,
 			r == -EEXIST ? "is there already; an identity is never written over"

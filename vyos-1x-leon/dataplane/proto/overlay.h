@@ -73,7 +73,7 @@ struct overlay_ops {
 	uint64_t (*wall_us)(void *arg);
 	/* Returns the master key of a secret (crypto/stretch.h) from a cache of the host. NULL:
 	 * computed each time. */
-	void (*master_key)(void *arg, const char *secret, uint32_t vni,
+	void (*master_key)(void *arg, enum stretch_kind kind, const char *secret, uint32_t vni,
 			   uint8_t out[MASTER_KEY_LEN]);
 	/* Current time with higher precision than loop_now(), for exact round-trip times and run
 	 * times. NULL (simulation): the time of the loop is exact. */

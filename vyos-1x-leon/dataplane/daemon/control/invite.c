@@ -169,6 +169,10 @@ static enum command_result answer_token(struct command *c, const struct token *t
 		return command_refuse(
 			c, "no reachable address of a member is known; name an address: leonctl "
 			   "invite ADDRESS");
+	if (c->d->conf->derivation != STRETCH_SCRYPT)
+		return command_refuse(
+			c, "a token cannot carry authentication.derivation; copy the configuration "
+			   "of this node instead");
 	if (!can_be_used(c, t))
 		return CMD_FAILED;
 	if (!token_encode(t, text))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Reads the configuration file and passes its text to conf_parse(). The text may contain the
- * pre-shared secret, so the buffer is wiped. Control thread and --check.
+ * pre-shared secret, so the buffer is wiped. Refuses a configuration whose algorithms libcrypto
+ * does not permit. Control thread and --check.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,47 @@
 #include "io/file.h"
 
 #define CONFIG_FILE_MAX (4u << 20)
+
+static bool say_refused(const char *key, enum primitive p, const char *remedy, char *err,
+			size_t err_len)
+{
+	if (primitive_is_permitted(p))
+		return false;
+	snprintf(err, err_len, "%sOpenSSL of this host does not permit %s%s", key,
+		 primitive_name(p), remedy);
+	return true;
+}
+
+bool conf_base_refused(char *err, size_t err_len)
+{
+	static const enum primitive base[] = { PRIMITIVE_AES_256_GCM, PRIMITIVE_HMAC_SHA_256,
+					       PRIMITIVE_X25519, PRIMITIVE_ED25519 };
+
+	for (size_t i = 0; i < sizeof(base) / sizeof(*base); i++)
+		if (say_refused("", base[i],
+				", which each node needs; see default_properties in openssl.cnf",
+				err, err_len))
+			return true;
+	return false;
+}
+
+/* Configurations of OpenSSL such as fips=yes refuse algorithms. */
+static bool is_refused(const struct conf *c, char *err, size_t err_len)
+{
+	if (conf_base_refused(err, err_len))
+		return true;
+	if (c->cipher == SEAL_CHOICE_CHACHA20_POLY1305 &&
+	    say_refused("encryption.cipher: ", PRIMITIVE_CHACHA20_POLY1305,
+			"; set auto or aes256gcm", err, err_len))
+		return true;
+	if (!c->secret)
+		return false;
+	return c->derivation == STRETCH_PBKDF2
+		       ? say_refused("authentication.derivation: ", PRIMITIVE_PBKDF2,
+				     "; set scrypt on all nodes", err, err_len)
+		       : say_refused("authentication.derivation: ", PRIMITIVE_SCRYPT,
+				     "; set pbkdf2 on all nodes", err, err_len);
+}
 
 struct conf *conf_read_file(const char *path, char *err, size_t err_len)
 {
@@ -34,6 +76,10 @@ struct conf *conf_read_file(const char *path, char *err, size_t err_len)
 		snprintf(err, err_len, "%s: %s", path, file_error((int)len));
 	else
 		c = conf_parse(text, (size_t)len, reason, sizeof(reason));
+	if (c && is_refused(c, reason, sizeof(reason))) {
+		conf_free(c);
+		c = NULL;
+	}
 	if (len >= 0 && !c)
 		snprintf(err, err_len, "%s: %s", path, reason);
 	if (c && c->secret && (st.st_mode & (S_IROTH | S_IWOTH)))

@@ -6,4 +6,6 @@
 
 #include "daemon/leond.h"
 
+/* Returns true with the reason if libcrypto lacks a primitive that each node needs. */
+bool conf_base_refused(char *err, size_t err_len);
 struct conf *conf_read_file(const char *path, char *err, size_t err_len);

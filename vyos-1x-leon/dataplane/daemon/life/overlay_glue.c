@@ -116,14 +116,14 @@ static mono_t glue_clock(void *arg)
 	return mono_now();
 }
 
-static void glue_master_key(void *arg, const char *secret, uint32_t vni,
+static void glue_master_key(void *arg, enum stretch_kind kind, const char *secret, uint32_t vni,
 			    uint8_t out[MASTER_KEY_LEN])
 {
 	struct leond *d = arg;
 
 	if (!d->stretcher)
 		d->stretcher = stretcher_new();
-	stretcher_master(d->stretcher, secret, vni, out);
+	stretcher_master(d->stretcher, kind, secret, vni, out);
 }
 
 const struct overlay_ops *overlay_glue_ops(void)

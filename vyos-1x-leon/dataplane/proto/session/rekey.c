@@ -192,9 +192,9 @@ void rekey_secrets(struct overlay *o, struct peer *p, const struct msg_secrets *
 static void master_key(const struct overlay *o, const char *secret, uint8_t out[MASTER_KEY_LEN])
 {
 	if (o->ops.master_key)
-		o->ops.master_key(o->arg, secret, o->conf->vni, out);
+		o->ops.master_key(o->arg, o->conf->derivation, secret, o->conf->vni, out);
 	else
-		stretch_secret(secret, o->conf->vni, out);
+		stretch_secret(o->conf->derivation, secret, o->conf->vni, out);
 }
 
 struct keyring *rekey_keyring(const struct overlay *o)
@@ -231,7 +231,12 @@ static bool is_one_gone(const uint32_t old[SECRETS_MAX], const uint32_t new[SECR
 
 uint8_t rekey_offer(const struct conf *c)
 {
-	return seal_offer(c->cipher, c->encryption_disable, aead_aes_is_fast());
+	enum seal_choice cipher = c->cipher;
+
+	/* With FIPS providers, `auto` is the permitted cipher. */
+	if (cipher == SEAL_CHOICE_AUTO && !primitive_is_permitted(PRIMITIVE_CHACHA20_POLY1305))
+		cipher = SEAL_CHOICE_AES_256_GCM;
+	return seal_offer(cipher, c->encryption_disable, aead_aes_is_fast());
 }
 
 /* Offered values contain the previous cipher offer and must not be paired any more. */

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""leond on a host whose OpenSSL permits approved algorithms only (fips=yes). fips_provider.c has
+the algorithms of such hosts; the provider of Debian has none with that property."""
+import os
+import subprocess
+
+import pytest
+
+from lab import line_up, merged, wait_for
+from node import LeonctlError, build_dir, leond_program
+from test_start_messages import ended
+
+SECRET = 'correct-horse-battery'
+PBKDF2 = {'authentication': {'pre-shared-secret': SECRET, 'derivation': 'pbkdf2'}}
+SCRYPT = {'authentication': {'pre-shared-secret': SECRET}}
+PROPERTIES = """openssl_conf = init
+[init]
+alg_section = algorithms
+{more}
+[algorithms]
+default_properties = fips=yes
+"""
+PROVIDER = """providers = providers
+[providers]
+reduced = reduced
+[reduced]
+module = {}
+activate = 1
+"""
+REFUSED_STATUS = 78
+
+
+def openssl(folder, more):
+    path = folder / 'openssl.cnf'
+    path.write_text(PROPERTIES.format(more=more))
+    return ['env', f'OPENSSL_CONF={path}']
+
+
+@pytest.fixture
+def fips(tmp_path):
+    """Words before a command, for the algorithms of a FIPS provider."""
+    return openssl(tmp_path, PROVIDER.format(os.path.join(build_dir(), 'tests/netns/fips_provider.so')))
+
+
+@pytest.fixture
+def nothing(tmp_path):
+    """The same without any provider of the property: every algorithm is refused."""
+    return openssl(tmp_path, '')
+
+
+def check(node, words):
+    node.write_config()
+    done = subprocess.run([*words, leond_program(), '--check', '--config', node.config_file],
+                          capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stderr
+
+
+def pair(lab, first, second, words, only=None):
+    """Two nodes; the first, or both, run with these words."""
+    net = lab(line_up(2), start=False)
+    for node, config in zip(net.node.values(), (first, second)):
+        node.config.update(config)
+        if only in (None, node.name):
+            node.wrapper = words
+    net.start()
+    return net
+
+
+def encryption(net, a, b):
+    return net.node[a].nodes()[net.node[b].node_id]['encryption']
+
+
+@pytest.mark.parametrize('only', [None, 'n0'], ids=['both', 'one'])
+def test_starts_with_what_is_permitted(lab, fips, only):
+    """Sealing by AES-256-GCM, also towards a node without the restriction."""
+    net = pair(lab, PBKDF2, PBKDF2, fips, only)
+    net.joined()
+    net.settle_hosts('n0', 'n1')
+    assert encryption(net, 'n0', 'n1') == encryption(net, 'n1', 'n0') == 'aes256gcm'
+
+
+@pytest.mark.parametrize('config, sentence', [
+    (SCRYPT, 'authentication.derivation: OpenSSL of this host does not permit scrypt; set pbkdf2 on all nodes'),
+    (merged(PBKDF2, {'encryption': {'cipher': 'chacha20poly1305'}}),
+     'encryption.cipher: OpenSSL of this host does not permit ChaCha20-Poly1305; set auto or aes256gcm'),
+], ids=['scrypt', 'chacha'])
+def test_what_is_not_permitted_is_named(lab, fips, config, sentence):
+    """By --check, at the start, and by a reload, which keeps the old configuration."""
+    net = lab(line_up(1, hosts=False), start=False)
+    node = net.node['n0']
+    node.wrapper = fips
+    node.config.update(config)
+    assert check(node, fips) == (1, f'{node.config_file}: {sentence}\n')
+    assert sentence in ended(node)
+    assert node.process.returncode == REFUSED_STATUS
+    node.config.pop('encryption', None)
+    node.config.update(PBKDF2)
+    node.start()
+    node.config.update(config)
+    with pytest.raises(LeonctlError, match='does not permit'):
+        node.reload()
+    assert node.alive()
+
+
+def test_nothing_is_permitted(lab, nothing, tmp_path):
+    """One sentence instead of an abort."""
+    node = lab(line_up(1, hosts=False), start=False).node['n0']
+    node.wrapper = nothing
+    node.config.update(SCRYPT)
+    sentence = 'OpenSSL of this host does not permit AES-256-GCM, which each node needs'
+    code, said = check(node, nothing)
+    assert code == 1 and sentence in said
+    assert sentence in ended(node)
+    assert node.process.returncode == REFUSED_STATUS
+    done = subprocess.run([*nothing, leond_program(), '--generate-identity', tmp_path / 'identity'],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and sentence in done.stderr
+    assert not (tmp_path / 'identity').exists()
+
+
+def test_a_peer_requires_another_cipher(lab, fips):
+    """The peer is not reached, and the node goes on."""
+    net = pair(lab, PBKDF2, merged(PBKDF2, {'encryption': {'cipher': 'chacha20poly1305'}}), fips, 'n0')
+    n0, n1 = net.node['n0'], net.node['n1']
+    wait_for(lambda: n0.statistics()['control']['key_exchanges'] >= 2, 30, 'n0 has tried')
+    assert n0.alive() and n0.nodes().get(n1.node_id, {}).get('state') != 'reachable'
+    n1.config['encryption'] = {}
+    n1.reload()
+    net.joined()
+    assert encryption(net, 'n0', 'n1') == 'aes256gcm'
