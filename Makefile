@@ -110,7 +110,7 @@ check-release: ## the packages twice, bit for bit, and a release that apt instal
 	.ci/deps check deb release
 	$(PYTHON) -B -m pytest -p no:cacheprovider -ra $(PYTEST_ARGS) tests/release
 
-check-mixed: all ## RELEASE=FILE or URL: leond and leon-accel of another release beside today's, under traffic
+check-mixed: all ## the previous release, or RELEASE=FILE or URL, beside today's leond and leon-accel: minutes
 	.ci/deps check
 	RELEASE=$(RELEASE) $(PYTHON) -B -m pytest -p no:cacheprovider -ra $(PYTEST_ARGS) tests/mixed
 

@@ -10,6 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'netns'))
 
+import previous  # noqa: E402
 from borrowed import netns as _netns  # noqa: E402
 
 lab = _netns.lab
@@ -23,12 +24,11 @@ def pytest_configure(config):
 
 
 def fetched(release):
-    """Path of leond in a package given as a file or an address."""
-    if not release:
-        raise pytest.UsageError('name the leond package of another release: make check-mixed '
-                                'RELEASE=leond_0.1.0_amd64.deb, a file or an address')
-    folder = Path(os.environ['LEON_BUILD'], 'mixed')
+    """Path of leond in a package given as a file or an address, else of the previous release."""
+    folder = Path(os.environ['LEON_BUILD'], 'mixed').resolve()
     folder.mkdir(parents=True, exist_ok=True)
+    if not release:
+        return previous.build(folder)
     package = Path(release)
     if '://' in release:
         package = folder / 'leond.deb'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """leond of another release and the present leond in an overlay: the promise of doc/releases.md
-about two releases with one wire version. `make check-mixed RELEASE=...` is the caller.
+about two releases with one wire version. `make check-mixed` is the caller.
 """
 import subprocess
 
@@ -130,7 +130,7 @@ def test_critical_frames_beside_the_other_release(lab, released, old):
         return
     made.joined(WAIT_S)
     made.settle_hosts('a', 'b')
-    wait_for(lambda: pair(made)['state'] in ('twice', 'not-supported', 'no-second-path'), WAIT_S,
+    wait_for(lambda: pair(made)['state'] in ('duplicated', 'not-supported', 'no-second-path'), WAIT_S,
              'a has decided how critical frames to b travel')
     a, flow = made.node['a'], stream(made, 'a', 'b').start()
     flow.arrived(100, within=WAIT_S)
@@ -140,7 +140,7 @@ def test_critical_frames_beside_the_other_release(lab, released, old):
     flow.stop(linger=2)
     print(f'{old} of the other release: {state["state"]}, {twice} twice, {flow.lost} lost')
     assert sorted(flow.order) == list(range(len(flow.sent)))
-    if state['state'] == 'twice':
+    if state['state'] == 'duplicated':
         assert twice >= 300
     else:
         assert twice == 0 and state['reason']
