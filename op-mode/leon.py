@@ -21,8 +21,18 @@ from vyos_leon import boot
 from vyos_leon import client
 from vyos_leon import keyfile
 from vyos_leon import runfile
+from vyos_leon import token as joining
 
 base = ['interfaces', 'leon']
+# Words of leonctl and of VyOS.
+WORDS = {
+    'show': 'show leon',
+    'explain path': 'show leon explain',
+    'status': 'show leon status',
+    'reload': 'commit',
+    'invite': 'generate leon invite',
+    'generate secret': 'generate leon secret',
+}
 
 
 def _interfaces(interface: typing.Optional[str]) -> list[str]:
@@ -79,6 +89,19 @@ def _show(raw: bool, interface: typing.Optional[str], *words: str):
     if len(texts) + len(errors) > 1:
         texts = {name: f'{name}:\n{text}' for name, text in texts.items()}
     return '\n\n'.join([*texts.values(), *map(str, errors)])
+
+
+def show_status(raw: bool, interface: typing.Optional[str]):
+    shown = _show(raw, interface, 'status')
+    return shown if raw else _as_operational_mode(shown)
+
+
+def _as_operational_mode(text: str) -> str:
+    """Replaces the commands of leonctl, which are part of remedies."""
+    words = '|'.join(WORDS)
+    return re.sub(
+        rf'leonctl (?:-i \S+ )?({words})\b', lambda found: WORDS[found[1]], text
+    )
 
 
 def show_nodes(raw: bool, interface: typing.Optional[str]):
@@ -200,6 +223,24 @@ def generate_identity(raw: bool, interface: str):
     if code != 0:
         raise vyos.opmode.IncorrectValue(output)
     return {'identity': output, 'file': file} if raw else output
+
+
+def generate_invite(
+    raw: bool, interface: typing.Optional[str], address: typing.Optional[str]
+):
+    """A token, which contains the secret, for `leond --join` or generate_join."""
+    return _show(raw, interface, 'invite', *([address] if address else []))
+
+
+def generate_join(raw: bool, interface: str, token: str):
+    """Commands that make this router a member, to paste in configuration mode."""
+    if not token.startswith('leon1.'):
+        raise vyos.opmode.IncorrectValue('A token begins with "leon1."')
+    try:
+        lines = joining.commands(interface, joining.decode(token))
+    except joining.Fault as e:
+        raise vyos.opmode.IncorrectValue(str(e))
+    return {'commands': lines} if raw else '\n'.join(lines)
 
 
 def _reset(interface: typing.Optional[str], *words: str):

@@ -154,13 +154,15 @@ def test_functions_are_as_vyos_wants_them(script):
         if not name.startswith('_') and function.__module__ == script.__name__
     }
     assert set(functions) == {
-        *COMMANDS, 'generate_identity', 'generate_secret', 'show_boot',
+        *COMMANDS, 'generate_identity', 'generate_invite', 'generate_join', 'generate_secret',
+        'show_boot', 'show_status',
         'reset_acceleration', 'reset_fdb', 'reset_statistics', 'reset_node', 'restart_leon',
     }  # fmt: skip
     for name, hints in functions.items():
         # A boot concerns all interfaces, a secret no interface, and an identity a single interface.
         assert hints.get('interface') == {
             'show_boot': None, 'generate_secret': None, 'generate_identity': str,
+            'generate_join': str,
         }.get(name, typing.Optional[str])  # fmt: skip
         assert ('raw' in hints) == name.startswith(('show_', 'generate_'))
         if 'raw' in hints:
@@ -337,3 +339,62 @@ def test_generate_identity(script, host, monkeypatch, tmp_path):
     host.programs['runuser'] = (1, f'{file}: is there already')
     with pytest.raises(vyos.opmode.IncorrectValue, match='is there already'):
         script.generate_identity(raw=False, interface='leon0')
+
+
+QUESTIONS = ('statistics', 'nodes', 'peers', 'events')
+
+
+def test_status(script, leon, daemon):
+    """The findings of leonctl, with commands of the operational mode."""
+    leon('leon0')
+    served = daemon(*map(answer, QUESTIONS))
+    text = script.show_status(raw=False, interface='leon0')
+    assert [asked['command'] for asked in served.requests] == [f'show {q}' for q in QUESTIONS]
+    assert 'show leon ' in text and 'leonctl' not in text
+    daemon(*map(answer, QUESTIONS), interface='leon1')
+    leon('leon1')
+    raw = script.show_status(raw=True, interface='leon1')
+    assert raw['version'] == 1 and raw['problems']
+
+
+def test_status_of_a_daemon_that_is_down(script, leon):
+    leon('leon0')
+    with pytest.raises(vyos.opmode.Error, match='leond is not running'):
+        script.show_status(raw=False, interface=None)
+
+
+def test_generate_invite(script, leon, daemon):
+    leon('leon0')
+    made = {'version': 1, 'token': 'leon1.abc', 'vni': 1, 'seeds': [], 'trusted_identities': 0}
+    served = daemon(made)
+    text = script.generate_invite(raw=False, interface=None, address='198.51.100.1:7000')
+    assert 'leon1.abc' in text
+    assert script.generate_invite(raw=True, interface='leon0', address=None) == made
+    assert [asked['arguments'].get('seeds') for asked in served.requests] == [
+        ['198.51.100.1:7000'], []]  # fmt: skip
+
+
+def test_generate_join(script, monkeypatch, tmp_path):
+    """Commands of every word of the configuration of leond; the token is on no command line."""
+    leond = tmp_path / 'leond'
+    leond.write_text("""#!/bin/sh
+        [ "$*" = "--join -" ] && [ "$(cat)" = leon1.abc ] || { echo "leond: no token" >&2; exit 1; }
+        echo '{"version": 1, "interface": "leon0", "vni": 7, "node-id": "240.1.2.3",
+            "peer": {"seed-1": {"address": "2001:db8::1", "port": 7000}}, "x": true, "list": [1, 2],
+            "authentication": {"pre-shared-secret": "a b"}}'
+    """)
+    leond.chmod(0o755)
+    monkeypatch.setattr(script.joining, 'LEOND', str(leond))
+    assert script.generate_join(raw=False, interface='leon4', token='leon1.abc').splitlines() == [
+        'set interfaces leon leon4 vni 7',
+        'set interfaces leon leon4 node-id 240.1.2.3',
+        "set interfaces leon leon4 peer seed-1 address '2001:db8::1'",
+        'set interfaces leon leon4 peer seed-1 port 7000',
+        'set interfaces leon leon4 x',
+        'set interfaces leon leon4 list 1',
+        'set interfaces leon leon4 list 2',
+        "set interfaces leon leon4 authentication pre-shared-secret 'a b'",
+    ]
+    for token in ('leon1.wrong', '/etc/shadow'):
+        with pytest.raises(vyos.opmode.IncorrectValue, match='token'):
+            script.generate_join(raw=False, interface='leon4', token=token)

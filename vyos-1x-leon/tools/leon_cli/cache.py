@@ -11,8 +11,8 @@ OP_SCRIPTS = '/usr/libexec/vyos/op_mode'
 COMPLETION = '/usr/libexec/vyos/completion'
 # vyos-op-run refuses other characters than letters, digits, dot, underscore and hyphen in an
 # argument without a constraint. Ours are IPv6 addresses, prefixes, ADDRESS:PORT, identities and
-# names of nodes.
-ARGUMENT = r'[A-Za-z0-9._:/%@+,=~\[\]-]{1,128}'
+# names of nodes. A token has up to 3,072 characters.
+ARGUMENT = r'[A-Za-z0-9._:/%@+,=~\[\]-]{1,3072}'
 ARGUMENT_ERROR = 'letters, digits and ._:/%@+,=~[]- are allowed'
 KINDS = {'node': 'other', 'tagNode': 'tag', 'leafNode': 'leaf'}
 

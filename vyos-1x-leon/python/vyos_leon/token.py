@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`set` commands from a token of `leonctl invite`, for the operational mode. leond decodes the
+token."""
+
+import json
+import subprocess
+
+LEOND = '/usr/sbin/leond'
+# Keys that the command itself has, or that VyOS does not have.
+OMITTED = ('version', 'interface', 'bridge')
+
+
+class Fault(Exception):
+    """The sentence of leond."""
+
+
+def decode(token):
+    """The configuration of leond. The token is on no command line of this process."""
+    done = subprocess.run(
+        [LEOND, '--join', '-'], input=token, capture_output=True, text=True, timeout=60
+    )
+    if done.returncode != 0:
+        raise Fault(done.stderr.strip().removeprefix('leond: '))
+    return json.loads(done.stdout)
+
+
+def _words(value):
+    if isinstance(value, dict):
+        return [[key, *rest] for key, inner in value.items() for rest in _words(inner)]
+    if isinstance(value, list):
+        return [words for inner in value for words in _words(inner)]
+    return [[]] if value is True else [[str(value)]]
+
+
+def _quoted(word):
+    return word if word.replace('-', '').replace('.', '').isalnum() else f"'{word}'"
+
+
+def commands(interface, document):
+    kept = {key: value for key, value in document.items() if key not in OMITTED}
+    lines = (['set', 'interfaces', 'leon', interface, *words] for words in _words(kept))
+    return [' '.join(map(_quoted, line)) for line in lines]
