@@ -16,7 +16,7 @@
 #include "../unit/fwd_fixture.h"
 #include "base/defs.h"
 #include "base/mem.h"
-#include "daemon/host/loop_guard.h"
+#include "daemon/guard/loop_guard.h"
 #include "state/fdb.h"
 #include "state/latdb.h"
 #include "state/path.h"

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crypto/keys.h"
-#include "daemon/host/loop_guard.h"
 #include "../unit/sample_session.h"
+#include "crypto/keys.h"
+#include "daemon/guard/loop_guard.h"
 #include "wire/guard.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

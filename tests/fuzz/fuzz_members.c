@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* daemon/life/members: any text as the member cache. An accepted cache is equal after writing and
+/* daemon/underlay/members: any text as the member cache. An accepted cache is equal after writing and
  * reading. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/life/members.h"
+#include "daemon/underlay/members.h"
 
 #define VNI 7
 

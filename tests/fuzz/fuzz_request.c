@@ -10,14 +10,14 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "daemon/control/command.h"
+#include "daemon/accel/accel_reports.h"
 #include "daemon/control/cmds.h"
+#include "daemon/control/command.h"
 #include "daemon/control/probes.h"
-#include "daemon/host/accel_reports.h"
-#include "daemon/host/announcer.h"
-#include "daemon/host/kernel_routes.h"
 #include "daemon/leond.h"
-#include "daemon/life/event_log.h"
+#include "daemon/report/event_log.h"
+#include "daemon/routes/announcer.h"
+#include "daemon/routes/kernel_routes.h"
 #include "overlay_lab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

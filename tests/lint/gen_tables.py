@@ -74,8 +74,8 @@ def fresh_schema():
 
 
 def unknown_placeholders():
-    """Sentences of event.def contain only placeholders of daemon/life/event_text.c."""
-    known = set(re.findall(r'"(\{\w+\})"', tree.read(f'{tree.DATAPLANE}/daemon/life/event_text.c')))
+    """Sentences of event.def contain only placeholders of daemon/report/event_text.c."""
+    known = set(re.findall(r'"(\{\w+\})"', tree.read(f'{tree.DATAPLANE}/daemon/report/event_text.c')))
     used = set(re.findall(r'\{\w+\}', tree.read(f'{tree.DATAPLANE}/state/event.def')))
     return [f'event.def: nobody fills in {word}' for word in sorted(used - known)]
 

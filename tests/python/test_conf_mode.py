@@ -456,7 +456,7 @@ def test_addresses_of_the_source_interface_are_seen(commit, host, addresses, war
 
 
 def test_addresses_of_a_vrf_are_those_of_its_interfaces(commit, script, host):
-    """leond takes the node-id from one of the addresses (daemon/life/node_identity.c)."""
+    """leond takes the node-id from one of the addresses (daemon/identity/node_identity.c)."""
     leon0 = {k: v for k, v in LEON0.items() if k != 'source-address'}
     host.devices['wan'] = [{'local': '127.0.0.1', 'scope': 'host'}]
     host.devices['eth0'] = [{'local': '192.0.2.1', 'scope': 'global'}]

@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "base/loop.h"
-#include "daemon/life/event_log.h"
-#include "daemon/life/event_text.h"
+#include "daemon/report/event_log.h"
+#include "daemon/report/event_text.h"
 
 #define GOLDEN SOURCE_ROOT "/tests/unit/event_sentences.txt"
 #define SELF   0x0a000001u

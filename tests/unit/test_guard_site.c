@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/defs.h"
-#include "daemon/host/loop_guard.h"
+#include "daemon/guard/loop_guard.h"
 
 #define NODES 3
 #define VLANS 4

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/host/mtu.h"
+#include "daemon/device/mtu.h"
 #include "wire/eth.h"
 #include "wire/leon.h"
 

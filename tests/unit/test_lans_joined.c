@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/defs.h"
-#include "daemon/host/loop_guard.h"
+#include "daemon/guard/loop_guard.h"
 #include "fwd/flood_dedup.h"
 #include "state/fdb.h"
 

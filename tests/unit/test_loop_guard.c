@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/defs.h"
-#include "daemon/host/loop_guard.h"
+#include "daemon/guard/loop_guard.h"
 
 #define INTERVAL_MS 1000
 #define TICK_MS	    (INTERVAL_MS / GUARD_TICKS)

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "daemon/life/members.h"
+#include "daemon/underlay/members.h"
 
 #define VNI 7
 

@@ -12,7 +12,7 @@
 
 #include <poll.h>
 
-#include "daemon/host/resolve.h"
+#include "daemon/underlay/resolve.h"
 
 #define DEADLINE_MS 30000
 

@@ -4,9 +4,17 @@
  * the tables, the protocol, the workers and the control socket. There is one per process; it is
  * passed down, and there is no global. All functions here run on the control thread.
  *
- * Each module has its own header, in three folders. life/ starts, stops, reloads, and receives
- * reports of the protocol and the workers. control/ answers the control socket. host/ watches the
- * host and configures the interface, one subject per file.
+ * Each module has its own header, in rooms, of which an upper one may use the lower ones:
+ *   life      start, reload, stop; reports of the protocol and the workers
+ *   control   the commands of the control socket
+ *   device    leon0: MAC, MTU, offloads, bridge
+ *   lan       loop guard and VLANs at the kernel, hosts of the LAN
+ *   underlay  sockets, peers and their names, sources, rate limits
+ *   routes    routes of other sites in the kernel, announced prefixes
+ *   accel     leon-accel: queues, reports, settings
+ *   guard     the state machine of the loop guard
+ *   identity  node-id, MAC and identity key;  join: a configuration from a token
+ *   report    event log and its sentences, clocks
  */
 #pragma once
 
@@ -15,12 +23,12 @@
 
 #include "base/loop.h"
 #include "crypto/keys.h"
-#include "daemon/host/loop_guard.h"
-#include "daemon/host/ipsec.h"
-#include "daemon/life/members.h"
-#include "daemon/host/mtu.h"
-#include "daemon/host/resolve.h"
-#include "daemon/host/vlans.h"
+#include "daemon/device/mtu.h"
+#include "daemon/guard/loop_guard.h"
+#include "daemon/lan/vlans.h"
+#include "daemon/underlay/ipsec.h"
+#include "daemon/underlay/members.h"
+#include "daemon/underlay/resolve.h"
 #include "fwd/fwd.h"
 #include "io/ctlsock.h"
 #include "io/netlink.h"

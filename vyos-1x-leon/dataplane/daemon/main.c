@@ -13,12 +13,12 @@
 #include "base/hex.h"
 #include "base/mem.h"
 #include "base/version.h"
+#include "daemon/identity/identity_file.h"
+#include "daemon/join/join.h"
+#include "daemon/leond.h"
 #include "daemon/life/advice.h"
 #include "daemon/life/confread.h"
-#include "daemon/life/identity_file.h"
-#include "daemon/life/join.h"
 #include "daemon/life/start.h"
-#include "daemon/leond.h"
 
 enum { OPT_CHECK = 256, OPT_FOREGROUND, OPT_VERSION, OPT_HELP, OPT_IDENTITY, OPT_JOIN };
 

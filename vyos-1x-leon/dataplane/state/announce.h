@@ -2,8 +2,8 @@
 /*
  * Selects the configured prefixes that this node announces: those with a route outside the overlay.
  * Decides when a prefix is withheld and when it returns. Pure: it receives the result of kernel
- * lookups and `now`. daemon/host/announcer.c queries the kernel and changes the own record. Control
- * thread. doc/decisions/009.
+ * lookups and `now`. daemon/routes/announcer.c queries the kernel and changes the own record.
+ * Control thread. doc/decisions/009.
  */
 #pragma once
 

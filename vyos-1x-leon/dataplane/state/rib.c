@@ -3,7 +3,7 @@
  * The planner of rib.h. Each run collects the announcements of reachable nodes as candidates,
  * refuses those that rules and safety forbid, sorts the others and selects one per destination. Two
  * items persist between runs to prevent route flaps: the metric of each node, and the selected
- * announcer of a prefix. Called by daemon/host/kernel_routes.c on the control thread.
+ * announcer of a prefix. Called by daemon/routes/kernel_routes.c on the control thread.
  */
 #include "state/rib.h"
 

@@ -3,7 +3,7 @@
  * The routing information base: the routes that the kernel should have. A host route for the
  * overlay address of each reachable node, and routes for announced prefixes, with the path latency
  * as metric. Decides acceptance, the winner among equal announcements, and metric changes. Pure: it
- * receives members, addresses and `now`; daemon/host/kernel_routes.c changes the kernel. Control
+ * receives members, addresses and `now`; daemon/routes/kernel_routes.c changes the kernel. Control
  * thread. doc/decisions/009-routes.md has the reasons.
  */
 #pragma once

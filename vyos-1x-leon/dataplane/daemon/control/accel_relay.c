@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "daemon/host/accelerator.h"
+#include "daemon/accel/accelerator.h"
 #include "daemon/leond.h"
 
 struct accel_relay {

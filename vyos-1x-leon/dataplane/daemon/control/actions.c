@@ -7,10 +7,10 @@
 #include "base/defs.h"
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
-#include "daemon/host/reach.h"
-#include "daemon/life/apply.h"
 #include "daemon/leond.h"
-#include "daemon/life/clock.h"
+#include "daemon/life/apply.h"
+#include "daemon/report/clock.h"
+#include "daemon/underlay/reach.h"
 
 /* Converts the comma-separated list of conf_restart_keys() to an array. */
 static void write_keys(struct jsonw *w, const char *list)

@@ -8,9 +8,9 @@
 #include <time.h>
 
 #include "base/hex.h"
-#include "daemon/life/event_text.h"
 #include "daemon/leond.h"
-#include "daemon/life/clock.h"
+#include "daemon/report/clock.h"
+#include "daemon/report/event_text.h"
 #include "state/path.h"
 
 void answer_id(struct jsonw *w, const char *key, node_id_t id)

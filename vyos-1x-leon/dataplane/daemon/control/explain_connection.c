@@ -5,10 +5,10 @@
  */
 #include <stdio.h>
 
+#include "daemon/accel/accel_reports.h"
 #include "daemon/control/accel_relay.h"
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
-#include "daemon/host/accel_reports.h"
 #include "daemon/leond.h"
 
 /* leon-accel is a separate process, so its answer is parsed before use. */

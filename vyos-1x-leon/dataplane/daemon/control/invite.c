@@ -11,8 +11,8 @@
 #include "base/mem.h"
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
+#include "daemon/join/join.h"
 #include "daemon/leond.h"
-#include "daemon/life/join.h"
 
 #define OWN_MAX 3 /* limit of own addresses, to leave room for others */
 

@@ -10,16 +10,16 @@
 #include "base/defs.h"
 #include "base/log.h"
 #include "base/version.h"
+#include "daemon/accel/accel_queues.h"
+#include "daemon/accel/accel_reports.h"
 #include "daemon/control/command.h"
 #include "daemon/control/counters.h"
 #include "daemon/control/metrics_out.h"
-#include "daemon/host/accel_queues.h"
-#include "daemon/host/accel_reports.h"
-#include "daemon/host/announcer.h"
-#include "daemon/host/kernel_routes.h"
-#include "daemon/host/reach.h"
 #include "daemon/leond.h"
-#include "daemon/life/event_log.h"
+#include "daemon/report/event_log.h"
+#include "daemon/routes/announcer.h"
+#include "daemon/routes/kernel_routes.h"
+#include "daemon/underlay/reach.h"
 
 /* --- metrics per member --- */
 

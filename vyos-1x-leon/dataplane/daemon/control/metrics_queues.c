@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 #include "daemon/control/metrics_out.h"
-#include "daemon/host/bottleneck.h"
-#include "daemon/host/senders.h"
 #include "daemon/leond.h"
+#include "daemon/underlay/bottleneck.h"
+#include "daemon/underlay/senders.h"
 
 static struct fwd_queue all_queues(const struct leond *d)
 {

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "daemon/accel/accel_queues.h"
+#include "daemon/accel/accel_reports.h"
+#include "daemon/accel/accelerator.h"
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
-#include "daemon/host/accel_queues.h"
-#include "daemon/host/accel_reports.h"
-#include "daemon/host/accelerator.h"
 #include "daemon/leond.h"
 #include "state/energy.h"
 

@@ -5,7 +5,7 @@
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
 #include "daemon/leond.h"
-#include "daemon/life/event_log.h"
+#include "daemon/report/event_log.h"
 
 static void write_event(struct command *c, const struct event *e)
 {

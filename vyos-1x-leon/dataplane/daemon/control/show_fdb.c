@@ -5,7 +5,7 @@
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
 #include "daemon/leond.h"
-#include "daemon/life/clock.h"
+#include "daemon/report/clock.h"
 
 static void write_entry(struct command *c, const struct fdb_entry *e)
 {

@@ -4,8 +4,8 @@
  */
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
-#include "daemon/host/kernel_routes.h"
 #include "daemon/leond.h"
+#include "daemon/routes/kernel_routes.h"
 
 /* Destinations of the routes through this node. */
 static void write_exported(struct command *c, node_id_t node)

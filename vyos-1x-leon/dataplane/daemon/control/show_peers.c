@@ -4,8 +4,8 @@
  */
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
-#include "daemon/host/reach.h"
 #include "daemon/leond.h"
+#include "daemon/underlay/reach.h"
 
 static void write_address(struct command *c, const struct overlay_seed *s, unsigned k, bool reached)
 {

@@ -6,9 +6,9 @@
  */
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
-#include "daemon/host/bottleneck.h"
-#include "daemon/host/senders.h"
 #include "daemon/leond.h"
+#include "daemon/underlay/bottleneck.h"
+#include "daemon/underlay/senders.h"
 
 /* Percentile of sojourn times; null without any. */
 static void write_wait(struct jsonw *w, const char *key, const uint64_t waits[FWD_WAITS],

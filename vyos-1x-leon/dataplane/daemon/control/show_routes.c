@@ -8,9 +8,9 @@
 
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
-#include "daemon/host/announcer.h"
-#include "daemon/host/kernel_routes.h"
 #include "daemon/leond.h"
+#include "daemon/routes/announcer.h"
+#include "daemon/routes/kernel_routes.h"
 
 /* Returns the installed route of a wanted one; NULL if it is not installed yet. */
 static const struct rib_installed *installed_as(const struct routes_view *v,

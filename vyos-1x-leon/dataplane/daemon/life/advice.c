@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/life/advice.h"
-#include "daemon/host/accelerator.h"
+#include "daemon/accel/accelerator.h"
 #include "daemon/leond.h"
+#include "daemon/life/advice.h"
 
 #define SHORT_SECRET 16
 #define PORT_START   "/proc/sys/net/ipv4/ip_unprivileged_port_start"

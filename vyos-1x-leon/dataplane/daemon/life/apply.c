@@ -6,24 +6,24 @@
  */
 #include <stdio.h>
 
-#include "daemon/host/accelerator.h"
-#include "daemon/host/announcer.h"
-#include "daemon/host/datagrams.h"
-#include "daemon/host/device.h"
-#include "daemon/host/kernel_routes.h"
-#include "daemon/host/locators.h"
-#include "daemon/host/loop_guard_io.h"
-#include "daemon/host/bottleneck.h"
-#include "daemon/host/scheduling.h"
-#include "daemon/host/seeds.h"
-#include "daemon/host/senders.h"
+#include "daemon/accel/accelerator.h"
+#include "daemon/device/device.h"
+#include "daemon/device/scheduling.h"
+#include "daemon/lan/loop_guard_io.h"
+#include "daemon/leond.h"
 #include "daemon/life/advice.h"
 #include "daemon/life/apply.h"
-#include "daemon/life/cache.h"
 #include "daemon/life/confread.h"
-#include "daemon/life/event_text.h"
 #include "daemon/life/snapshot.h"
-#include "daemon/leond.h"
+#include "daemon/report/event_text.h"
+#include "daemon/routes/announcer.h"
+#include "daemon/routes/kernel_routes.h"
+#include "daemon/underlay/bottleneck.h"
+#include "daemon/underlay/cache.h"
+#include "daemon/underlay/datagrams.h"
+#include "daemon/underlay/locators.h"
+#include "daemon/underlay/seeds.h"
+#include "daemon/underlay/senders.h"
 
 #define NAMED_MAX 4 /* nodes named in a warning; the others are counted */
 

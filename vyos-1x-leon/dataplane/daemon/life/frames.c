@@ -6,13 +6,13 @@
  */
 #include <sys/epoll.h>
 
-#include "daemon/host/accelerator.h"
-#include "daemon/host/loop_guard_io.h"
-#include "daemon/host/vlans.h"
-#include "daemon/life/event_text.h"
-#include "daemon/life/frames.h"
+#include "daemon/accel/accelerator.h"
+#include "daemon/lan/loop_guard_io.h"
+#include "daemon/lan/vlans.h"
 #include "daemon/leond.h"
-#include "daemon/life/clock.h"
+#include "daemon/life/frames.h"
+#include "daemon/report/clock.h"
+#include "daemon/report/event_text.h"
 
 #define DRAIN_MAX 2048
 

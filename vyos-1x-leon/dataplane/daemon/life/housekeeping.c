@@ -8,17 +8,17 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "daemon/host/accelerator.h"
-#include "daemon/host/device.h"
-#include "daemon/host/offload.h"
-#include "daemon/host/reach.h"
-#include "daemon/host/seeds.h"
-#include "daemon/life/cache.h"
-#include "daemon/life/event_text.h"
+#include "daemon/accel/accelerator.h"
+#include "daemon/device/device.h"
+#include "daemon/device/offload.h"
+#include "daemon/leond.h"
 #include "daemon/life/housekeeping.h"
 #include "daemon/life/snapshot.h"
-#include "daemon/leond.h"
-#include "daemon/life/clock.h"
+#include "daemon/report/clock.h"
+#include "daemon/report/event_text.h"
+#include "daemon/underlay/cache.h"
+#include "daemon/underlay/reach.h"
+#include "daemon/underlay/seeds.h"
 
 #define NEIGH_AGE_EVERY_S 10
 /* Period of a complete scan of the FDB, in seconds. */

@@ -5,15 +5,15 @@
  */
 #include <errno.h>
 
-#include "daemon/host/accel_queues.h"
-#include "daemon/host/kernel_routes.h"
-#include "daemon/host/bottleneck.h"
-#include "daemon/host/loop_guard_io.h"
-#include "daemon/life/event_text.h"
+#include "daemon/accel/accel_queues.h"
+#include "daemon/lan/loop_guard_io.h"
+#include "daemon/leond.h"
 #include "daemon/life/overlay_glue.h"
 #include "daemon/life/snapshot.h"
-#include "daemon/leond.h"
-#include "daemon/life/clock.h"
+#include "daemon/report/clock.h"
+#include "daemon/report/event_text.h"
+#include "daemon/routes/kernel_routes.h"
+#include "daemon/underlay/bottleneck.h"
 #include "wire/ecn.h"
 
 static int send_control(struct leond *d, const struct endpoint *to, const void *data, size_t len)

@@ -3,10 +3,10 @@
  * Builds the forwarding snapshot from overlay, configuration and tables, and publishes it. Control
  * thread; called when paths change, when the loop guard blocks or unblocks, and at reload.
  */
-#include "daemon/life/snapshot.h"
-#include "daemon/host/accel_queues.h"
-#include "daemon/host/bottleneck.h"
+#include "daemon/accel/accel_queues.h"
 #include "daemon/leond.h"
+#include "daemon/life/snapshot.h"
+#include "daemon/underlay/bottleneck.h"
 
 static void fill_vlan(struct leond *d, const struct guard_vlan *v, struct snap *s)
 {

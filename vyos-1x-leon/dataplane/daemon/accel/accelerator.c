@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The connection of leond to leon-accel, see accelerator.h. Control thread.
+ */
+#include "daemon/accel/accelerator.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/defs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "daemon/accel/accel_queues.h"
+#include "daemon/accel/accel_reports.h"
+#include "daemon/leond.h"
+#include "daemon/life/snapshot.h"
+#include "wire/accel_queue.h"
+#include "wire/accel_report.h"
+
+#define RUN_DIR	  "/run/leon/"
+#define ACCEL_DIR "/run/leon-accel/" /* made by packaging/debian/leond.tmpfiles */
+#define MOVED_MAX 128		     /* reported hosts for a new leon-accel */
+/* leon-accel reports each second. A stalled one holds every received segment. */
+#define SILENT_MAX 5
+
+struct moved_mac {
+	uint16_t vlan;
+	struct mac mac;
+	node_id_t node; /* Present node of the host. */
+};
+
+struct accelerator {
+	char path[CONF_CONTROL_SOCKET_MAX + 16];
+	int listener, fd; /* -1: closed. */
+	/* The last moved hosts, as a ring. n: number of moves; the next one is stored at n %
+	 * MOVED_MAX. */
+	struct moved_mac moved[MOVED_MAX];
+	uint32_t n_moved;
+	unsigned silent; /* Seconds of the loop since the last message. */
+	bool is_new;	 /* leon-accel has not reported connections yet. */
+	bool stopping;
+};
+
+/* The accelerator is in the node record until the last connection is released. */
+static void notify_initial(struct leond *d)
+{
+	overlay_set_accelerates(d->overlay, d->conf->acceleration || accel_queues_are_ready(d));
+}
+
+/* Returns false without a connected leon-accel. */
+static bool close_watched(struct leond *d, int *fd)
+{
+	if (*fd < 0)
+		return false;
+	loop_fd_del(d->loop, *fd);
+	close(*fd);
+	*fd = -1;
+	return true;
+}
+
+static void gone(struct leond *d)
+{
+	if (!close_watched(d, &d->accelerator->fd))
+		return;
+	if (!accel_queues_are_ready(d))
+		return;
+	accel_queues_set_ready(d, false);
+	accel_reports_gone(d);
+	snapshot_publish(d);
+	accel_queues_drain(d);
+	notify_initial(d);
+}
+
+static void notify(struct leond *d, const struct accel_notify_frame *f)
+{
+	uint8_t buf[ACCEL_NOTIFY_MAX];
+	size_t len = accel_notify_encode(f, buf);
+
+	if (send(d->accelerator->fd, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno != EAGAIN)
+		gone(d);
+}
+
+static void notify_settings(struct leond *d)
+{
+	struct accel_notify_frame f = { .what = ACCEL_NOTIFY_SETTINGS, .settings = d->conf->accel };
+
+	if (d->accelerator->stopping)
+		f.settings.mode = ACCEL_OFF;
+	notify(d, &f);
+}
+
+static void notify_moved(struct leond *d, const struct moved_mac *m)
+{
+	struct accel_notify_frame f = { .what = ACCEL_NOTIFY_MOVED,
+					.moved = { m->vlan, m->mac, m->node } };
+
+	if (d->accelerator->fd >= 0)
+		notify(d, &f);
+}
+
+static void notify_all_moved(struct leond *d)
+{
+	const struct accelerator *a = d->accelerator;
+	uint32_t n = min_of(a->n_moved, (uint32_t)MOVED_MAX);
+
+	for (uint32_t i = a->n_moved - n; i != a->n_moved; i++)
+		notify_moved(d, &a->moved[i % MOVED_MAX]);
+}
+
+static int hand_queues(struct leond *d)
+{
+	unsigned n = accel_queues_count(d);
+	struct accel_notify_frame f = {
+		.what = ACCEL_NOTIFY_SETUP,
+		.setup = { .self = d->self, .device = d->device.mac, .n_queues = (uint8_t)n }
+	};
+	uint8_t buf[ACCEL_NOTIFY_MAX];
+	union {
+		struct cmsghdr header;
+		uint8_t bytes[CMSG_SPACE(ACCEL_QUEUES_MAX * sizeof(int))];
+	} control = { 0 };
+	struct iovec iov = { buf, accel_notify_encode(&f, buf) };
+	struct msghdr m = { .msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = &control,
+			    .msg_controllen = CMSG_SPACE(n * sizeof(int)) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(n * sizeof(int));
+	memcpy(CMSG_DATA(c), accel_queues_accel_ends(d), n * sizeof(int));
+	return sendmsg(d->accelerator->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static uint32_t rtt_of(const struct leond *d, uint16_t slot)
+{
+	const struct choice *ch = overlay_choice(d->overlay, slot);
+
+	if (!ch || !path_works(&ch->path))
+		return 0;
+	return max_of(ch->path.rtt_us, 1u);
+}
+
+/* No connection can be intercepted with the node, and no connection of any node is intercepted. All
+ * nodes count, because a host may move from another node to here. */
+static bool is_idle(const struct leond *d, uint16_t slot)
+{
+	const struct accel_settings *s = &d->conf->accel;
+	const struct accel_totals *t = accel_reports_totals(d);
+	uint64_t rtt_us = rtt_of(d, slot);
+
+	return d->conf->acceleration && (s->mode == ACCEL_MOVED || s->mode == ACCEL_LATENCY) && t &&
+	       !t->intercepted_now && rtt_us &&
+	       rtt_us * 100 < (uint64_t)s->threshold_us * ACCEL_KEEP_PERCENT;
+}
+
+static void look_at_all(struct leond *d)
+{
+	uint16_t n = nodedb_slots(overlay_nodes(d->overlay));
+	const struct accel_totals *t = accel_reports_totals(d);
+	mono_t now = loop_now(d->loop);
+
+	if (t && d->accelerator->is_new) {
+		accel_queues_inherited(d, t->intercepted_now, now);
+		d->accelerator->is_new = false;
+	}
+	for (uint16_t slot = 0; slot < n; slot++) {
+		if (slot == SLOT_SELF)
+			continue;
+		accel_queues_update(d, slot, is_idle(d, slot), now);
+		accel_queues_find_migrated(d, slot, t && t->intercepted_now, now);
+	}
+}
+
+/* Reports whether the snapshot is outdated: a node has gained or lost its accelerator, or the
+ * frames of a node start or stop bypassing leon-accel. */
+static bool is_stale(const struct leond *d, const struct snap *s)
+{
+	if (s->accelerator != accel_queues_are_ready(d))
+		return true;
+	for (uint16_t slot = 0; slot < s->n_slots; slot++)
+		if (s->node[slot].accelerated != accel_queues_track(d, slot) ||
+		    s->node[slot].accel_bypassed != accel_queues_bypassed(d, slot))
+			return true;
+	return false;
+}
+
+/* Called only if leon-accel is ready. */
+static void notify_nodes(struct leond *d)
+{
+	const struct snap *s = fwd_snap(d->fwd);
+
+	/* The settings are repeated, because the socket may have been full before. */
+	notify_settings(d);
+	look_at_all(d);
+	if (is_stale(d, s)) {
+		snapshot_publish(d);
+		s = fwd_snap(d->fwd);
+	}
+	for (uint16_t slot = 0; slot < s->n_slots; slot++) {
+		struct accel_notify_frame f = { .what = ACCEL_NOTIFY_NODE };
+
+		if (!s->node[slot].accelerated || d->accelerator->fd < 0)
+			continue;
+		f.node.id = s->node[slot].id;
+		f.node.rtt_us = rtt_of(d, slot);
+		/* 0 means that the node has no accelerator, and so no inter-proxy connection. A
+		 * node without a path at present has a value above 0. */
+		f.node.room = accel_queues_reach(d, slot)
+				      ? (uint16_t)max_of(s->node[slot].room, (uint16_t)1)
+				      : 0;
+		f.node.bypassed = s->node[slot].accel_bypassed;
+		notify(d, &f);
+	}
+}
+
+static bool take_here(struct leond *d, const void *data, size_t len)
+{
+	struct accel_notify_frame f;
+
+	if (accel_notify_decode(data, len, &f) < 0 || f.what != ACCEL_NOTIFY_HERE ||
+	    f.version != ACCEL_NOTIFY_VERSION || hand_queues(d) < 0)
+		return false;
+	accel_queues_set_ready(d, true);
+	accel_reports_here(d, d->accelerator->fd);
+	d->accelerator->is_new = true;
+	notify_nodes(d);
+	notify_all_moved(d);
+	return true;
+}
+
+static void on_hello(void *arg, int fd, uint32_t events)
+{
+	static uint8_t buf[ACCEL_REPORT_MAX]; /* large; single-threaded */
+	struct leond *d = arg;
+	ssize_t n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT);
+	bool ok;
+
+	(void)events;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	d->accelerator->silent = 0;
+	ok = n > 0 && (accel_queues_are_ready(d) ? accel_reports_take(d, buf, (size_t)n)
+						 : take_here(d, buf, (size_t)n));
+	if (!ok)
+		gone(d);
+}
+
+static void on_connect(void *arg, int fd, uint32_t events)
+{
+	struct leond *d = arg;
+	int s = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	(void)events;
+	if (s < 0)
+		return;
+	/* A second leon-accel replaces the first one. The first socket is closed. */
+	gone(d);
+	d->accelerator->fd = s;
+	loop_fd_add(d->loop, s, EPOLLIN, on_hello, d);
+}
+
+/* The socket for RUN_DIR/leon0.sock is ACCEL_DIR/leon0.accel. leon-accel runs as another user, and
+ * has access to no other file of leond there. A control socket in another directory has the
+ * accelerator socket beside it. Returns false if the name is too long. */
+static bool name_path(const char *control, const char *there, const char *beside, char *out,
+		      size_t room)
+{
+	size_t len = strlen(control), tail = strlen(".sock");
+	bool moves = strncmp(control, RUN_DIR, strlen(RUN_DIR)) == 0;
+
+	if (len > tail && strcmp(control + len - tail, ".sock") == 0)
+		len -= tail;
+	if (moves) {
+		control += strlen(RUN_DIR);
+		len -= strlen(RUN_DIR);
+	}
+	return (size_t)snprintf(out, room, "%s%.*s%s", moves ? ACCEL_DIR : "", (int)len, control,
+				moves ? there : beside) < room;
+}
+
+bool accelerator_control_path(const struct leond *d, char *out, size_t room)
+{
+	return name_path(d->conf->control_socket, ".sock", ".accel.sock", out, room);
+}
+
+/* In ACCEL_DIR the socket gets the group of the directory. leon-accel is the only member. */
+static mode_t mode_of(const char *path)
+{
+	return strncmp(path, ACCEL_DIR, strlen(ACCEL_DIR)) == 0 ? 0660 : 0600;
+}
+
+static int listen_at(const char *path)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), rc;
+
+	if (fd < 0)
+		return -errno;
+	if (strlen(path) >= sizeof(at.sun_path)) {
+		close(fd);
+		return -ENAMETOOLONG;
+	}
+	memcpy(at.sun_path, path, strlen(path) + 1);
+	/* A single daemon has the control socket, so the path belongs to a single daemon. */
+	unlink(path);
+	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) == 0 && chmod(path, mode_of(path)) == 0 &&
+	    listen(fd, 4) == 0)
+		return fd;
+	rc = -errno;
+	close(fd);
+	return rc;
+}
+
+static int listen_here(struct leond *d)
+{
+	struct accelerator *a = d->accelerator;
+	int fd;
+
+	name_path(d->conf->control_socket, ".accel", ".accel", a->path, sizeof(a->path));
+	fd = listen_at(a->path);
+	if (fd < 0) {
+		log_error("accel", "no socket for leon-accel: %s path=%s", strerror(-fd), a->path);
+		return fd;
+	}
+	a->listener = fd;
+	return loop_fd_add(d->loop, fd, EPOLLIN, on_connect, d);
+}
+
+/* A connected leon-accel stays connected until it has released all connections. */
+static void listen_no_more(struct leond *d)
+{
+	struct accelerator *a = d->accelerator;
+
+	if (close_watched(d, &a->listener))
+		unlink(a->path);
+}
+
+bool accelerator_is_installed(void)
+{
+	/* The path of the package, or of an installation by meson. */
+	return access("/usr/sbin/leon-accel", X_OK) == 0 ||
+	       access("/usr/local/sbin/leon-accel", X_OK) == 0;
+}
+
+void accelerator_start(struct leond *d)
+{
+	struct accelerator *a = x_new(struct accelerator);
+
+	a->listener = a->fd = -1;
+	d->accelerator = a;
+	notify_initial(d);
+	/* Without a socket TCP is not accelerated. All other functions work. */
+	if (d->conf->acceleration)
+		listen_here(d); /* logged */
+}
+
+void accelerator_apply_conf(struct leond *d)
+{
+	struct accelerator *a = d->accelerator;
+
+	if (d->conf->acceleration && a->listener < 0)
+		listen_here(d); /* logged */
+	else if (!d->conf->acceleration)
+		listen_no_more(d);
+	if (accel_queues_are_ready(d))
+		notify_settings(d);
+	notify_initial(d);
+}
+
+bool accelerator_stop(struct leond *d)
+{
+	if (!d->accelerator || !accel_queues_are_ready(d))
+		return false;
+	if (!d->accelerator->stopping) {
+		d->accelerator->stopping = true;
+		listen_no_more(d);
+		notify_settings(d);
+	}
+	return true;
+}
+
+/* Diverts the frames of the node from now on. leon-accel gets the report of the node before the
+ * report of the host. */
+static void follow_host(struct leond *d, uint16_t slot)
+{
+	const struct accel_totals *t = accel_reports_totals(d);
+	mono_t now = loop_now(d->loop);
+	bool tracked = accel_queues_track(d, slot);
+
+	accel_queues_find_migrated(d, slot, t && t->intercepted_now, now);
+	if (!tracked && accel_queues_track(d, slot))
+		notify_nodes(d);
+}
+
+void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac, const struct node *n)
+{
+	struct accelerator *a = d->accelerator;
+	struct moved_mac *m;
+
+	if (!a)
+		return;
+	m = &a->moved[a->n_moved++ % MOVED_MAX];
+	*m = (struct moved_mac){ vlan, mac, n->id };
+	/* Also without leon-accel: a later leon-accel may have connections of the host. */
+	accel_queues_host_moved(d, n->slot, loop_now(d->loop));
+	if (!accel_queues_are_ready(d))
+		return;
+	follow_host(d, n->slot);
+	notify_moved(d, m);
+}
+
+void accelerator_appeared(struct leond *d, const struct node *n)
+{
+	const struct accel_totals *t = accel_reports_totals(d);
+	mono_t now = loop_now(d->loop);
+
+	/* New hosts are frequent, so a new host counts only while a connection may exist. An
+	 * unconnected leon-accel, or a leon-accel before the first report, may have connections of
+	 * the host. The check of the next second decides. */
+	if (d->accelerator && (!t || t->intercepted_now) && n->slot != SLOT_SELF &&
+	    accel_queues_have_forgotten(d, now))
+		accel_queues_host_moved(d, n->slot, now);
+}
+
+void accelerator_foreign(struct leond *d, uint16_t slot)
+{
+	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
+
+	if (n)
+		accel_reports_foreign(d, n->id);
+}
+
+void accelerator_second(struct leond *d)
+{
+	if (!accel_queues_are_ready(d)) {
+		if (fwd_snap(d->fwd)->accel_awaited != accel_queues_await(d))
+			snapshot_publish(d);
+		return;
+	}
+	if (++d->accelerator->silent <= SILENT_MAX) {
+		notify_nodes(d);
+		return;
+	}
+	log_warn("accel", "leon-accel has not answered for %d s: TCP connections stay plain",
+		 SILENT_MAX);
+	gone(d);
+}
+
+void accelerator_free(struct leond *d)
+{
+	struct accelerator *a = d->accelerator;
+
+	if (!a)
+		return;
+	close_watched(d, &a->fd);
+	listen_no_more(d);
+	free(a);
+	d->accelerator = NULL;
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The interface in the kernel: MAC, MTU (rule in mtu.c), bridge and master; the addresses are in
+ * addresses.c. Follows changes by other programs, for example bridge membership. Control thread.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/device/addresses.h"
+#include "daemon/device/device.h"
+#include "daemon/identity/node_identity.h"
+#include "daemon/lan/bridge_ports.h"
+#include "daemon/lan/loop_guard_io.h"
+#include "daemon/leond.h"
+#include "daemon/report/event_text.h"
+#include "daemon/routes/kernel_routes.h"
+
+static void note_master(struct leond *d, int master)
+{
+	struct nl_link link = { 0 };
+
+	if (master && nl_link_by_index(d->nl, master, &link) < 0)
+		link = (struct nl_link){ 0 };
+	d->device.master = master;
+	d->device.bridge_port = strcmp(link.kind, "bridge") == 0;
+	d->device.is_port = master && !link.vrf_table;
+	d->device.lan_received = false;
+	d->device.ports_down = false;
+	d->device.ports_running = 0;
+	d->device.table = link.vrf_table ? link.vrf_table : NL_TABLE_MAIN;
+	routes_device_changed(d);
+}
+
+/* Inputs of routes: state of the interface, and routing table of its VRF. */
+static void note_link(struct leond *d, const struct nl_link *link)
+{
+	bool changed = d->device.up != (link->up && link->running);
+
+	d->device.up = link->up && link->running;
+	if (!changed)
+		return;
+	/* The kernel drops IPv6 addresses of an interface that goes down. */
+	if (d->device.up)
+		addresses_apply(d);
+	routes_device_changed(d);
+	guard_lan_changed(d);
+}
+
+/* --- bridge --- */
+
+static void bridge_is_missing(struct leond *d, const char *reason)
+{
+	const struct event_facts n = { .kind = EV_BRIDGE_MISSING };
+
+	if (!d->device.bridge_missing)
+		report_event(d, &n, "%s is no port of bridge %s: %s", d->tap.name, d->conf->bridge,
+			     reason);
+	d->device.bridge_missing = true;
+	d->device.bridge = 0;
+}
+
+static void join_bridge(struct leond *d)
+{
+	const struct event_facts n = { .kind = EV_BRIDGE_JOINED };
+	struct nl_link bridge;
+	int r = nl_link_by_name(d->nl, d->conf->bridge, &bridge);
+
+	if (r < 0) {
+		bridge_is_missing(d, "the bridge does not exist; it is joined when it appears");
+		return;
+	}
+	if (strcmp(bridge.kind, "bridge") != 0) {
+		bridge_is_missing(d, "the interface of this name is no bridge");
+		return;
+	}
+	r = nl_link_set_master(d->nl, d->tap.ifindex, bridge.index);
+	if (r < 0) {
+		bridge_is_missing(d, strerror(-r));
+		return;
+	}
+	d->device.bridge_missing = false;
+	d->device.bridge = bridge.index;
+	report_event(d, &n, "%s is a port of bridge %s", d->tap.name, bridge.name);
+}
+
+/* An interface that left the bridge by another program's hand stays out until a reload. */
+static void apply_bridge(struct leond *d)
+{
+	struct nl_link own;
+
+	if (nl_link_by_index(d->nl, d->tap.ifindex, &own) < 0)
+		return;
+	d->device.bridge_missing = false;
+	if (d->conf->bridge[0]) {
+		struct nl_link bridge;
+
+		if (!own.master || nl_link_by_index(d->nl, own.master, &bridge) < 0 ||
+		    strcmp(bridge.name, d->conf->bridge) != 0)
+			join_bridge(d);
+		else
+			d->device.bridge = own.master;
+		return;
+	}
+	if (d->device.bridge && own.master == d->device.bridge)
+		nl_link_set_master(d->nl, d->tap.ifindex, 0);
+	d->device.bridge = 0;
+}
+
+static void bridge_changed(struct leond *d, const struct nl_event *ev)
+{
+	if (ev->change == NL_LINK_GONE && d->device.bridge && ev->link.index == d->device.bridge)
+		bridge_is_missing(d, "the bridge was deleted; it is joined when it appears again");
+	else if (d->device.bridge_missing &&
+		 (ev->change == NL_OVERRUN || strcmp(ev->link.name, d->conf->bridge) == 0))
+		join_bridge(d);
+}
+
+static void set_mtu(struct leond *d)
+{
+	int r = tap_set_mtu(&d->tap, d->nl, d->device.rule.mtu);
+
+	if (r < 0)
+		log_warn("device", "MTU cannot be set: %s interface=%s mtu=%u", strerror(-r),
+			 d->tap.name, d->device.rule.mtu);
+}
+
+static uint32_t smallest_path_mtu(struct leond *d)
+{
+	uint16_t n = nodedb_slots(overlay_nodes(d->overlay));
+	uint32_t smallest = 0;
+
+	for (uint16_t slot = SLOT_SELF + 1; slot < n; slot++) {
+		const struct choice *c = overlay_choice(d->overlay, slot);
+
+		if (!c || c->path.n_hops == 0 || c->path.mtu == 0)
+			continue;
+		if (smallest == 0 || c->path.mtu < smallest)
+			smallest = c->path.mtu;
+	}
+	return smallest;
+}
+
+/* Encapsulation overhead on the longest permitted path. */
+static uint32_t header_len(const struct leond *d)
+{
+	const struct snap *s = d->fwd ? fwd_snap(d->fwd) : NULL;
+	unsigned n_hops = d->conf->maximum_relays + 1;
+	/* Data is sealed if the other node requires it, independent of this node's
+	 * configuration. */
+	bool sealed = !d->conf->encryption_disable || (s && s->any_sealed);
+
+	return (uint32_t)(LEON_HDR_LEN(n_hops) +
+			  snap_overhead(d->conf->secret != NULL, sealed, n_hops));
+}
+
+void device_run_mtu(struct leond *d, mono_t now)
+{
+	struct mtu_input in = {
+		.configured = d->conf->mtu,
+		.bridge_port = d->device.bridge_port,
+		.smallest_path_mtu = smallest_path_mtu(d),
+		.header_len = header_len(d),
+	};
+	struct event_facts n = { .kind = EV_INTERFACE_MTU };
+
+	if (!mtu_rule_run(&d->device.rule, &in, now))
+		return;
+	n.value = d->device.rule.mtu;
+	n.detail = mtu_source_name(d->device.rule.source);
+	report_event(d, &n, "interface MTU is %u bytes", d->device.rule.mtu);
+	set_mtu(d);
+}
+
+/* Returns 0, or -errno after logging. */
+static int set_mac(struct leond *d)
+{
+	struct mac mac = identity_mac(d->conf, d->self);
+	int r = tap_set_mac(&d->tap, d->nl, mac);
+
+	if (r < 0) {
+		log_error("device", "MAC cannot be set: %s interface=%s", strerror(-r),
+			  d->tap.name);
+		return r;
+	}
+	d->device.mac = mac;
+	return 0;
+}
+
+int device_start(struct leond *d)
+{
+	struct nl_link link;
+	int r = set_mac(d);
+
+	if (r < 0)
+		return r;
+	d->device.table = NL_TABLE_MAIN;
+	apply_bridge(d);
+	if (nl_link_by_index(d->nl, d->tap.ifindex, &link) == 0)
+		note_master(d, link.master);
+	device_run_mtu(d, loop_now(d->loop));
+	r = tap_set_up(&d->tap, d->nl, true);
+	if (r < 0)
+		log_error("device", "interface cannot be brought up: %s interface=%s", strerror(-r),
+			  d->tap.name);
+	else if (nl_link_by_index(d->nl, d->tap.ifindex, &link) == 0)
+		note_link(d, &link);
+	return r;
+}
+
+void device_apply_conf(struct leond *d)
+{
+	struct mac wanted = identity_mac(d->conf, d->self);
+
+	if (mac_to_u64(wanted) != mac_to_u64(d->device.mac))
+		set_mac(d);
+	apply_bridge(d);
+	addresses_apply(d);
+	device_run_mtu(d, loop_now(d->loop));
+}
+
+static void on_gone(struct leond *d)
+{
+	log_error("device", "another program deleted the interface: leond ends interface=%s",
+		  d->tap.name);
+	loop_quit(d->loop, 1);
+}
+
+static void on_link(struct leond *d, const struct nl_link *link)
+{
+	d->device.kernel_mtu = link->mtu;
+	/* Another program (VyOS) may set the MAC; guard frames must contain the current one. */
+	d->device.mac = link->mac;
+	note_link(d, link);
+	if (link->master == d->device.master)
+		return;
+	note_master(d, link->master);
+	addresses_apply(d);
+	bridge_ports_look(d);
+	device_run_mtu(d, loop_now(d->loop));
+	guard_lan_changed(d);
+}
+
+void device_changed(struct leond *d, const struct nl_event *ev)
+{
+	struct nl_link link = ev->link;
+	int r = ev->change == NL_LINK_GONE ? -ENODEV : 0;
+
+	bridge_changed(d, ev);
+	if (ev->change == NL_OVERRUN)
+		r = nl_link_by_index(d->nl, d->tap.ifindex, &link);
+	else if (link.index != d->tap.ifindex)
+		return;
+	if (r == -ENODEV)
+		on_gone(d);
+	else if (r == 0)
+		on_link(d, &link);
+}

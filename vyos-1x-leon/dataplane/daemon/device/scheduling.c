@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Requests real-time scheduling, see scheduling.h. Control thread.
+ *
+ * A received datagram waits until its worker runs. Beside busy programs this takes milliseconds
+ * each time. The kernel's own forwarding runs in interrupts and does not wait. The control thread
+ * has a higher priority than workers, because its delay counts as latency of a link. The kernel
+ * limits real-time threads to 95 % (kernel.sched_rt_runtime_us).
+ */
+#include "daemon/device/scheduling.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "fwd/fwd.h"
+
+/* The lowest two priorities, below the kernel's real-time threads. packaging/systemd/leond@ permits
+ * them (LimitRTPRIO). */
+#define WORKER_PRIORITY	 1
+#define CONTROL_PRIORITY 2
+
+/* The kernel's limit of real-time threads. Without a limit a flood of datagrams would starve all
+ * other programs. */
+static bool kernel_keeps_a_share(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/sched_rt_runtime_us", "re");
+	long us = 0;
+	bool read = f && fscanf(f, "%ld", &us) == 1;
+
+	if (f)
+		fclose(f);
+	return !read || us >= 0;
+}
+
+/* Threads started by this one, such as the resolver, keep normal scheduling. */
+static int set_control(bool realtime)
+{
+	struct sched_param p = { realtime ? CONTROL_PRIORITY : 0 };
+	int policy = realtime ? SCHED_RR : SCHED_OTHER;
+
+	return sched_setscheduler(0, policy | SCHED_RESET_ON_FORK, &p) < 0 ? -errno : 0;
+}
+
+static int set_all(struct leond *d, bool realtime)
+{
+	int r = set_control(realtime);
+
+	if (r == 0)
+		r = fwd_set_realtime(d->fwd, realtime ? WORKER_PRIORITY : 0);
+	if (r < 0 && realtime) {
+		fwd_set_realtime(d->fwd, 0);
+		set_control(false);
+	}
+	return r;
+}
+
+void scheduling_apply_conf(struct leond *d)
+{
+	bool wanted = !d->conf->scheduling_normal;
+
+	if (wanted == d->realtime)
+		return;
+	if (wanted && !kernel_keeps_a_share()) {
+		log_warn(
+			"daemon",
+			"scheduling=normal: kernel.sched_rt_runtime_us is -1, which bounds nothing");
+	} else if (set_all(d, wanted) < 0) {
+		log_notice(
+			"daemon",
+			"scheduling=%s: no other is permitted, realtime needs LimitRTPRIO=%d or CAP_SYS_NICE",
+			wanted ? "normal" : "realtime", CONTROL_PRIORITY);
+	} else {
+		d->realtime = wanted;
+		log_info("daemon", "scheduling=%s", wanted ? "realtime" : "normal");
+	}
+}

@@ -1,0 +1,777 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * State machine of the loop guard, see loop_guard.h. Pure; control thread. The state of a VLAN is a
+ * function of the guards received within the last GUARD_SILENT_INTERVALS intervals.
+ */
+#include "daemon/guard/loop_guard.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+
+/* --- time --- */
+
+static int64_t interval_ns(const struct guard *g)
+{
+	return g->conf.interval_ms * NS_PER_MS;
+}
+
+static bool is_recent(const struct guard *g, mono_t received)
+{
+	return !mono_is_never(received) &&
+	       mono_sub_ns(g->effective, received) <= GUARD_SILENT_INTERVALS * interval_ns(g);
+}
+
+/* --- one VLAN --- */
+
+static struct guard_peer *peer_in(struct guard *g, const struct guard_neighbor *h)
+{
+	struct guard_peer *p = &g->peer[h->peer];
+
+	return p->node == h->node ? p : NULL;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const node_id_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static bool is_reached(const struct guard *g, node_id_t node)
+{
+	return g->n_reached &&
+	       bsearch(&node, g->reached, g->n_reached, sizeof(node), compare_ids) != NULL;
+}
+
+/* Reports whether recent intervals had no frame to show the node on the LAN. */
+static bool is_unconfirmed(const struct guard *g, const struct guard_peer *p)
+{
+	return !mono_is_never(p->unconfirmed) && !is_recent(g, p->unconfirmed);
+}
+
+/* Reports whether a node takes part in the election. An unconfirmed node without a path does not:
+ * the frames may be recorded, and no loop is possible without a path. */
+static bool takes_part(const struct guard *g, const struct guard_neighbor *h)
+{
+	const struct guard_peer *p = &g->peer[h->peer];
+
+	return p->node != h->node ||
+	       (!p->silent && (!is_unconfirmed(g, p) || is_reached(g, h->node)));
+}
+
+/* A node without the local node in the list might not learn the end of forwarding here. */
+static bool takes_precedence(const struct guard *g, const struct guard_vlan *v,
+			     const struct guard_neighbor *h)
+{
+	return (h->flags & GUARD_READY) && guard_outranks(&h->rank, &v->rank) &&
+	       (h->hears_us || is_recent(g, h->confirmed));
+}
+
+/* Returns the node that forwards the VLAN in place of the local node, or NULL. A forwarder remains
+ * forwarder until a guard reports the end. A ready node of a better rank takes precedence. If a
+ * forwarder does not receive the local guards, forwarding here would cause a loop. */
+static const struct guard_neighbor *yields_to(const struct guard *g, const struct guard_vlan *v)
+{
+	for (unsigned i = 0; i < v->n_received; i++) {
+		const struct guard_neighbor *h = &v->received[i];
+
+		if (takes_part(g, h) && ((h->flags & GUARD_FORWARDS) || takes_precedence(g, v, h)))
+			return h;
+	}
+	return NULL;
+}
+
+/* Reports whether there is a path to a node outside this LAN. */
+static bool reaches_others(const struct guard *g, const struct guard_vlan *v)
+{
+	unsigned here = 0;
+
+	for (unsigned i = 0; i < v->n_received; i++)
+		here += is_reached(g, v->received[i].node);
+	return g->n_reached > here;
+}
+
+static enum guard_reason reason_not_elected(const struct guard_vlan *v,
+					    const struct guard_neighbor *h)
+{
+	if (!guard_outranks(&h->rank, &v->rank))
+		return GUARD_BY_HOLDING;
+	return h->rank.preference > v->rank.preference ? GUARD_BY_PREFERENCE : GUARD_BY_RANK;
+}
+
+static enum guard_reason reason_elected(const struct guard *g, const struct guard_vlan *v)
+{
+	enum guard_reason reason = GUARD_BY_SILENCE;
+
+	for (unsigned i = 0; i < v->n_received; i++) {
+		const struct guard_neighbor *h = &v->received[i];
+
+		if (!takes_part(g, h) || !(h->flags & GUARD_READY))
+			continue;
+		if (h->rank.preference >= v->rank.preference)
+			return GUARD_BY_RANK;
+		reason = GUARD_BY_PREFERENCE;
+	}
+	return reason;
+}
+
+static enum guard_state state_now(const struct guard *g, const struct guard_vlan *v,
+				  enum guard_reason *reason)
+{
+	const struct guard_neighbor *other;
+
+	*reason = GUARD_BY_NOTHING;
+	if (mono_before(g->effective, v->listen))
+		return GUARD_LISTENING;
+	if (!v->n_received)
+		return GUARD_CLEAR;
+	other = yields_to(g, v);
+	if (other)
+		*reason = reason_not_elected(v, other);
+	else if (!reaches_others(g, v))
+		*reason = GUARD_BY_NO_PATH;
+	else if (mono_before(g->effective, g->unsure))
+		*reason = GUARD_BY_STALL;
+	if (*reason != GUARD_BY_NOTHING)
+		return GUARD_BLOCKED;
+	*reason = reason_elected(g, v);
+	return GUARD_SHARED;
+}
+
+/* Notes that hosts are behind another node now. A new node without neighbors has moved no host. A
+ * node after a stall has moved no host before another forwarder is known. */
+static unsigned note_moved(struct guard *g, struct guard_vlan *v)
+{
+	bool begins = v->state == GUARD_SHARED || v->state == GUARD_CLEAR;
+
+	if (v->reason == GUARD_BY_STALL || v->state == v->settled)
+		return GUARD_NOTHING;
+	if (v->settled != GUARD_LISTENING || v->state != GUARD_CLEAR) {
+		vlan_set_add(&g->moved, v->id);
+		if (begins && v->settled != GUARD_SHARED)
+			vlan_set_add(&g->begun, v->id);
+	}
+	v->settled = v->state;
+	vlan_set_add(&g->changed, v->id);
+	return GUARD_CHANGED;
+}
+
+/* Derives the state of a VLAN from its guards. A guard reports a new state at once. */
+static unsigned settle(struct guard *g, struct guard_vlan *v)
+{
+	enum guard_state state = state_now(g, v, &v->reason);
+
+	if (state == v->state)
+		return note_moved(g, v);
+	if (state == GUARD_BLOCKED)
+		g->n_blocked++;
+	v->state = state;
+	v->since = g->since = g->now;
+	v->urgent = true;
+	vlan_set_add(&g->changed, v->id);
+	note_moved(g, v);
+	return GUARD_CHANGED | GUARD_URGENT;
+}
+
+static unsigned settle_all(struct guard *g)
+{
+	unsigned outcome = GUARD_NOTHING;
+
+	for (unsigned i = 0; i < g->n_used; i++)
+		outcome |= settle(g, g->vlan[g->used[i]]);
+	return outcome;
+}
+
+static void listen_to(struct guard *g, struct guard_vlan *v)
+{
+	v->n_received = 0;
+	v->state = v->settled = GUARD_LISTENING;
+	v->reason = GUARD_BY_NOTHING;
+	v->since = g->since = g->now;
+	v->hello_sent = v->asked = MONO_NEVER;
+	v->listen = mono_add_ms(g->effective, g->conf.interval_ms + GUARD_ROUND_TRIP_MS);
+	v->urgent = true;
+	vlan_set_add(&g->changed, v->id);
+}
+
+static bool is_carried(const struct guard *g, uint16_t id)
+{
+	return (!g->carries_known || vlan_set_has(&g->carries, id)) &&
+	       segments_id(g->conf.segments, id) != SEGMENT_ID_NONE;
+}
+
+static struct guard_rank own_rank(const struct guard *g, uint16_t id)
+{
+	return guard_rank_of(g->conf.preference, g->self, segments_id(g->conf.segments, id));
+}
+
+/* NULL: the VLAN is not in use on the LAN. */
+static struct guard_vlan *vlan_in_use(struct guard *g, uint16_t id)
+{
+	struct guard_vlan *v = g->vlan[id % VLAN_IDS];
+
+	if (v || !is_carried(g, id))
+		return v;
+	v = g->vlan[id % VLAN_IDS] = x_new(struct guard_vlan);
+	v->id = id % VLAN_IDS;
+	v->rank = own_rank(g, v->id);
+	g->used[g->n_used++] = v->id;
+	listen_to(g, v);
+	return v;
+}
+
+static void forget_vlan(struct guard *g, unsigned i)
+{
+	uint16_t id = g->used[i];
+
+	g->used[i] = g->used[--g->n_used];
+	free(g->vlan[id]);
+	g->vlan[id] = NULL;
+	vlan_set_add(&g->changed, id);
+}
+
+static void take_out(struct guard_vlan *v, unsigned i)
+{
+	memmove(&v->received[i], &v->received[i + 1],
+		(--v->n_received - i) * sizeof(v->received[0]));
+}
+
+/* The next guard is urgent: the removed node learns of the missing guards. */
+static unsigned drop_received(struct guard *g, struct guard_vlan *v, unsigned i)
+{
+	take_out(v, i);
+	v->urgent = true;
+	vlan_set_add(&g->changed, v->id);
+	return GUARD_CHANGED | GUARD_URGENT;
+}
+
+static unsigned forget_silent(struct guard *g, struct guard_vlan *v)
+{
+	unsigned outcome = GUARD_NOTHING;
+
+	for (unsigned i = v->n_received; i--;)
+		if (!is_recent(g, v->received[i].at))
+			outcome |= drop_received(g, v, i);
+	return outcome;
+}
+
+/* Returns the index of a node in the list, or n_received. */
+static unsigned find_received(const struct guard_vlan *v, node_id_t node)
+{
+	unsigned i = 0;
+
+	while (i < v->n_received && v->received[i].node != node)
+		i++;
+	return i;
+}
+
+/* A node without a session has the last places, because its node-id may be forged. */
+static bool precedes(const struct guard_neighbor *a, const struct guard_neighbor *b)
+{
+	return a->in_session != b->in_session ? a->in_session : guard_outranks(&a->rank, &b->rank);
+}
+
+/* Inserts a node in its order. Returns false if the list is full. */
+static bool insert(struct guard_vlan *v, const struct guard_neighbor *h)
+{
+	unsigned i = 0;
+
+	while (i < v->n_received && precedes(&v->received[i], h))
+		i++;
+	if (i == GUARD_RECEIVED_MAX)
+		return false;
+	if (v->n_received == GUARD_RECEIVED_MAX)
+		v->n_received--;
+	memmove(&v->received[i + 1], &v->received[i], (v->n_received - i) * sizeof(v->received[0]));
+	v->n_received++;
+	v->received[i] = *h;
+	return true;
+}
+
+/* Answers a new node at once, but at most once in an interval. Several nodes may appear alternately
+ * on a LAN, and an answer to each would be another storm. */
+static unsigned send_hello(struct guard *g, struct guard_vlan *v)
+{
+	if (!mono_is_never(v->hello_sent) &&
+	    mono_sub_ns(g->effective, v->hello_sent) < interval_ns(g))
+		return GUARD_NOTHING;
+	v->hello_sent = g->effective;
+	v->urgent = true;
+	return GUARD_URGENT;
+}
+
+static bool lists_us(const struct guard *g, const struct guard_frame *f)
+{
+	uint32_t mark = guard_mark(g->self, g->incarnation);
+
+	for (unsigned i = 0; i < GUARD_RECEIVED_MAX; i++)
+		if (f->received[i] == mark)
+			return true;
+	return false;
+}
+
+/* Reports whether a later frame of the node was accepted before. A frame farther back than the
+ * window is a genuine frame after a forged frame: see guard_peer_takes(). */
+static bool is_overtaken(const struct guard_neighbor *h, const struct guard_frame *f)
+{
+	return h->incarnation == f->incarnation && h->sequence > f->sequence &&
+	       h->sequence - f->sequence < GUARD_WINDOW;
+}
+
+static unsigned received_in(struct guard *g, struct guard_vlan *v, const struct guard_frame *f,
+			    unsigned peer, bool in_session)
+{
+	unsigned outcome = GUARD_NOTHING, i = find_received(v, f->node);
+	bool is_new = i == v->n_received;
+	struct guard_neighbor h = { .node = f->node,
+				    .segment = f->segment,
+				    .flags = f->flags,
+				    .hears_us = lists_us(g, f),
+				    .in_session = in_session,
+				    .peer = (uint8_t)peer,
+				    .rank = guard_rank_of(f->preference, f->node, f->segment),
+				    .incarnation = f->incarnation,
+				    .sequence = f->sequence,
+				    .at = g->effective };
+	struct guard_neighbor before = is_new ? (struct guard_neighbor){ 0 } : v->received[i];
+
+	if (!is_new && is_overtaken(&before, f)) {
+		v->received[i].at = g->effective;
+		return GUARD_NOTHING;
+	}
+	h.confirmed = is_new || h.hears_us ? g->effective : before.confirmed;
+	if (!is_new)
+		take_out(v, i);
+	if (!insert(v, &h))
+		return GUARD_NOTHING;
+	if (is_new || before.segment != f->segment) {
+		vlan_set_add(&g->changed, v->id);
+		outcome |= GUARD_CHANGED;
+	}
+	if (is_new || before.incarnation != f->incarnation)
+		outcome |= send_hello(g, v);
+	return outcome | settle(g, v);
+}
+
+/* --- all VLANs --- */
+
+void guard_init(struct guard *g, node_id_t self, const struct guard_conf *c, mono_t now)
+{
+	*g = (struct guard){
+		.conf = *c,
+		.self = self,
+		.now = now,
+		.effective = now,
+		.since = now,
+	};
+	vlan_in_use(g, 0);
+}
+
+void guard_free(struct guard *g)
+{
+	while (g->n_used)
+		forget_vlan(g, 0);
+	free(g->reached);
+	g->reached = NULL;
+	g->n_reached = 0;
+}
+
+static unsigned restart(struct guard *g)
+{
+	g->due_ns = 0;
+	g->unsure = MONO_NEVER;
+	g->since = g->now;
+	for (unsigned i = 0; i < g->n_used; i++)
+		listen_to(g, g->vlan[g->used[i]]);
+	return GUARD_CHANGED | GUARD_URGENT;
+}
+
+/* Starts every step. After a stall, other nodes may have removed this node, so the guard first
+ * checks whether another node forwards. */
+static unsigned go_on(struct guard *g, mono_t now)
+{
+	int64_t passed_ns = max_of(mono_sub_ns(now, g->now), (int64_t)0);
+	int64_t step_ns = min_of(passed_ns, GUARD_STEP_MS * NS_PER_MS);
+
+	g->now = now;
+	if (!g->input_stalled)
+		g->effective = mono_add_ns(g->effective, step_ns);
+	if (!g->conf.enabled || !g->lan)
+		return GUARD_NOTHING;
+	g->due_ns += step_ns * g->n_used;
+	if (passed_ns < GUARD_STILL_MS * NS_PER_MS)
+		return GUARD_NOTHING;
+	g->n_stalls++;
+	if (passed_ns > GUARD_SILENT_INTERVALS * interval_ns(g))
+		return restart(g);
+	g->unsure = mono_add_ms(g->effective, GUARD_UNSURE_MS);
+	return settle_all(g);
+}
+
+/* Forgets a VLAN that has no segment any more. An urgent guard reports a new name or preference to
+ * the other nodes. */
+static void reconfigure_vlan(struct guard *g, unsigned i, bool renamed)
+{
+	struct guard_vlan *v = g->vlan[g->used[i]];
+	struct guard_rank rank = own_rank(g, v->id);
+
+	if (!is_carried(g, v->id)) {
+		forget_vlan(g, i);
+		return;
+	}
+	v->urgent |= v->rank.preference != rank.preference || v->rank.mix != rank.mix;
+	v->rank = rank;
+	/* With the new map, the names of other nodes may denote another VLAN here, or none. */
+	if (renamed)
+		vlan_set_add(&g->changed, v->id);
+}
+
+unsigned guard_configure(struct guard *g, const struct guard_conf *c, mono_t now)
+{
+	bool switched = c->enabled != g->conf.enabled, renamed;
+	unsigned outcome = go_on(g, now);
+
+	renamed = g->conf.segments != c->segments;
+	g->conf = *c;
+	for (unsigned i = g->n_used; i--;)
+		reconfigure_vlan(g, i, renamed);
+	if (!switched)
+		return outcome | guard_tick(g, now) | GUARD_URGENT;
+	if (g->local_loop)
+		outcome |= GUARD_LOOP_ENDS;
+	g->local_loop = false;
+	g->own_received_at = MONO_NEVER;
+	return outcome | restart(g);
+}
+
+/* Notes that the node has no hosts on the LAN any more. */
+static void leave_lan(struct guard *g)
+{
+	for (unsigned i = 0; i < g->n_used; i++) {
+		const struct guard_vlan *v = g->vlan[g->used[i]];
+
+		if (v->settled == GUARD_SHARED || v->settled == GUARD_CLEAR)
+			vlan_set_add(&g->moved, v->id);
+	}
+}
+
+unsigned guard_lan(struct guard *g, bool lan, mono_t now)
+{
+	if (g->lan && !lan)
+		leave_lan(g);
+	g->lan = lan;
+	g->now = now;
+	return restart(g);
+}
+
+unsigned guard_use(struct guard *g, uint16_t vlan, mono_t now)
+{
+	unsigned outcome = go_on(g, now);
+
+	if (g->vlan[vlan % VLAN_IDS] || !vlan_in_use(g, vlan))
+		return outcome;
+	return outcome | GUARD_CHANGED | GUARD_URGENT;
+}
+
+unsigned guard_carry(struct guard *g, const struct vlan_set *carries, mono_t now)
+{
+	unsigned at = 0, outcome = go_on(g, now);
+	struct id_range r;
+
+	g->carries_known = carries != NULL;
+	g->carries = carries ? *carries : (struct vlan_set){ 0 };
+	for (unsigned i = g->n_used; i--;)
+		if (!is_carried(g, g->used[i]))
+			forget_vlan(g, i);
+	while (carries && vlan_set_next(carries, &at, &r))
+		for (unsigned vlan = r.first; vlan <= r.last; vlan++)
+			vlan_in_use(g, (uint16_t)vlan);
+	if (!carries)
+		vlan_in_use(g, 0);
+	return outcome | GUARD_CHANGED | GUARD_URGENT;
+}
+
+unsigned guard_reach(struct guard *g, const node_id_t *node, unsigned n, mono_t now)
+{
+	unsigned outcome = go_on(g, now);
+
+	free(g->reached);
+	g->reached = n ? x_calloc(n, sizeof(*node)) : NULL;
+	if (n)
+		memcpy(g->reached, node, n * sizeof(*node));
+	g->n_reached = n;
+	return outcome | settle_all(g);
+}
+
+unsigned guard_gone(struct guard *g, node_id_t node, mono_t now)
+{
+	unsigned outcome = go_on(g, now);
+
+	for (unsigned i = 0; i < g->n_used; i++) {
+		struct guard_vlan *v = g->vlan[g->used[i]];
+		unsigned at = find_received(v, node);
+
+		if (at == v->n_received)
+			continue;
+		outcome |= drop_received(g, v, at);
+		outcome |= settle(g, v);
+	}
+	return outcome;
+}
+
+unsigned guard_hello_all(struct guard *g, mono_t now)
+{
+	unsigned outcome = go_on(g, now);
+
+	for (unsigned i = 0; i < g->n_used; i++)
+		g->vlan[g->used[i]]->urgent = true;
+	return outcome | GUARD_URGENT;
+}
+
+/* A host of the LAN forged a frame of the local node. Other nodes may now expect a higher number,
+ * so the next frames continue above it. Other nodes refuse a number far ahead. Such a number
+ * changes nothing here, or one frame would use up all numbers. */
+static unsigned forged_frame(struct guard *g, uint64_t sequence)
+{
+	g->n_forged++;
+	if (sequence - g->sequence <= GUARD_STEP)
+		g->sequence = sequence;
+	return GUARD_FORGED;
+}
+
+static unsigned own_frame(struct guard *g, const struct guard_frame *f)
+{
+	bool was = g->local_loop;
+
+	if (f->sequence > g->sequence)
+		return forged_frame(g, f->sequence);
+	g->own_received_at = g->effective;
+	g->local_loop = true;
+	return was ? GUARD_NOTHING : GUARD_LOOP_BEGINS;
+}
+
+/* `shown`: the frame proves the presence of the sender on the LAN. */
+static void confirm(struct guard *g, struct guard_peer *p, bool shown)
+{
+	if (shown)
+		p->unconfirmed = MONO_NEVER;
+	else if (mono_is_never(p->unconfirmed))
+		p->unconfirmed = g->effective;
+}
+
+/* Handles a frame of another node with a permitted number of the session. */
+static unsigned other_frame(struct guard *g, const struct guard_frame *f, bool in_session)
+{
+	unsigned outcome = GUARD_NOTHING, place = guard_peer_of(g->peer, f->node);
+	struct guard_peer *p = &g->peer[place];
+	struct guard_vlan *v;
+
+	if (!guard_peer_takes(p, f, in_session, is_recent(g, p->at))) {
+		g->n_replayed++;
+		return GUARD_REPLAYED;
+	}
+	p->at = g->effective;
+	confirm(g, p, in_session || lists_us(g, f));
+	if (is_unconfirmed(g, p)) {
+		g->n_unconfirmed++;
+		outcome |= GUARD_UNCONFIRMED;
+	}
+	v = vlan_in_use(g, f->tag);
+	if (v)
+		outcome |= received_in(g, v, f, place, in_session);
+	if (!p->silent)
+		return outcome;
+	/* The node may still forward VLANs. */
+	p->silent = false;
+	return outcome | settle_all(g);
+}
+
+unsigned guard_receive(struct guard *g, const struct guard_frame *f, const struct guard_bounds *b,
+		       mono_t now)
+{
+	unsigned outcome;
+
+	if (!g->conf.enabled)
+		return GUARD_NOTHING;
+	outcome = go_on(g, now);
+	g->n_received++;
+	if (f->node == g->self)
+		return outcome | own_frame(g, f);
+	if (guard_bounds_admit(b, f->incarnation, f->sequence))
+		return outcome | other_frame(g, f, b->in_session);
+	g->n_unconfirmed++;
+	return outcome | GUARD_UNCONFIRMED;
+}
+
+static void count_shared(struct guard *g)
+{
+	for (unsigned i = 0; i < GUARD_PEERS; i++)
+		g->peer[i].n_shared = g->peer[i].n_mutual = 0;
+	for (unsigned i = 0; i < g->n_used; i++) {
+		const struct guard_vlan *v = g->vlan[g->used[i]];
+
+		for (unsigned k = 0; k < v->n_received; k++) {
+			struct guard_peer *p = peer_in(g, &v->received[k]);
+
+			if (!p)
+				continue;
+			p->n_shared++;
+			p->n_mutual += v->received[k].hears_us;
+		}
+	}
+}
+
+/* A node with reception of the local guards sends a guard each GUARD_FAST_MS. */
+static void find_silent(struct guard *g)
+{
+	for (unsigned i = 0; i < GUARD_PEERS; i++) {
+		struct guard_peer *p = &g->peer[i];
+		int64_t silence_ns = mono_sub_ns(g->effective, p->at);
+
+		if (p->silent || !p->n_mutual ||
+		    silence_ns <= GUARD_FAST_MISSED * GUARD_FAST_MS * NS_PER_MS)
+			continue;
+		p->silent = true;
+		g->n_silenced++;
+	}
+}
+
+unsigned guard_tick(struct guard *g, mono_t now)
+{
+	unsigned outcome = go_on(g, now);
+
+	if (!g->conf.enabled || !g->lan)
+		return GUARD_NOTHING;
+	if (g->local_loop && !is_recent(g, g->own_received_at)) {
+		g->local_loop = false;
+		outcome |= GUARD_LOOP_ENDS;
+	}
+	for (unsigned i = 0; i < g->n_used; i++)
+		outcome |= forget_silent(g, g->vlan[g->used[i]]);
+	count_shared(g);
+	find_silent(g);
+	return outcome | settle_all(g);
+}
+
+/* The tick is half as long while another node needs a guard each GUARD_FAST_MS. */
+uint32_t guard_tick_ms(const struct guard *g)
+{
+	uint32_t most_ms = guard_peer_shares_lan(g->peer) ? GUARD_FAST_MS / 2 : GUARD_FAST_MS;
+
+	return min_of(g->conf.interval_ms / GUARD_TICKS, most_ms);
+}
+
+/* A later step queries the other nodes first, or starts to listen: see go_on(). */
+mono_t guard_valid_until(const struct guard *g)
+{
+	int64_t silent_ns = GUARD_SILENT_INTERVALS * interval_ns(g);
+
+	if (!g->conf.enabled || !g->lan)
+		return MONO_NEVER;
+	return mono_add_ns(g->now, guard_peer_shares_lan(g->peer)
+					   ? min_of(GUARD_STILL_MS * NS_PER_MS, silent_ns)
+					   : silent_ns);
+}
+
+/* --- frames to send --- */
+
+bool guard_next_due(struct guard *g, uint16_t *vlan)
+{
+	if (!g->n_used)
+		g->due_ns = 0;
+	if (g->due_ns < interval_ns(g))
+		return false;
+	g->due_ns -= interval_ns(g);
+	g->turn = (uint16_t)((g->turn + 1) % g->n_used);
+	*vlan = g->used[g->turn];
+	return true;
+}
+
+bool guard_next_urgent(struct guard *g, unsigned *i, uint16_t *vlan)
+{
+	while (*i < g->n_used) {
+		struct guard_vlan *v = g->vlan[g->used[(*i)++]];
+
+		if (!v->urgent)
+			continue;
+		v->urgent = false;
+		*vlan = v->id;
+		return true;
+	}
+	return false;
+}
+
+/* The VLANs shared with a node take turns, so a broken VLAN does not silence the node. VLANs with a
+ * guard of the node within the last interval come first. */
+static bool next_shared(struct guard *g, struct guard_peer *p, bool recent, uint16_t *vlan)
+{
+	int64_t limit_ns = interval_ns(g) + interval_ns(g) / 2;
+
+	for (unsigned n = 1; n <= g->n_used; n++) {
+		unsigned at = (p->turn + n) % g->n_used;
+		const struct guard_vlan *v = g->vlan[g->used[at]];
+		unsigned i = find_received(v, p->node);
+
+		if (i == v->n_received ||
+		    (recent && mono_sub_ns(g->effective, v->received[i].at) > limit_ns))
+			continue;
+		p->turn = at;
+		*vlan = v->id;
+		return true;
+	}
+	return false;
+}
+
+bool guard_next_fast(struct guard *g, unsigned *i, uint16_t *vlan)
+{
+	/* A quarter less than the interval, because a tick is not exact. */
+	int64_t due_ns = (GUARD_FAST_MS - GUARD_FAST_MS / 4) * NS_PER_MS;
+
+	while (*i < GUARD_PEERS) {
+		struct guard_peer *p = &g->peer[(*i)++];
+
+		if (!p->n_shared || mono_sub_ns(g->now, p->notified) < due_ns)
+			continue;
+		if (next_shared(g, p, true, vlan) || next_shared(g, p, false, vlan))
+			return true;
+	}
+	return false;
+}
+
+void guard_fill(struct guard *g, uint16_t vlan, struct guard_frame *f)
+{
+	const struct guard_vlan *v = g->vlan[vlan % VLAN_IDS];
+	enum guard_state state = guard_vlan_state(g, vlan);
+
+	f->sequence = ++g->sequence;
+	f->tag = vlan;
+	f->segment = segments_id(g->conf.segments, vlan);
+	f->preference = g->conf.preference;
+	f->flags = 0;
+	if (v && state != GUARD_LISTENING && reaches_others(g, v))
+		f->flags |= GUARD_READY;
+	if (state == GUARD_CLEAR || state == GUARD_SHARED)
+		f->flags |= GUARD_FORWARDS;
+	for (unsigned i = 0; v && i < v->n_received; i++) {
+		struct guard_peer *p = peer_in(g, &v->received[i]);
+
+		f->received[i] = guard_mark(v->received[i].node, v->received[i].incarnation);
+		if (p)
+			p->notified = g->now;
+	}
+}
+
+unsigned guard_others(struct guard *g, node_id_t *out, unsigned max)
+{
+	unsigned n = 0;
+
+	count_shared(g);
+	for (unsigned i = 0; i < GUARD_PEERS && n < max; i++)
+		if (g->peer[i].n_shared)
+			out[n++] = g->peer[i].node;
+	qsort(out, n, sizeof(*out), compare_ids);
+	return n;
+}

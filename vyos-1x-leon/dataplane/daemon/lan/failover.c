@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Announces remote hosts on the LAN after this node became forwarder, like a bond or a virtual
+ * router after a fail-over. One frame with the source address of each host makes the switches send
+ * the frames of the host here. RARP suffices for this. If the IP address of the host is known, a
+ * gratuitous ARP or an unsolicited neighbor advertisement informs devices that inspect it. At most
+ * 1000 a second. Control thread.
+ */
+#include "daemon/lan/failover.h"
+
+#include <stdlib.h>
+#include <sys/uio.h>
+
+#include "base/defs.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "daemon/report/clock.h"
+#include "wire/eth.h"
+
+#define RUN_EVERY_MS 10
+#define FRAMES_A_RUN 10
+#define LOOKS_A_RUN  4096
+
+enum round { HOSTS, NEIGHBORS, DONE };
+
+struct failover {
+	struct timer *timer;
+	struct vlan_set vlans;
+	enum round round;
+	uint32_t at;
+};
+
+static void send_frame(struct leond *d, void *frame, size_t len)
+{
+	static const uint8_t no_offload[TAP_VNET_LEN];
+	struct iovec iov[2] = {
+		{ .iov_base = (void *)(uintptr_t)no_offload, .iov_len = sizeof(no_offload) },
+		{ .iov_base = frame, .iov_len = len },
+	};
+
+	/* Fails while the interface is down; then no switch can be informed. */
+	if (writev(d->tap.fd[0], iov, array_size(iov)) > 0)
+		d->guard.n_announced++;
+}
+
+static bool is_meant(const struct leond *d, uint16_t vlan)
+{
+	enum guard_state state = guard_vlan_state(&d->guard, vlan);
+
+	return vlan_set_has(&d->failover->vlans, vlan) &&
+	       (state == GUARD_SHARED || state == GUARD_CLEAR);
+}
+
+/* Skips hosts of this LAN, because its switches would learn them at this port. They were behind the
+ * other node only while that node forwarded. */
+static bool is_elsewhere(const struct leond *d, uint16_t slot, uint16_t vlan)
+{
+	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
+
+	return slot != SLOT_SELF && slot != SLOT_NONE &&
+	       !(n && guard_is_on_lan(&d->guard, vlan, n->id));
+}
+
+/* Returns true if it sent a frame; *more: others remain. */
+static bool next_host(struct leond *d, bool *more)
+{
+	uint8_t frame[ETH_ANNOUNCE_MAX];
+	struct fdb_entry e;
+
+	*more = fdb_next(d->fdb, &d->failover->at, &e);
+	if (!*more || !is_elsewhere(d, e.slot, e.vlan) || !is_meant(d, e.vlan))
+		return false;
+	send_frame(d, frame, rarp_build_announcement(e.vlan, e.mac, frame));
+	return true;
+}
+
+static bool next_neighbor(struct leond *d, bool *more)
+{
+	uint8_t frame[ETH_ANNOUNCE_MAX];
+	struct neigh_entry e;
+	size_t len;
+
+	*more = neigh_next(d->neigh, &d->failover->at, &e);
+	if (!*more || !is_meant(d, e.vlan) || !is_elsewhere(d, e.slot, e.vlan) ||
+	    now_s_of(loop_now(d->loop)) - e.confirmed_s >= NEIGH_FRESH_S ||
+	    fdb_lookup(d->fdb, e.vlan, e.mac) != e.slot)
+		return false;
+	len = e.ip.family == 4 ? arp_build_announcement(e.vlan, e.mac, &e.ip, frame)
+			       : nd_build_announcement(e.vlan, e.mac, &e.ip, e.router, frame);
+	send_frame(d, frame, len);
+	return true;
+}
+
+static void run(struct leond *d)
+{
+	struct failover *t = d->failover;
+	unsigned sent = 0;
+	bool more = true;
+
+	for (unsigned i = 0; i < LOOKS_A_RUN && sent < FRAMES_A_RUN && t->round != DONE; i++) {
+		sent += t->round == HOSTS ? next_host(d, &more) : next_neighbor(d, &more);
+		if (more)
+			continue;
+		t->round++;
+		t->at = 0;
+	}
+}
+
+static void on_timer(void *arg, mono_t now)
+{
+	struct leond *d = arg;
+
+	run(d);
+	if (d->failover->round != DONE)
+		timer_set(d->failover->timer, mono_add_ms(now, RUN_EVERY_MS));
+	else
+		d->failover->vlans = (struct vlan_set){ 0 };
+}
+
+void failover_announce(struct leond *d, const struct vlan_set *vlans)
+{
+	struct failover *t = d->failover;
+
+	if (!t || vlan_set_is_empty(vlans))
+		return;
+	vlan_set_add_all(&t->vlans, vlans);
+	t->round = HOSTS;
+	t->at = 0;
+	/* Starts after simultaneous guard messages have been processed. */
+	if (!timer_is_set(t->timer))
+		timer_set(t->timer, loop_now(d->loop));
+}
+
+void failover_start(struct leond *d)
+{
+	d->failover = x_new(struct failover);
+	d->failover->round = DONE;
+	d->failover->timer = timer_new(d->loop, on_timer, d);
+}
+
+void failover_stop(struct leond *d)
+{
+	if (d->failover)
+		timer_free(d->failover->timer);
+	free(d->failover);
+	d->failover = NULL;
+}

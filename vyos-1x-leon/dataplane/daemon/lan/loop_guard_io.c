@@ -1,0 +1,593 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * I/O of the loop guard. Sends guard frames out of the TAP onto the local segment, if there is one.
+ * (The leon0 of a router without a LAN would count them as dropped.) Checks received guards, and
+ * acts on the results of the state machine (loop_guard.c). Control thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+#include "daemon/accel/accel_queues.h"
+#include "daemon/lan/failover.h"
+#include "daemon/lan/host_probes.h"
+#include "daemon/lan/loop_guard_io.h"
+#include "daemon/leond.h"
+#include "daemon/life/snapshot.h"
+#include "daemon/report/clock.h"
+#include "daemon/report/event_text.h"
+#include "daemon/routes/kernel_routes.h"
+#include "wire/guard.h"
+
+/* Minimum time between two announcements of changes. */
+#define GATHER_MS 200
+/* Minimum time between two events about refused or forged guards. */
+#define NOTIFY_AGAIN_MS 60000
+
+struct guard_io {
+	struct timer *timer, *soon;
+	struct vlan_set unreported; /* Changes of the guard without an event so far. */
+	/* VLANs with another name at another node, with an event so far. */
+	struct vlan_set unlike;
+	/* Classes of segments with hosts that other nodes must learn again. */
+	uint64_t moved;
+	struct record_lan lan; /* The value in the last record. */
+	mono_t notified_at;
+	mono_t unconfirmed_notified,
+		forged_notified; /* Last events about unconfirmed and forged guards. */
+};
+
+static uint64_t own_incarnation(struct leond *d)
+{
+	const struct node *self = nodedb_at(overlay_nodes(d->overlay), SLOT_SELF);
+
+	return self ? self->rec.incarnation : 0;
+}
+
+static void send_frame(struct leond *d, uint16_t vlan)
+{
+	static const uint8_t no_offload[TAP_VNET_LEN];
+	struct guard_frame g = {
+		.src = d->device.mac,
+		.vni = d->conf->vni,
+		.node = d->self,
+		.incarnation = own_incarnation(d),
+	};
+	uint8_t frame[GUARD_FRAME_MAX];
+	struct iovec iov[2] = {
+		{ .iov_base = (void *)(uintptr_t)no_offload, .iov_len = sizeof(no_offload) },
+		{ .iov_base = frame },
+	};
+
+	guard_fill(&d->guard, vlan, &g);
+	overlay_set_guard_number(d->overlay, g.sequence);
+	guard_encode(&g, frame);
+	keyring_guard_auth(overlay_keyring(d->overlay), guard_signed(frame), GUARD_SIGNED_LEN,
+			   g.auth);
+	iov[1].iov_len = guard_encode(&g, frame);
+	/* Fails while the interface is down. No loop is possible then. */
+	if (writev(d->tap.fd[0], iov, array_size(iov)) > 0)
+		d->guard.n_sent++;
+}
+
+static bool may_send(const struct leond *d)
+{
+	return d->guard_io->timer && d->guard.conf.enabled && d->guard.lan;
+}
+
+static void send_urgent(struct leond *d)
+{
+	unsigned i = 0;
+	uint16_t vlan;
+
+	while (may_send(d) && guard_next_urgent(&d->guard, &i, &vlan))
+		send_frame(d, vlan);
+}
+
+static void send_due(struct leond *d)
+{
+	unsigned i = 0;
+	uint16_t vlan;
+
+	while (may_send(d) && guard_next_due(&d->guard, &vlan))
+		send_frame(d, vlan);
+	while (may_send(d) && guard_next_fast(&d->guard, &i, &vlan))
+		send_frame(d, vlan);
+}
+
+/* Addresses of this machine: of the interface, and of VRRP (RFC 9568 section 7.3), which are on a
+ * device above the interface. */
+static bool is_own(const struct leond *d, struct mac mac)
+{
+	static const uint8_t vrrp[] = { 0x00, 0x00, 0x5e, 0x00 };
+
+	return mac_to_u64(mac) == mac_to_u64(d->device.mac) ||
+	       (!memcmp(mac.b, vrrp, sizeof(vrrp)) && (mac.b[4] == 1 || mac.b[4] == 2));
+}
+
+void guard_local_host(struct leond *d, struct mac mac)
+{
+	if (!d->device.lan_received && !is_own(d, mac))
+		guard_lan_found(d);
+}
+
+void lan_changed(struct leond *d, uint16_t slot, uint64_t classes)
+{
+	struct vlan_set vlans;
+
+	segments_of_classes(d->vlans.map, classes, &vlans);
+	fdb_forget_slot(d->fdb, slot, &vlans, now_s_of(loop_now(d->loop)));
+	accel_queues_hosts_forgotten(d, loop_now(d->loop));
+	host_probes_start_vlans(d, slot, &vlans);
+	neigh_forget_slot(d->neigh, slot, &vlans);
+}
+
+/* --- announcements and events --- */
+
+static uint16_t lan_flags(const struct leond *d)
+{
+	const struct record_lan *lan = &d->guard_io->lan;
+	uint16_t flags = lan->low || lan->high || lan->n ? RECORD_LAN : 0;
+
+	if (d->device.ports_down)
+		flags |= RECORD_LAN_DOWN;
+	switch (guard_state(&d->guard)) {
+	case GUARD_BLOCKED:
+		return flags | RECORD_LAN_BLOCKED;
+	case GUARD_SHARED:
+		return flags | RECORD_LAN_SHARED;
+	default:
+		return flags;
+	}
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const node_id_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* A departed node is named once more, because other nodes must forget the hosts behind that
+ * node. */
+static void name_others(struct leond *d, bool moved)
+{
+	struct record_lan before = d->guard_io->lan, *now = &d->guard_io->lan;
+
+	now->n = (uint8_t)guard_others(&d->guard, now->node, MSG_LAN_NODES_MAX);
+	for (unsigned i = 0; moved && i < before.n && now->n < MSG_LAN_NODES_MAX; i++)
+		if (!record_lan_names(now, before.node[i]))
+			now->node[now->n++] = before.node[i];
+	qsort(now->node, now->n, sizeof(now->node[0]), compare_ids);
+}
+
+/* The other nodes must also learn again the node of each host of the LAN. */
+static void announce(struct leond *d)
+{
+	struct guard_io *io = d->guard_io;
+	uint64_t moved = io->moved;
+
+	io->moved = 0;
+	record_lan_count(&io->lan, moved);
+	name_others(d, moved);
+	overlay_set_lan(d->overlay, lan_flags(d), &io->lan);
+	if (moved)
+		lan_changed(d, SLOT_SELF, moved);
+}
+
+/* Sets *out to the changed VLANs in the given state. Returns the first other node on the LANs of
+ * these VLANs. */
+static node_id_t changed_into(const struct leond *d, enum guard_state state, struct vlan_set *out)
+{
+	const struct guard *g = &d->guard;
+	node_id_t other = NODE_ID_NONE;
+
+	*out = (struct vlan_set){ 0 };
+	for (unsigned i = 0; i < g->n_used; i++) {
+		const struct guard_vlan *v = g->vlan[g->used[i]];
+
+		if (v->state != state || !vlan_set_has(&d->guard_io->unreported, v->id))
+			continue;
+		vlan_set_add(out, v->id);
+		if (other == NODE_ID_NONE && v->n_received)
+			other = v->received[0].node;
+	}
+	return other;
+}
+
+static void report_state(struct leond *d, enum guard_state state, enum event_kind kind,
+			 const char *what)
+{
+	struct vlan_set vlans;
+	struct event_facts n = { .kind = kind };
+	char who[NODE_LABEL_LEN], which[160];
+
+	n.node = changed_into(d, state, &vlans);
+	if (vlan_set_is_empty(&vlans))
+		return;
+	vlan_set_format(&vlans, which, sizeof(which));
+	if (n.node == NODE_ID_NONE) {
+		report_event(d, &n, "%s (%s)", what, which);
+		return;
+	}
+	node_label(d, n.node, who, sizeof(who));
+	report_event(d, &n, "node %s is on the same LAN (%s): %s", who, which, what);
+}
+
+static void report(struct leond *d)
+{
+	const struct event_facts off = { .kind = EV_LOOP_GUARD_OFF };
+
+	if (!d->guard.conf.enabled) {
+		report_event(d, &off, "the loop guard is switched off");
+		return;
+	}
+	if (!d->guard.lan)
+		return;
+	report_state(d, GUARD_LISTENING, EV_LOOP_GUARD_LISTENING,
+		     "listening for other nodes on the local LAN before anything is forwarded");
+	report_state(d, GUARD_BLOCKED, EV_LOOP_GUARD_BLOCKED, "this node does not forward");
+	report_state(d, GUARD_SHARED, EV_LOOP_GUARD_SHARED, "this node forwards");
+	report_state(d, GUARD_CLEAR, EV_LOOP_GUARD_CLEAR,
+		     "no other node is on the local LAN: forwarding");
+}
+
+/* Another node on the LAN of a VLAN, with another name of that VLAN. */
+static const struct guard_neighbor *received_other_segment(const struct leond *d,
+							   const struct guard_vlan *v)
+{
+	uint32_t own = segments_id(d->vlans.map, v->id);
+
+	for (unsigned i = 0; i < v->n_received; i++)
+		if (v->received[i].segment != own)
+			return &v->received[i];
+	return NULL;
+}
+
+/* A LAN would be two segments, and each router would move its frames into another segment. */
+static void report_segment_mismatch(struct leond *d)
+{
+	struct event_facts n = { .kind = EV_SEGMENT_MISMATCH };
+	const struct guard_neighbor *first = NULL;
+	struct vlan_set found = { 0 };
+	char who[NODE_LABEL_LEN], which[160];
+
+	for (unsigned i = 0; i < d->guard.n_used; i++) {
+		const struct guard_vlan *v = d->guard.vlan[d->guard.used[i]];
+		const struct guard_neighbor *h = received_other_segment(d, v);
+
+		if (!h) {
+			vlan_set_remove(&d->guard_io->unlike, v->id);
+		} else if (!vlan_set_has(&d->guard_io->unlike, v->id)) {
+			vlan_set_add(&found, v->id);
+			first = first ? first : h;
+		}
+	}
+	if (!first)
+		return;
+	vlan_set_add_all(&d->guard_io->unlike, &found);
+	vlan_set_format(&found, which, sizeof(which));
+	n.node = first->node;
+	n.value = first->segment;
+	report_event(
+		d, &n,
+		"node %s is on the same LAN and has another segment id for %s (%u for the first "
+		"VLAN): configure the same segment ids on both nodes",
+		node_label(d, first->node, who, sizeof(who)), which, first->segment);
+}
+
+/* Changes of many VLANs occur together, so a single event reports all changes. */
+static void notify(struct leond *d, mono_t now)
+{
+	if (vlan_set_is_empty(&d->guard_io->unreported))
+		return;
+	if (!mono_is_never(d->guard_io->notified_at) &&
+	    mono_sub_ms(now, d->guard_io->notified_at) < GATHER_MS) {
+		timer_set(d->guard_io->soon, mono_add_ms(d->guard_io->notified_at, GATHER_MS));
+		return;
+	}
+	d->guard_io->notified_at = now;
+	report(d);
+	report_segment_mismatch(d);
+	d->guard_io->unreported = (struct vlan_set){ 0 };
+	routes_soon(d);
+	announce(d);
+}
+
+/* Another node is or was on the LAN of one of the VLANs, so hosts have moved. */
+static void note_changed(struct leond *d)
+{
+	struct guard *g = &d->guard;
+
+	vlan_set_add_all(&d->guard_io->unreported, &g->changed);
+	d->guard_io->moved |= segments_classes(d->vlans.map, &g->moved);
+	failover_announce(d, &g->begun);
+	g->moved = g->begun = g->changed = (struct vlan_set){ 0 };
+}
+
+/* Workers use the snapshot only while the guard steps, and never an outdated one. */
+static void renew(struct leond *d)
+{
+	if (vlan_set_is_empty(&d->guard.changed))
+		fwd_lan_until(d->fwd, guard_valid_until(&d->guard));
+}
+
+static void on_soon(void *arg, mono_t now)
+{
+	struct leond *d = arg;
+
+	if (!vlan_set_is_empty(&d->guard.changed)) {
+		note_changed(d);
+		snapshot_publish(d);
+	}
+	send_urgent(d);
+	renew(d);
+	notify(d, now);
+}
+
+/* Simultaneous frames are handled together: see on_soon(). */
+static void act_on(struct leond *d, unsigned outcome)
+{
+	const struct event_facts begins = { .kind = EV_LOCAL_LOOP };
+	const struct event_facts ends = { .kind = EV_LOCAL_LOOP_OVER };
+
+	if ((outcome & (GUARD_CHANGED | GUARD_URGENT)) && d->guard_io->soon)
+		timer_set(d->guard_io->soon, loop_now(d->loop));
+	if (outcome & GUARD_LOOP_BEGINS)
+		report_event(
+			d, &begins,
+			"a frame of this node returned over the local segment: the LAN has a loop");
+	if (outcome & GUARD_LOOP_ENDS)
+		report_event(d, &ends,
+			     "frames of this node no longer return over the local segment");
+}
+
+/* --- received frames and timers --- */
+
+static bool is_authentic(struct leond *d, const uint8_t *frame, const struct guard_frame *g)
+{
+	return keyring_guard_check(overlay_keyring(d->overlay), guard_signed(frame),
+				   GUARD_SIGNED_LEN, g->auth);
+}
+
+static bool is_minute_over(mono_t *notified_at, mono_t now)
+{
+	if (!mono_is_never(*notified_at) && mono_sub_ms(now, *notified_at) < NOTIFY_AGAIN_MS)
+		return false;
+	*notified_at = now;
+	return true;
+}
+
+/* After a stall of the input, guards are late, not recorded. The first guards of a new node arrive
+ * before the session. */
+static bool is_suspicious(const struct leond *d, const struct guard_frame *g,
+			  const struct guard_bounds *b)
+{
+	if (!b->in_session)
+		return true;
+	for (unsigned i = 0; i < GUARD_PEERS; i++)
+		if (d->guard.peer[i].node == g->node && d->guard.peer[i].n_shared)
+			return false;
+	return g->incarnation <= b->incarnation;
+}
+
+static void report_unconfirmed(struct leond *d, const struct guard_frame *g,
+			       const struct guard_bounds *b)
+{
+	struct event_facts n = { .kind = EV_GUARD_UNCONFIRMED, .node = g->node };
+	char who[NODE_LABEL_LEN], mac[MAC_STRLEN];
+
+	if (!is_suspicious(d, g, b) ||
+	    !is_minute_over(&d->guard_io->unconfirmed_notified, loop_now(d->loop)))
+		return;
+	n.value = g->tag;
+	report_event(
+		d, &n,
+		"loop-guard frames of node %s in VLAN %u from %s are ignored: the node has not "
+		"confirmed its presence on this LAN; a host may replay recorded frames",
+		node_label(d, g->node, who, sizeof(who)), g->tag,
+		mac_format(g->src, mac, sizeof(mac)));
+}
+
+static void report_forged(struct leond *d, const struct guard_frame *g)
+{
+	struct event_facts n = { .kind = EV_GUARD_FORGED, .value = g->tag };
+	char mac[MAC_STRLEN];
+
+	if (!is_minute_over(&d->guard_io->forged_notified, loop_now(d->loop)))
+		return;
+	report_event(
+		d, &n,
+		"a loop-guard frame in VLAN %u from %s has the node-id of this node, which did "
+		"not send the frame: a host of the LAN forges loop-guard frames",
+		g->tag, mac_format(g->src, mac, sizeof(mac)));
+}
+
+/* A frame from an earlier run of its sender proves nothing about the present. */
+static bool is_outdated(struct leond *d, const struct guard_frame *g)
+{
+	const struct node *n = nodedb_find(overlay_nodes(d->overlay), g->node);
+
+	return n && n->has_record && g->incarnation < n->rec.incarnation;
+}
+
+void guard_frame_received(struct leond *d, const uint8_t *frame, size_t len)
+{
+	struct guard_bounds b;
+	struct guard_frame g;
+	unsigned outcome;
+
+	if (guard_decode(frame, len, &g) < 0 || g.vni != d->conf->vni)
+		return;
+	if (!is_authentic(d, frame, &g)) {
+		d->guard.n_not_authentic++;
+		return;
+	}
+	if (g.node == d->self && g.incarnation != own_incarnation(d))
+		return;
+	if (is_outdated(d, &g)) {
+		d->guard.n_replayed++;
+		return;
+	}
+	if (!d->guard.lan)
+		guard_lan_found(d);
+	b = overlay_guard_bounds(d->overlay, g.node);
+	d->guard.incarnation = own_incarnation(d);
+	outcome = guard_receive(&d->guard, &g, &b, loop_now(d->loop));
+	if (outcome & GUARD_UNCONFIRMED)
+		report_unconfirmed(d, &g, &b);
+	if (outcome & GUARD_FORGED)
+		report_forged(d, &g);
+	act_on(d, outcome);
+}
+
+void guard_vlan_seen(struct leond *d, uint16_t vlan)
+{
+	act_on(d, guard_use(&d->guard, vlan, loop_now(d->loop)));
+}
+
+void guard_probe_vlan(struct leond *d, uint16_t vlan)
+{
+	act_on(d, guard_probe(&d->guard, vlan, loop_now(d->loop)));
+}
+
+void guard_vlans_changed(struct leond *d)
+{
+	const struct vlan_set *served = vlans_served(&d->vlans);
+
+	act_on(d, guard_carry(&d->guard, served, loop_now(d->loop)));
+	snapshot_publish(d);
+}
+
+void guard_lan_found(struct leond *d)
+{
+	if (d->device.lan_received)
+		return;
+	d->device.lan_received = true;
+	if (!d->guard.lan)
+		guard_lan_changed(d);
+}
+
+void guard_lan_changed(struct leond *d)
+{
+	bool lan = d->device.up && !d->device.ports_down &&
+		   (d->device.is_port || d->device.lan_received);
+
+	if (!lan && !d->guard.lan)
+		return;
+	act_on(d, guard_lan(&d->guard, lan, loop_now(d->loop)));
+	/* Notifies the other nodes of the LAN, which would otherwise wait for a timeout. */
+	if (d->device.ports_down && d->guard_io->soon) {
+		note_changed(d);
+		snapshot_publish(d);
+		announce(d);
+	}
+}
+
+void guard_hosts_moved(struct leond *d, uint64_t classes)
+{
+	d->guard_io->moved |= classes;
+	announce(d);
+}
+
+void guard_port_up(struct leond *d)
+{
+	if (d->guard.lan)
+		act_on(d, guard_hello_all(&d->guard, loop_now(d->loop)));
+}
+
+void guard_node_gone(struct leond *d, uint16_t slot)
+{
+	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
+
+	if (n)
+		act_on(d, guard_gone(&d->guard, n->id, loop_now(d->loop)));
+}
+
+void guard_paths_changed(struct leond *d)
+{
+	struct nodedb *db = overlay_nodes(d->overlay);
+	uint16_t slots = nodedb_slots(db);
+	node_id_t *reached = x_calloc(slots ? slots : 1, sizeof(*reached));
+	unsigned n = 0;
+
+	for (uint16_t slot = SLOT_SELF + 1; slot < slots; slot++) {
+		const struct choice *c = overlay_choice(d->overlay, slot);
+		const struct node *node = nodedb_at(db, slot);
+
+		if (node && c && c->path.n_hops)
+			reached[n++] = node->id;
+	}
+	qsort(reached, n, sizeof(*reached), compare_ids);
+	act_on(d, guard_reach(&d->guard, reached, n, loop_now(d->loop)));
+	free(reached);
+}
+
+static void on_guard_timer(void *arg, mono_t now)
+{
+	struct leond *d = arg;
+
+	timer_set(d->guard_io->timer, mono_add_ms(now, guard_tick_ms(&d->guard)));
+	guard_set_input(&d->guard, fwd_input_is_current(d->fwd));
+	act_on(d, guard_tick(&d->guard, now));
+	send_due(d);
+	renew(d);
+}
+
+static struct guard_conf conf_of(const struct leond *d)
+{
+	return (struct guard_conf){ .enabled = d->conf->guard,
+				    .preference = d->conf->guard_preference,
+				    .interval_ms = d->conf->guard_interval_ms,
+				    .segments = d->vlans.map };
+}
+
+void guard_open(struct leond *d)
+{
+	mono_t now = loop_now(d->loop);
+
+	struct guard_conf c = conf_of(d);
+
+	d->guard_io = x_new(struct guard_io);
+	guard_init(&d->guard, d->self, &c, now);
+	/* A random number: a host of a LAN without local guards cannot guess the value. */
+	d->guard.sequence = random_u64_nonzero() >> 2;
+}
+
+void guard_start(struct leond *d)
+{
+	d->guard_io->timer = timer_new(d->loop, on_guard_timer, d);
+	d->guard_io->soon = timer_new(d->loop, on_soon, d);
+	overlay_set_guard_number(d->overlay, d->guard.sequence);
+	guard_lan_changed(d);
+	on_guard_timer(d, loop_now(d->loop));
+	on_soon(d, loop_now(d->loop));
+}
+
+void guard_close(struct leond *d)
+{
+	if (!d->guard_io)
+		return;
+	timer_free(d->guard_io->timer);
+	timer_free(d->guard_io->soon);
+	free(d->guard_io);
+	d->guard_io = NULL;
+	guard_free(&d->guard);
+}
+
+void guard_leave(struct leond *d)
+{
+	guard_lan(&d->guard, d->guard.lan, loop_now(d->loop));
+	on_soon(d, loop_now(d->loop));
+}
+
+void guard_apply_conf(struct leond *d)
+{
+	struct guard_conf c = conf_of(d);
+	mono_t now = loop_now(d->loop);
+
+	act_on(d, guard_configure(&d->guard, &c, now));
+	on_guard_timer(d, now);
+}

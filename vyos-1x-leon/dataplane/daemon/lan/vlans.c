@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * VLANs that this node serves, from the kernel: the VLANs of leon0 as port of a VLAN-filtering
+ * bridge, or the VLAN interfaces on leon0. Any other configuration may carry all VLANs. The loop
+ * guard listens to them before their first frame. Control thread.
+ */
+#include "daemon/lan/vlans.h"
+
+#include <string.h>
+
+#include "base/loop.h"
+#include "daemon/lan/loop_guard_io.h"
+#include "daemon/leond.h"
+#include "daemon/life/snapshot.h"
+#include "daemon/report/clock.h"
+#include "daemon/report/event_text.h"
+
+/* Debounce: `bridge vlan add` of many VLANs sends one message each. */
+#define GATHER_MS 50
+
+const char *vlans_source_name(enum vlans_source s)
+{
+	static const char *const name[] = {
+		[VLANS_ANY] = "any",
+		[VLANS_BRIDGE] = "bridge",
+		[VLANS_DEVICES] = "interfaces",
+		[VLANS_CONFIGURED] = "configuration",
+	};
+
+	return name[s];
+}
+
+/* --- kernel queries --- */
+
+struct stack {
+	struct leond *d;
+	struct vlan_set set;
+	bool devices; /* VLAN interfaces exist on leon0 */
+	bool others;  /* other interfaces exist that may send any VLAN, such as a macvlan */
+	bool is_port; /* one of them is a port of a bridge or bond */
+	int lower;
+};
+
+static void note_stacked(void *arg, const struct nl_link *link)
+{
+	struct stack *s = arg;
+
+	if (link->lower != s->lower)
+		return;
+	if (!link->vlan_id) {
+		s->others = true;
+		return;
+	}
+	s->devices = true;
+	vlan_set_add(&s->set, link->vlan_id);
+	s->is_port |= link->master && !link->in_vrf;
+}
+
+static enum vlans_source of_stack(struct leond *d, struct vlan_set *out)
+{
+	struct stack s = { .d = d, .lower = d->tap.ifindex };
+
+	if (nl_links(d->nl, note_stacked, &s) < 0)
+		s.others = true;
+	if (s.is_port)
+		guard_lan_found(d);
+	if (!s.devices || s.others || d->vlans.hidden)
+		return VLANS_ANY;
+	/* The host receives untagged frames. */
+	vlan_set_add(&s.set, 0);
+	*out = s.set;
+	return VLANS_DEVICES;
+}
+
+static enum vlans_source of_kernel(struct leond *d, struct vlan_set *out)
+{
+	struct nl_link master;
+
+	if (!d->device.is_port)
+		return of_stack(d, out);
+	if (!d->device.bridge_port || nl_link_by_index(d->nl, d->device.master, &master) < 0 ||
+	    !master.vlan_filtering || nl_port_vlans(d->nl, d->tap.ifindex, out) < 0)
+		return VLANS_ANY;
+	return VLANS_BRIDGE;
+}
+
+static enum vlans_source find(struct leond *d, struct vlan_set *out)
+{
+	enum vlans_source source = of_kernel(d, out);
+
+	if (d->conf->has_vlans) {
+		*out = d->conf->vlans;
+		source = VLANS_CONFIGURED;
+	}
+	segments_limit(d->vlans.map, out);
+	return source;
+}
+
+/* --- consequences --- */
+
+static void report(struct leond *d)
+{
+	const struct event_facts n = { .kind = EV_VLANS };
+	char which[160];
+
+	if (d->vlans.source == VLANS_ANY) {
+		report_event(d, &n, "frames of all VLANs are carried");
+		return;
+	}
+	vlan_set_format(&d->vlans.set, which, sizeof(which));
+	report_event(d, &n, "frames of %s are carried (source: %s)", *which ? which : "no VLAN",
+		     vlans_source_name(d->vlans.source));
+}
+
+static void announce(struct leond *d)
+{
+	const struct vlan_set *served = vlans_served(&d->vlans);
+	struct id_range range[MSG_SEGMENTS_MAX];
+	unsigned n;
+
+	if (!served && !d->vlans.map) {
+		overlay_set_segments(d->overlay, NULL, 0);
+		return;
+	}
+	n = segments_ranges(d->vlans.map, served, range, MSG_SEGMENTS_MAX);
+	overlay_set_segments(d->overlay, range, n);
+}
+
+static void update(struct leond *d)
+{
+	struct vlan_set set = { 0 };
+	enum vlans_source source = find(d, &set);
+
+	if (source == d->vlans.source && vlan_set_equal(&set, &d->vlans.set))
+		return;
+	d->vlans.source = source;
+	d->vlans.set = set;
+	report(d);
+	announce(d);
+	guard_vlans_changed(d);
+}
+
+static void on_gathered(void *arg, mono_t now)
+{
+	(void)now;
+	update(arg);
+}
+
+static bool is_about_us(const struct leond *d, const struct nl_link *link)
+{
+	return link->index == d->tap.ifindex || link->lower == d->tap.ifindex ||
+	       (d->device.master && link->index == d->device.master);
+}
+
+void vlans_changed(struct leond *d, const struct nl_event *ev)
+{
+	if (ev->change != NL_OVERRUN && !is_about_us(d, &ev->link))
+		return;
+	if (ev->link.lower)
+		d->vlans.hidden = false;
+	if (!timer_is_set(d->vlans.timer))
+		timer_set(d->vlans.timer, mono_add_ms(loop_now(d->loop), GATHER_MS));
+}
+
+void vlans_frame_seen(struct leond *d, uint16_t vlan)
+{
+	const struct vlan_set *served = vlans_served(&d->vlans);
+
+	/* The VLAN may be a recent addition to the bridge's filter. */
+	if (served && !vlan_set_has(served, vlan) && d->vlans.source == VLANS_DEVICES) {
+		d->vlans.hidden = true;
+		update(d);
+	}
+	guard_vlan_seen(d, vlan);
+}
+
+void vlans_open(struct leond *d)
+{
+	d->vlans.map = segments_new(d->conf->segment, d->conf->n_segments);
+}
+
+void vlans_start(struct leond *d)
+{
+	announce(d);
+	d->vlans.timer = timer_new(d->loop, on_gathered, d);
+	update(d);
+}
+
+void vlans_stop(struct leond *d)
+{
+	timer_free(d->vlans.timer);
+}
+
+/* --- change of the segment map --- */
+
+static bool is_as_configured(const struct segments *m, const struct conf *c)
+{
+	if (!m || m->n != c->n_segments)
+		return !m && !c->n_segments;
+	for (uint32_t i = 0; i < m->n; i++)
+		if (m->mapped[i].id != c->segment[i].id ||
+		    m->mapped[i].vlan != c->segment[i].vlan ||
+		    strcmp(m->mapped[i].name, c->segment[i].name) != 0)
+			return false;
+	return true;
+}
+
+/* VLANs with a changed segment, and the classes of their old and new segments. */
+static uint64_t difference(const struct segments *a, const struct segments *b, struct vlan_set *out)
+{
+	for (uint16_t vlan = 0; vlan < VLAN_IDS; vlan++)
+		if (segments_id(a, vlan) != segments_id(b, vlan))
+			vlan_set_add(out, vlan);
+	return segments_classes(a, out) | segments_classes(b, out);
+}
+
+/* This and other nodes have learned hosts of these VLANs in the previous segments of the VLANs. */
+static void replace_map(struct leond *d)
+{
+	struct segments *old = d->vlans.map;
+	struct vlan_set changed = { 0 };
+	uint64_t classes;
+
+	d->vlans.map = segments_new(d->conf->segment, d->conf->n_segments);
+	classes = difference(old, d->vlans.map, &changed);
+	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(overlay_nodes(d->overlay));
+	     slot++) {
+		fdb_forget_slot(d->fdb, slot, &changed, now_s_of(loop_now(d->loop)));
+		neigh_forget_slot(d->neigh, slot, &changed);
+	}
+	guard_apply_conf(d);
+	announce(d);
+	guard_hosts_moved(d, classes);
+	/* Publish first: a retired pointer must not be in the current snapshot. */
+	snapshot_publish(d);
+	if (old)
+		fwd_retire(d->fwd, old, segments_free);
+	fwd_reclaim(d->fwd);
+}
+
+void vlans_apply_conf(struct leond *d)
+{
+	if (!is_as_configured(d->vlans.map, d->conf))
+		replace_map(d);
+	update(d);
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Builds events with a sentence for people, from reports of the protocol and of the daemon itself.
+ * Control thread.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/leond.h"
+#include "daemon/report/clock.h"
+#include "daemon/report/event_log.h"
+#include "daemon/report/event_text.h"
+
+const char *node_name_of(struct leond *d, node_id_t id)
+{
+	const struct node *n;
+
+	/* The own record exists only after the start. */
+	if (id == d->self || !d->overlay)
+		return id == d->self ? d->conf->node_name : "";
+	n = nodedb_find(overlay_nodes(d->overlay), id);
+	return n && n->has_record ? n->rec.name : "";
+}
+
+char *node_label(struct leond *d, node_id_t id, char *buf, size_t len)
+{
+	const char *name = node_name_of(d, id);
+	char text[NODE_ID_STRLEN];
+
+	node_id_format(id, text, sizeof(text));
+	if (name[0])
+		snprintf(buf, len, "%s (%s)", name, text);
+	else
+		snprintf(buf, len, "%s", text);
+	return buf;
+}
+
+void report_event(struct leond *d, const struct event_facts *n, const char *fmt, ...)
+{
+	struct event e = {
+		.at = loop_now(d->loop),
+		.wall_us = wall_now_us(),
+		.kind = n->kind,
+		.node = n->node,
+		.other = n->other,
+		.value = n->value,
+	};
+	va_list ap;
+
+	snprintf(e.node_name, sizeof(e.node_name), "%s", node_name_of(d, n->node));
+	snprintf(e.detail, sizeof(e.detail), "%s", n->detail ? n->detail : "");
+	va_start(ap, fmt);
+	vsnprintf(e.text, sizeof(e.text), fmt, ap);
+	va_end(ap);
+	events_add(d->events, &e);
+}
+
+/* --- sentences of protocol events --- */
+
+/* Writes the path in use, such as "fujisawa > inagi > seoul". */
+static void path_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
+{
+	struct nodedb *db = overlay_nodes(d->overlay);
+	const struct node *to = nodedb_find(db, e->node);
+	const struct choice *c = to ? overlay_choice(d->overlay, to->slot) : NULL;
+	char label[NODE_LABEL_LEN];
+	size_t at = 0;
+
+	snprintf(buf, len, "no path");
+	for (unsigned i = 0; c && i < c->path.n_hops && at < len; i++) {
+		const struct node *hop = nodedb_at(db, c->path.hop[i]);
+		int n = snprintf(buf + at, len - at, "%s%s", i ? " > " : "",
+				 hop ? node_label(d, hop->id, label, sizeof(label)) : "?");
+
+		at += (size_t)n;
+	}
+}
+
+static void endpoint_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
+{
+	const struct node *n = nodedb_find(overlay_nodes(d->overlay), e->node);
+	struct overlay_link link;
+
+	snprintf(buf, len, "another address");
+	if (n && overlay_link(d->overlay, n->slot, &link) && link.ep.ip.family)
+		endpoint_format(&link.ep, buf, len);
+}
+
+static void loss_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
+{
+	unsigned percent = (unsigned)(e->value + 5) / 10;
+	char who[NODE_LABEL_LEN], via[NODE_LABEL_LEN];
+
+	node_label(d, e->node, who, sizeof(who));
+	if (e->other == NODE_ID_NONE)
+		snprintf(buf, len,
+			 "link to %s loses %u %% of the data, but no probes: paths avoid the "
+			 "link; look for a firewall or policer on the path",
+			 who, percent);
+	else
+		snprintf(buf, len,
+			 "the path to %s through %s loses %u %% of the data, but no link of the "
+			 "path reports loss: other relays are used",
+			 who, node_label(d, e->other, via, sizeof(via)), percent);
+}
+
+/* Duplicate node-id. Of another node: the fact. Of this node: the other user and the reporting
+ * node. */
+static void duplicate_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
+{
+	bool has_place = e->detail && *e->detail, has_other = e->other != NODE_ID_NONE;
+	char who[NODE_LABEL_LEN], by[NODE_LABEL_LEN];
+
+	node_label(d, e->node, who, sizeof(who));
+	if (e->node != d->self) {
+		snprintf(buf, len, "two nodes use node-id %s: give each node its own node-id", who);
+		return;
+	}
+	snprintf(
+		buf, len, "another node also uses node-id %s of this node%s%s%s%s%s: %s", who,
+		has_place ? ", at " : "", has_place ? e->detail : "",
+		has_other ? ", says node " : "",
+		has_other ? node_label(d, e->other, by, sizeof(by)) : "",
+		e->value ? " and its identity" : "",
+		e->value
+			? "give the clone its own node-id and delete the identity-file of the clone"
+			: "give each node its own node-id");
+}
+
+static void node_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
+{
+	node_label(d, e->node, buf, len);
+}
+
+static void other_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
+{
+	node_label(d, e->other, buf, len);
+}
+
+static void value_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
+{
+	(void)d;
+	snprintf(buf, len, "%llu", (unsigned long long)e->value);
+}
+
+/* Writes the measurements of both ends of a link. */
+static void rtts_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
+{
+	(void)d;
+	snprintf(buf, len, "%llu and %llu", (unsigned long long)(e->value >> 32),
+		 (unsigned long long)(e->value & UINT32_MAX));
+}
+
+static void detail_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
+{
+	(void)d;
+	snprintf(buf, len, "%s", e->detail ? e->detail : "");
+}
+
+/* Writes the reason of a path, such as " (better)"; "" without one. */
+static void reason_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
+{
+	(void)d;
+	snprintf(buf, len, "%s%s%s", e->detail ? " (" : "", e->detail ? e->detail : "",
+		 e->detail ? ")" : "");
+}
+
+/* Placeholders of the sentences in event.def. */
+static const struct {
+	const char *word;
+	void (*write)(struct leond *d, const struct overlay_event *e, char *buf, size_t len);
+} placeholders[] = {
+	{ "{node}", node_text },     { "{other}", other_text },
+	{ "{value}", value_text },   { "{rtts}", rtts_text },
+	{ "{detail}", detail_text }, { "{reason}", reason_text },
+	{ "{path}", path_text },     { "{endpoint}", endpoint_text },
+	{ "{loss}", loss_text },     { "{duplicate}", duplicate_text },
+};
+
+/* Writes the value of the placeholder at `p`; returns the length of the placeholder, 0 if it is
+ * none. */
+static size_t fill_in(struct leond *d, const struct overlay_event *e, const char *p, char *buf,
+		      size_t len)
+{
+	for (size_t i = 0; i < array_size(placeholders); i++) {
+		size_t n = strlen(placeholders[i].word);
+
+		if (strncmp(p, placeholders[i].word, n) == 0) {
+			placeholders[i].write(d, e, buf, len);
+			return n;
+		}
+	}
+	return 0;
+}
+
+static void sentence_of(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
+{
+	const char *p = event_sentence(e->kind);
+	size_t at = 0;
+
+	/* Reports an event of the daemon itself. */
+	if (!p)
+		p = event_name(e->kind);
+	while (*p && at < len - 1) {
+		size_t n = fill_in(d, e, p, buf + at, len - at);
+
+		if (n) {
+			at += strlen(buf + at);
+			p += n;
+		} else {
+			buf[at++] = *p++;
+		}
+	}
+	buf[at] = '\0';
+}
+
+void report_overlay_event(struct leond *d, const struct overlay_event *e)
+{
+	struct event_facts n = {
+		.kind = e->kind,
+		.node = e->node,
+		.other = e->other,
+		.value = e->value,
+		.detail = e->detail,
+	};
+	char text[400];
+
+	sentence_of(d, e, text, sizeof(text));
+	report_event(d, &n, "%s", text);
+}

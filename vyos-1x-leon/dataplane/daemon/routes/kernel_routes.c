@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Executes the plans of state/rib.h, see kernel_routes_core.h: schedules kernel dumps and planner
+ * runs, and answers queries of the daemon. Control thread.
+ *
+ * All routes have protocol 76 and lead to this interface; routes of other programs are never
+ * changed. The routes disappear with the interface. If the interface persists (VyOS creates it),
+ * leftovers of an earlier run are removed at the start.
+ */
+#include "daemon/routes/kernel_routes_core.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+#define TICK_MS	   250
+#define SPACING_MS 50 /* minimum interval of runs after changes */
+#define REACT_MS   20 /* debounce of changes by other programs */
+
+/* --- schedule --- */
+
+static void run(struct routes *r, mono_t now)
+{
+	struct leond *d = r->d;
+	const struct rib_report report = { routes_on_change, routes_on_refused, r };
+	struct rib_input in = {
+		.conf = d->conf,
+		.own = r->own,
+		.n_own = r->n_own,
+		.connected = r->connected,
+		.n_connected = r->n_connected,
+	};
+	unsigned n_steps;
+
+	r->ran = now;
+	if (!mono_before(now, r->resync_at))
+		routes_resync(r, now);
+	if (!routes_why_unusable(d)) {
+		routes_gather_underlay(r);
+		in.n_nodes = routes_gather_nodes(r);
+		in.node = r->node;
+		in.underlay = r->underlay;
+		in.n_underlay = r->n_underlay;
+	}
+	rib_run(r->plan, &in, &report, now);
+	n_steps = routes_bring_up_to_date(r, now);
+	if (n_steps && n_steps < ROUTE_BATCH)
+		routes_bring_up_to_date(r, now); /* additions that waited for a deletion */
+	routes_notify_all(r, now);
+}
+
+static bool is_idle(const struct routes *r)
+{
+	return routes_why_unusable(r->d) && r->n_have == 0;
+}
+
+static void on_timer(void *arg, mono_t now)
+{
+	struct routes *r = arg;
+
+	run(r, now);
+	if (!is_idle(r))
+		timer_set(r->timer, mono_add_ms(now, TICK_MS));
+}
+
+void routes_soon(struct leond *d)
+{
+	struct routes *r = d->routes;
+	mono_t now, at;
+
+	if (!r || r->stopping || is_idle(r))
+		return;
+	now = loop_now(d->loop);
+	at = mono_add_ms(r->ran, SPACING_MS);
+	timer_set(r->timer, mono_before(at, now) ? now : at);
+}
+
+/* Schedules a dump of the kernel's routes too. */
+static void look_again(struct routes *r)
+{
+	mono_t now = loop_now(r->d->loop);
+
+	if (r->stopping)
+		return;
+	r->resync_at = now;
+	timer_set(r->timer, mono_add_ms(now, REACT_MS));
+}
+
+void routes_device_changed(struct leond *d)
+{
+	if (!d->routes)
+		return;
+	d->routes->loss_is_known = true;
+	if (d->routes->table != d->device.table)
+		routes_gather_own(d->routes);
+	look_again(d->routes);
+}
+
+void routes_addresses_changed(struct leond *d)
+{
+	if (!d->routes)
+		return;
+	routes_gather_own(d->routes);
+	look_again(d->routes);
+}
+
+void routes_changed(struct leond *d, const struct nl_event *ev)
+{
+	int index = d->tap.ifindex;
+
+	/* A link loses its routes with its last address. */
+	if (ev->change == NL_ADDR_GONE && ev->addr.index == index)
+		routes_device_changed(d);
+	if (ev->change == NL_OVERRUN ||
+	    (ev->change == NL_ROUTE_CHANGED && (ev->route_index == index || !ev->route_index)))
+		look_again(d->routes);
+}
+
+void routes_start(struct leond *d)
+{
+	struct routes *r = x_new(struct routes);
+	mono_t now = loop_now(d->loop);
+	struct nl_link link;
+
+	d->routes = r;
+	r->d = d;
+	r->plan = rib_new();
+	r->timer = timer_new(d->loop, on_timer, r);
+	r->resync_at = now;
+	r->table = d->device.table;
+	if (nl_link_by_index(d->nl, d->tap.ifindex, &link) == 0)
+		d->device.up = link.up && link.running;
+	routes_gather_own(r);
+	timer_set(r->timer, now);
+}
+
+void routes_stop(struct leond *d)
+{
+	struct routes *r = d->routes;
+	mono_t now = loop_now(d->loop);
+
+	if (!r || r->stopping)
+		return;
+	r->stopping = true;
+	timer_stop(r->timer);
+	run(r, now);
+	while (r->n_have && routes_bring_up_to_date(r, now) >= ROUTE_BATCH)
+		;
+}
+
+void routes_free(struct leond *d)
+{
+	struct routes *r = d->routes;
+
+	if (!r)
+		return;
+	d->routes = NULL;
+	timer_free(r->timer);
+	rib_free(r->plan);
+	free(r->have);
+	free(r->node);
+	free(r->underlay);
+	free(r);
+}
+
+/* --- queries --- */
+
+bool routes_withhold(struct leond *d, const struct ip_addr *to)
+{
+	if (!d->routes || routes_are_apart(d->routes) || !rib_covers(d->routes->plan, to))
+		return false;
+	d->routes->withheld++;
+	return true;
+}
+
+bool routes_announces(const struct conf *c, const struct ip_addr *ip)
+{
+	for (uint8_t i = 0; i < c->n_prefixes; i++)
+		if (prefix_has(&c->prefix[i], ip))
+			return true;
+	for (uint8_t i = 0; i < c->n_overlay; i++)
+		if (ip_equal(&c->overlay[i], ip))
+			return true;
+	return false;
+}
+
+void routes_view(const struct leond *d, struct routes_view *v)
+{
+	const struct routes *r = d->routes;
+
+	*v = (struct routes_view){
+		.plan = r->plan,
+		.installed = r->have,
+		.n_installed = r->n_have,
+		.reason = routes_why_unusable(d),
+		.added = r->count[RIB_ADDED],
+		.changed = r->count[RIB_MOVED] + r->count[RIB_METRIC],
+		.withdrawn = r->count[RIB_WITHDRAWN],
+		.repaired = r->repaired,
+		.failed = r->failed,
+		.withheld = r->withheld,
+	};
+	v->usable = !v->reason;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Shared parts of kernel_routes.c (schedule), route_facts.c (planner input), route_table.c (kernel
+ * state and its changes) and route_events.c (events). Private to these files. Control thread.
+ */
+#pragma once
+
+#include "daemon/routes/kernel_routes.h"
+
+#define ROUTE_BATCH	   1000 /* zebra falls behind if much more changes at once */
+#define ROUTE_STRAYS_MAX   64
+#define ROUTE_RESYNC_MS	   30000
+#define ROUTE_RETRY_MS	   5000
+#define ROUTE_ADDRS_MAX	   1024
+#define ROUTE_NOTIFIED_MAX 8 /* events of one kind and run; more are merged into one */
+
+/* Events of one kind. */
+struct route_count {
+	unsigned n;
+	struct rib_route route[ROUTE_NOTIFIED_MAX];
+};
+
+struct routes {
+	struct leond *d;
+	struct rib *plan;
+	struct timer *timer;
+	mono_t ran, resync_at, metrics_reported;
+	uint32_t table;		 /* table of `have` */
+	uint32_t underlay_table; /* routing table of datagrams to other nodes */
+	bool stopping;
+	bool loss_is_known; /* the link changed or lost an address, which removes routes */
+
+	struct rib_installed *have; /* sorted */
+	unsigned n_have, cap_have;
+	unsigned n_strays;
+	struct nl_route_change stray[ROUTE_STRAYS_MAX]; /* routes in wrong tables */
+	struct rib_step step[ROUTE_BATCH];
+	struct nl_route_change change[ROUTE_BATCH];
+
+	struct rib_node *node;
+	unsigned cap_nodes, n_own, n_connected;
+	struct ip_addr own[ROUTE_ADDRS_MAX];
+	struct prefix connected[ROUTE_ADDRS_MAX];
+	struct ip_addr *underlay;
+	unsigned n_underlay, cap_underlay;
+
+	struct route_count tally[N_RIB_CHANGES];
+	unsigned n_refused;
+	struct rib_refused refused[ROUTE_NOTIFIED_MAX];
+	uint64_t count[N_RIB_CHANGES], repaired, failed, withheld;
+};
+
+/* --- route_facts.c --- */
+/* Returns the reason why no routes may exist; NULL: they may. */
+const char *routes_why_unusable(const struct leond *d);
+/* Returns true in a VRF other than the underlay's, which our routes cannot affect. */
+bool routes_are_apart(const struct routes *r);
+void routes_gather_underlay(struct routes *r);
+unsigned routes_gather_nodes(struct routes *r); /* returns their number */
+void routes_gather_own(struct routes *r);
+
+/* --- route_table.c --- */
+/* Dumps the kernel's routes; the next plan corrects deviations. */
+void routes_resync(struct routes *r, mono_t now);
+/* Returns the number of steps. */
+unsigned routes_bring_up_to_date(struct routes *r, mono_t now);
+
+/* --- route_events.c --- */
+/* For rib_run(). */
+void routes_on_change(void *arg, enum rib_change change, const struct rib_route *before,
+		      const struct rib_route *now);
+void routes_on_refused(void *arg, const struct rib_refused *refused);
+void routes_notify_all(struct routes *r, mono_t now);
+void routes_notify_repair(struct routes *r, unsigned n);
+void routes_notify_failure(struct routes *r, const struct rib_installed *e, int error);

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Egress rate limit of the access link of the site, see bottleneck.h. With `shaper automatic`, it
+ * collects the link measurements for state/autorate.h 20 times a second, and passes the result to
+ * the workers and the TAP. Control thread.
+ *
+ * All links with a substantial part of the data are combined, and the shortest queue of any link
+ * counts. A queue that all links see is at the own access link; a queue that one link sees is at
+ * its far end.
+ */
+#include "daemon/underlay/bottleneck.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "daemon/report/event_text.h"
+
+/* Maximum age of a link's last answer. */
+#define FRESH_MS 1000
+
+struct bottleneck {
+	struct timer *timer;
+	struct autorate rate;
+	struct autorate_input in;
+	uint32_t found_kbits; /* automatic limit; 0: none */
+	mono_t seen;	      /* latest sample at the previous step */
+};
+
+/* --- measurement --- */
+
+static const struct link_load *load_at(const struct leond *d, uint16_t slot, mono_t now)
+{
+	const struct link_load *l = overlay_load(d->overlay, slot);
+
+	return l && l->known && mono_sub_ms(now, l->at) < FRESH_MS ? l : NULL;
+}
+
+static int64_t most_sent(const struct leond *d, uint16_t n, mono_t now)
+{
+	int64_t most = 0;
+
+	for (uint16_t slot = SLOT_SELF + 1; slot < n; slot++) {
+		const struct link_load *l = load_at(d, slot, now);
+
+		if (l)
+			most = max_of(most, link_load_sent(l));
+	}
+	return most;
+}
+
+/* Backlog of the access link; a backlog caused by the rate of one node does not count. */
+static bool frames_wait(const struct leond *d)
+{
+	uint64_t frames = 0;
+	struct fwd_queue q;
+
+	for (unsigned i = 0; i < d->tap.n_queues; i++) {
+		fwd_queue(d->fwd, i, &q);
+		frames += q.backlog_frames;
+	}
+	return frames > fwd_held_frames(d->fwd);
+}
+
+static void look(struct leond *d, mono_t now)
+{
+	struct bottleneck *bottleneck = d->bottleneck;
+	uint16_t n = nodedb_slots(overlay_nodes(d->overlay));
+	struct autorate_input in = { 0 };
+	int64_t most = most_sent(d, n, now);
+	mono_t latest = bottleneck->seen;
+
+	for (uint16_t slot = SLOT_SELF + 1; slot < n; slot++) {
+		const struct link_load *l = load_at(d, slot, now);
+
+		if (!l || !autorate_counts(l, most))
+			continue;
+		autorate_add(&in, l);
+		if (mono_before(latest, l->at))
+			latest = l->at;
+	}
+	in.fresh = in.links && mono_before(bottleneck->seen, latest);
+	in.backlog = frames_wait(d);
+	bottleneck->seen = latest;
+	bottleneck->in = in;
+}
+
+/* Sends PINGs on all measured links now. */
+static void ask(struct leond *d, mono_t now)
+{
+	uint16_t n = nodedb_slots(overlay_nodes(d->overlay));
+	int64_t most = most_sent(d, n, now);
+
+	for (uint16_t slot = SLOT_SELF + 1; slot < n; slot++) {
+		const struct link_load *l = load_at(d, slot, now);
+
+		if (l && autorate_counts(l, most))
+			overlay_probe(d->overlay, slot);
+	}
+}
+
+/* --- result --- */
+
+static uint32_t lower_of(uint32_t a, uint32_t b)
+{
+	return a && b ? min_of(a, b) : max_of(a, b);
+}
+
+static uint32_t limit_kbits(const struct leond *d)
+{
+	return lower_of(d->conf->shaper_egress_kbits,
+			d->bottleneck ? d->bottleneck->found_kbits : 0);
+}
+
+/* On a slow line a super-frame delays other frames by milliseconds. Workers segment super-frames to
+ * a single slow node. */
+static void set_tap_limit(struct leond *d)
+{
+	uint32_t kbits = limit_kbits(d);
+
+	tap_pass_super(&d->tap, !kbits || kbits >= FWD_SUPER_KBITS);
+}
+
+static void notify(struct leond *d, bool limited)
+{
+	struct event_facts facts = { .kind = limited ? EV_BOTTLENECK_FOUND : EV_BOTTLENECK_CLEARED,
+				     .value = d->bottleneck->rate.kbits };
+
+	if (limited)
+		report_event(d, &facts,
+			     "bottleneck of the line found: shaper automatic limits the rate to %u "
+			     "kbit/s",
+			     d->bottleneck->rate.kbits);
+	else if (d->bottleneck->rate.state == AUTORATE_SUSPENDED)
+		report_event(d, &facts,
+			     "the delay behind this router does not depend on the rate of LEON: "
+			     "shaper automatic removes its limit for some time");
+	else
+		report_event(d, &facts,
+			     "no bottleneck of the line: shaper automatic removes its limit");
+}
+
+static void set_found(struct leond *d, uint32_t kbits)
+{
+	struct bottleneck *bottleneck = d->bottleneck;
+	bool was = bottleneck->found_kbits != 0;
+
+	if (kbits == bottleneck->found_kbits)
+		return;
+	bottleneck->found_kbits = kbits;
+	fwd_set_bottleneck(d->fwd, kbits);
+	if (was == (kbits != 0))
+		return;
+	set_tap_limit(d);
+	notify(d, kbits != 0);
+}
+
+static void on_step(void *arg, mono_t now)
+{
+	struct leond *d = arg;
+
+	timer_set(d->bottleneck->timer, mono_add_ms(now, AUTORATE_STEP_MS));
+	look(d, now);
+	set_found(d, autorate_step(&d->bottleneck->rate, &d->bottleneck->in, now));
+	if (autorate_probe_ended(&d->bottleneck->rate, now))
+		ask(d, now);
+}
+
+/* --- life cycle --- */
+
+void bottleneck_start(struct leond *d)
+{
+	d->bottleneck = x_new(struct bottleneck);
+	d->bottleneck->timer = timer_new(d->loop, on_step, d);
+	bottleneck_apply_conf(d);
+}
+
+void bottleneck_free(struct leond *d)
+{
+	if (!d->bottleneck)
+		return;
+	timer_free(d->bottleneck->timer);
+	free(d->bottleneck);
+	d->bottleneck = NULL;
+}
+
+void bottleneck_apply_conf(struct leond *d)
+{
+	set_tap_limit(d);
+	if (!d->bottleneck)
+		return;
+	if (d->conf->shaper_automatic) {
+		timer_set(d->bottleneck->timer, loop_now(d->loop));
+		return;
+	}
+	timer_stop(d->bottleneck->timer);
+	autorate_reset(&d->bottleneck->rate);
+	d->bottleneck->in = (struct autorate_input){ 0 };
+	set_found(d, 0);
+}
+
+/* Clears the rates of slots without a node. */
+void bottleneck_notify_peer(struct leond *d, uint16_t slot)
+{
+	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
+
+	if (slot < fwd_slots(d->fwd))
+		fwd_set_hop(d->fwd, slot,
+			    n ? lower_of(conf_rate_to(d->conf, n->id),
+					 overlay_requested_kbits(d->overlay, slot))
+			      : 0);
+}
+
+void bottleneck_notify_peers(struct leond *d)
+{
+	/* Limits requested by nodes were applied when they arrived. */
+	if (!conf_lowest_rate(d->conf) && !fwd_shapes_hops(d->fwd))
+		return;
+	for (uint16_t slot = SLOT_SELF + 1; slot < fwd_slots(d->fwd); slot++)
+		bottleneck_notify_peer(d, slot);
+}
+
+struct bottleneck_view bottleneck_view(const struct leond *d)
+{
+	struct bottleneck_view v = { .automatic = d->conf->shaper_automatic,
+				     .limit_kbits = limit_kbits(d) };
+
+	if (!d->bottleneck)
+		return v;
+	v.state = d->bottleneck->rate.state;
+	v.capacity_kbits = d->bottleneck->rate.kbits;
+	v.queue_us = d->bottleneck->in.queue_us;
+	v.delivered_kbits = d->bottleneck->in.delivered_kbits;
+	v.found = d->bottleneck->rate.found;
+	v.suspensions = d->bottleneck->rate.suspensions;
+	return v;
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The member cache file beside the control socket, <interface>.members by default. Read once at the
+ * start; written after changes at most once a minute, and at the end. A file that does not parse is
+ * ignored with a warning; a failed write costs only the cache. Control thread.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+#include "daemon/leond.h"
+#include "daemon/underlay/cache.h"
+#include "io/file.h"
+
+#define SAVE_EVERY_MS 60000
+
+struct cache {
+	char path[160];
+	struct member_list read; /* list read at the start; appended to every configuration */
+	char *saved;		 /* last written text */
+	bool fails;		 /* a failed write was reported */
+	mono_t saved_at;
+};
+
+/* /run/leon/leon0.sock has /run/leon/leon0.members beside it. */
+static void make_path(struct leond *d)
+{
+	const char *path = d->conf->control_socket;
+	size_t len = strlen(path);
+
+	if (len > 5 && strcmp(path + len - 5, ".sock") == 0)
+		len -= 5;
+	snprintf(d->cache->path, sizeof(d->cache->path), "%.*s.members", (int)len, path);
+}
+
+static bool is_configured(const struct conf *c, const struct endpoint *ep)
+{
+	for (uint32_t i = 0; i < c->n_peers; i++)
+		if (c->peer[i].is_ip && endpoint_equal(&c->peer[i].ep, ep))
+			return true;
+	return false;
+}
+
+/* Drops entries that the configuration contains: this node and configured peers. */
+static void drop_known(struct leond *d)
+{
+	struct member_list kept = { 0 };
+
+	for (unsigned i = 0; i < d->cache->read.n; i++) {
+		const struct member_entry *m = &d->cache->read.member[i];
+
+		if (m->node != d->self && !is_configured(d->conf, &m->ep[0]))
+			kept.member[kept.n++] = *m;
+	}
+	d->cache->read = kept;
+}
+
+void cache_load(struct leond *d)
+{
+	char *text, err[256];
+	struct stat st;
+	ssize_t len;
+	int fd;
+
+	d->cache = x_new(struct cache);
+	d->cache->saved_at = loop_now(d->loop);
+	make_path(d);
+	fd = file_open(d->cache->path, false, &st);
+	if (fd < 0) {
+		if (fd != -ENOENT)
+			log_warn("cache", "%s is ignored: %s", d->cache->path, file_error(fd));
+		return;
+	}
+	text = x_calloc(1, MEMBERS_FILE_MAX);
+	len = file_read(fd, text, MEMBERS_FILE_MAX);
+	close(fd);
+	if (len < 0)
+		log_warn("cache", "%s is ignored: %s", d->cache->path, file_error((int)len));
+	else if (members_parse(text, (size_t)len, d->conf->vni, &d->cache->read, err, sizeof(err)) <
+		 0)
+		log_warn("cache", "%s is ignored: %s", d->cache->path, err);
+	free(text);
+	drop_known(d);
+}
+
+const struct member_entry *cache_member(const struct leond *d, uint32_t i)
+{
+	return &d->cache->read.member[i];
+}
+
+void cache_append_to(const struct leond *d, struct conf *c)
+{
+	uint32_t n = min_of((uint32_t)d->cache->read.n,
+			    c->n_peers < CONF_PEERS_MAX ? CONF_PEERS_MAX - c->n_peers : 0);
+
+	if (n == 0)
+		return;
+	c->peer = x_realloc(c->peer, c->n_peers + n, sizeof(*c->peer));
+	for (uint32_t i = 0; i < n; i++) {
+		struct conf_peer *p = &c->peer[c->n_peers + i];
+
+		*p = (struct conf_peer){ .is_ip = true, .ep = d->cache->read.member[i].ep[0] };
+		snprintf(p->name, sizeof(p->name), "cached-%u", i + 1);
+		ip_format(&p->ep.ip, p->host, sizeof(p->host));
+	}
+	c->n_peers += n;
+}
+
+static void add_endpoint(struct member_entry *m, const struct endpoint *ep)
+{
+	for (unsigned i = 0; i < m->n; i++)
+		if (endpoint_equal(&m->ep[i], ep))
+			return;
+	if (m->n < MEMBERS_ENDPOINTS && endpoint_is_usable(ep))
+		m->ep[m->n++] = *ep;
+}
+
+/* Reachable members: their endpoints, then their announced addresses. */
+static void collect(struct leond *d, struct member_list *l)
+{
+	struct nodedb *db = overlay_nodes(d->overlay);
+
+	for (const struct node *n = NULL; l->n < MEMBERS_MAX && (n = nodedb_next(db, n));) {
+		struct member_entry *m = &l->member[l->n];
+		struct overlay_link link;
+
+		if (!n->has_record || n->state != NODE_REACHABLE)
+			continue;
+		m->node = n->id;
+		if (overlay_link(d->overlay, n->slot, &link) && link.up)
+			add_endpoint(m, &link.ep);
+		for (unsigned i = 0; i < n->rec.n_locators; i++)
+			add_endpoint(m, &n->rec.locator[i]);
+		if (m->n > 0)
+			l->n++;
+	}
+}
+
+/* A failed write is retried at the next occasion and reported once. */
+static void save_text(struct leond *d, const char *text, size_t len)
+{
+	int r;
+
+	if (d->cache->saved && strcmp(d->cache->saved, text) == 0)
+		return;
+	r = file_write(d->cache->path, text, len, FILE_REPLACE);
+	if (r < 0) {
+		if (!d->cache->fails)
+			log_warn("cache",
+				 "%s cannot be written: %s; after a restart this node joins "
+				 "through the configured peers only",
+				 d->cache->path, file_error(r));
+		d->cache->fails = true;
+		return;
+	}
+	if (d->cache->fails)
+		log_notice("cache", "%s is written again", d->cache->path);
+	d->cache->fails = false;
+	free(d->cache->saved);
+	d->cache->saved = x_strdup(text);
+}
+
+void cache_save(struct leond *d, mono_t now)
+{
+	struct member_list l = { 0 };
+	struct jsonw *w;
+	const char *text;
+	size_t len;
+
+	collect(d, &l);
+	d->cache->saved_at = now;
+	/* If no member is reached, the existing file is the best knowledge. */
+	if (l.n == 0)
+		return;
+	w = jsonw_new();
+	members_write(&l, d->conf->vni, w);
+	text = jsonw_text(w, &len);
+	save_text(d, text, len);
+	jsonw_free(w);
+}
+
+void cache_periodic(struct leond *d, mono_t now)
+{
+	if (mono_sub_ms(now, d->cache->saved_at) >= SAVE_EVERY_MS)
+		cache_save(d, now);
+}
+
+void cache_free(struct leond *d)
+{
+	if (d->cache)
+		free(d->cache->saved);
+	free(d->cache);
+	d->cache = NULL;
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Applies header fields and fwmark of sent datagrams from the configuration to the sockets of all
+ * workers, which may send concurrently. Control thread.
+ */
+#include "daemon/leond.h"
+#include "daemon/underlay/datagrams.h"
+
+int datagrams_apply_conf(struct leond *d)
+{
+	const struct conf *c = d->conf;
+	const struct udp_marking m = { .tos = c->tos,
+				       .ttl = c->ttl,
+				       .tclass = c->tclass,
+				       .hoplimit = c->hoplimit,
+				       .df_unset = c->df_unset,
+				       .fwmark = c->fwmark };
+
+	return udp_set_marking(&d->udp, &m);
+}

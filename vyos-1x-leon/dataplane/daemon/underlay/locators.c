@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Addresses of this node as the host knows them: the configured source addresses, else those of the
+ * source-interface, else all global unicast addresses of interfaces that are up. Updated a moment
+ * after a change, because changes come in bursts. Control thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+#include "daemon/leond.h"
+#include "daemon/routes/kernel_routes.h"
+#include "daemon/underlay/locators.h"
+
+#define GATHER_MS 200
+#define ADDRS_MAX 256
+
+#define STACKED_MAX 4 /* stacked interfaces */
+
+struct locators {
+	unsigned n;
+	struct endpoint list[MSG_LOCATORS_MAX];
+	struct timer *timer; /* debounce timer */
+};
+
+/* Addresses inside an overlay are unreachable without the overlay: addresses of our interface, of
+ * its bridge, of other LEON interfaces of this host, and of VLANs on these interfaces. */
+static bool is_inside(const struct leond *d, const struct nl_link *link)
+{
+	struct nl_link on = *link;
+
+	for (unsigned i = 0; i < STACKED_MAX; i++) {
+		if (on.index == d->tap.ifindex ||
+		    (d->device.bridge_port && on.index == d->device.master) ||
+		    (strncmp(on.name, "leon", 4) == 0 && on.tun_is_tap))
+			return true;
+		if (!on.lower || nl_link_by_index(d->nl, on.lower, &on) < 0)
+			return false;
+	}
+	return false;
+}
+
+/* Returns true if datagrams from here use the routing table of the address. */
+static bool is_of_source(const struct leond *d, const struct nl_link *link)
+{
+	const char *name = d->conf->source_interface;
+	struct nl_link source;
+
+	if (!*name || strcmp(name, link->name) == 0)
+		return *name || nl_link_table(d->nl, link) == NL_TABLE_MAIN;
+	return nl_link_by_name(d->nl, name, &source) == 0 && source.vrf_table &&
+	       source.index == link->master;
+}
+
+static bool is_wanted(struct leond *d, const struct nl_addr *a)
+{
+	struct endpoint ep = { .ip = a->ip, .port = d->udp.port };
+	struct nl_link link;
+
+	if (a->link_scope || a->tentative || a->deprecated || !endpoint_is_usable(&ep))
+		return false;
+	if (nl_link_by_index(d->nl, a->index, &link) < 0 || !link.up || is_inside(d, &link))
+		return false;
+	return is_of_source(d, &link);
+}
+
+static void add(struct leond *d, struct endpoint *list, unsigned *n, const struct ip_addr *ip)
+{
+	if (*n < MSG_LOCATORS_MAX)
+		list[(*n)++] = (struct endpoint){ .ip = *ip, .port = d->udp.port };
+}
+
+static unsigned add_wanted(struct leond *d, struct endpoint list[MSG_LOCATORS_MAX],
+			   const struct nl_addr *addr, int count, bool outside_only)
+{
+	unsigned n = 0;
+
+	for (int i = 0; i < count; i++)
+		if (!(outside_only && routes_announces(d->conf, &addr[i].ip)) &&
+		    is_wanted(d, &addr[i]))
+			add(d, list, &n, &addr[i].ip);
+	return n;
+}
+
+static unsigned collect(struct leond *d, struct endpoint list[MSG_LOCATORS_MAX])
+{
+	const struct conf *c = d->conf;
+	struct nl_addr addr[ADDRS_MAX];
+	unsigned n = 0;
+	int count;
+
+	if (c->source4.family || c->source6.family) {
+		if (c->source4.family)
+			add(d, list, &n, &c->source4);
+		if (c->source6.family)
+			add(d, list, &n, &c->source6);
+		return n;
+	}
+	count = nl_addrs(d->nl, 0, addr, ADDRS_MAX);
+	if (count < 0) {
+		log_warn("locators", "addresses cannot be listed: %s", strerror(-count));
+		return 0;
+	}
+	count = min_of(count, ADDRS_MAX);
+	/* Other nodes reach announced prefixes through the overlay, so such an address is no
+	 * locator, unless all addresses are announced. */
+	n = add_wanted(d, list, addr, count, true);
+	return n ? n : add_wanted(d, list, addr, count, false);
+}
+
+static bool same(const struct leond *d, const struct endpoint *list, unsigned n)
+{
+	if (n != d->locators->n)
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		if (!endpoint_equal(&list[i], &d->locators->list[i]))
+			return false;
+	return true;
+}
+
+void locators_update(struct leond *d)
+{
+	struct endpoint list[MSG_LOCATORS_MAX];
+	unsigned n = collect(d, list);
+
+	if (same(d, list, n))
+		return;
+	memcpy(d->locators->list, list, n * sizeof(list[0]));
+	d->locators->n = n;
+	overlay_set_locators(d->overlay, list, n);
+}
+
+static void on_gathered(void *arg, mono_t now)
+{
+	(void)now;
+	locators_update(arg);
+	routes_addresses_changed(arg);
+}
+
+void locators_changed(struct leond *d, const struct nl_event *ev)
+{
+	(void)ev;
+	if (!timer_is_set(d->locators->timer))
+		timer_set(d->locators->timer, mono_add_ms(loop_now(d->loop), GATHER_MS));
+}
+
+void locators_start(struct leond *d)
+{
+	d->locators = x_new(struct locators);
+	d->locators->timer = timer_new(d->loop, on_gathered, d);
+	locators_update(d);
+}
+
+void locators_free(struct leond *d)
+{
+	if (d->locators)
+		timer_free(d->locators->timer);
+	free(d->locators);
+	d->locators = NULL;
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reachability of configured peers with time and reason, in words, for `show peers`, metrics and
+ * the events about an unreachable peer and its return. Control thread.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/leond.h"
+#include "daemon/report/event_text.h"
+#include "daemon/underlay/reach.h"
+
+#define PATIENCE_MS   30000 /* delay before an unreachable peer is reported */
+#define REPORT_BURST  8	    /* limit of such events at once */
+#define REPORT_GAP_MS 2000
+
+static const char *name_of(enum seed_diagnosis f)
+{
+	static const char *const names[] = {
+		[SEED_NOT_QUERIED] = "not-asked",
+		[SEED_SILENT] = "nothing",
+		[SEED_REFUSED] = "refused",
+		[SEED_UNREACHABLE] = "unreachable",
+		[SEED_NOT_SENT] = "not-sent",
+		[SEED_INITIATES] = "one-way",
+		[SEED_OTHER_SECRET] = "other-secret",
+		[SEED_HAS_NO_SECRET] = "no-secret-there",
+		[SEED_HAS_SECRET] = "no-secret-here",
+		[SEED_OTHER_VNI] = "other-vni",
+		[SEED_OTHER_VERSION] = "other-version",
+		[SEED_NOT_TRUSTED] = "not-trusted",
+		[SEED_OTHER_IDENTITY] = "other-identity",
+		[SEED_SELF] = "self",
+	};
+
+	return names[f];
+}
+
+/* Reason why the local kernel did not send. */
+static const char *local_text(int error)
+{
+	switch (error) {
+	case EAFNOSUPPORT:
+		return "this node has no source-address of the same address family";
+	case EPERM:
+	case EACCES:
+		return "a firewall of this host, or the guard of IPsec, drops the datagrams";
+	case ENETUNREACH:
+	case EHOSTUNREACH:
+		return "this host has no route to the address";
+	case EINVAL:
+	case EADDRNOTAVAIL:
+		return "this host no longer has the source-address, or no route uses the "
+		       "source-address";
+	case ENODEV:
+	case ENXIO:
+		return "the source-interface is gone";
+	case ELOOP:
+		return "the route to the address leads into this overlay";
+	default:
+		return strerror(error);
+	}
+}
+
+static const char *text_of(enum seed_diagnosis f, int error)
+{
+	switch (f) {
+	case SEED_NOT_QUERIED:
+		return "no HELLO sent yet";
+	case SEED_SILENT:
+		return "no answer: leond does not run there, a firewall on the path drops UDP, "
+		       "or the secret, VNI or trusted-identity differs";
+	case SEED_REFUSED:
+		return "the host answers that no program listens at this port";
+	case SEED_UNREACHABLE:
+		return strerror(error);
+	case SEED_NOT_SENT:
+		return local_text(error);
+	case SEED_INITIATES:
+		return "HELLOs of the node arrive here without an answer to those of this node: "
+		       "one direction is blocked, or the node does not trust the identity of "
+		       "this node";
+	case SEED_OTHER_SECRET:
+		return "received datagrams cannot be decrypted: the secret differs";
+	case SEED_HAS_NO_SECRET:
+		return "the node has no secret, and this node has a secret";
+	case SEED_HAS_SECRET:
+		return "the node has a secret, and this node has no secret";
+	case SEED_OTHER_VNI:
+		return "the node belongs to another overlay: the vni differs";
+	case SEED_OTHER_VERSION:
+		return "the node uses another wire version of LEON, or another program uses the "
+		       "port";
+	case SEED_NOT_TRUSTED:
+		return "trusted-identity of this node does not list the identity of the node";
+	case SEED_OTHER_IDENTITY:
+		return "the node-id belongs to another identity";
+	case SEED_SELF:
+		return "the address belongs to this node";
+	}
+	return "";
+}
+
+void reach_look(struct leond *d, uint32_t i, struct reach *out)
+{
+	const struct conf_peer *p = &d->conf->peer[i];
+
+	*out = (struct reach){ .peer = p, .since = d->seed[i].since, .best = SEED_NOT_QUERIED };
+	overlay_seed(d->overlay, i, &out->seed);
+	for (unsigned k = 0; k < out->seed.n; k++) {
+		if (out->seed.address[k].diagnosis < out->best)
+			continue;
+		out->best = out->seed.address[k].diagnosis;
+		out->error = out->seed.address[k].error;
+	}
+	if (p->disable)
+		out->state = "disabled";
+	else if (out->seed.reached)
+		out->state = "reached";
+	else if (out->seed.n == 0)
+		out->state = "unresolved";
+	else
+		out->state = out->best == SEED_SELF ? "self" : "trying";
+}
+
+const char *reach_diagnosis_name(enum seed_diagnosis f)
+{
+	return name_of(f);
+}
+
+const char *reach_diagnosis_text(enum seed_diagnosis f, int error, char buf[REACH_TEXT_LEN])
+{
+	if (f != SEED_OTHER_VERSION || !error)
+		return text_of(f, error);
+	snprintf(buf, REACH_TEXT_LEN,
+		 "the node uses wire %d, this node %d: upgrade the older of the two", error,
+		 LEON_VERSION);
+	return buf;
+}
+
+bool reach_speaks_other_wire(struct leond *d, uint32_t i, char buf[REACH_TEXT_LEN])
+{
+	struct reach r;
+
+	reach_look(d, i, &r);
+	if (r.peer->disable || r.seed.reached || r.best != SEED_OTHER_VERSION || !r.error)
+		return false;
+	snprintf(buf, REACH_TEXT_LEN,
+		 "peer %s uses wire %d, this node %d: upgrade the older of the two", r.peer->name,
+		 r.error, LEON_VERSION);
+	return true;
+}
+
+/* Returns NULL if there is nothing to explain. */
+const char *reach_reason(const struct leond *d, uint32_t i, const struct reach *r,
+			 char buf[REACH_TEXT_LEN])
+{
+	const char *error = d->seed[i].error;
+
+	if (r->peer->disable || r->seed.reached)
+		return NULL;
+	if (r->seed.n)
+		return reach_diagnosis_text(r->best, r->error, buf);
+	if (!error[0])
+		return "the name is being resolved";
+	snprintf(buf, REACH_TEXT_LEN, "the name cannot be resolved: %s", error);
+	return buf;
+}
+
+/* "peer seoul (seoul.example.net, port 5366)" */
+static void peer_label(const struct conf_peer *p, char *buf, size_t len)
+{
+	snprintf(buf, len, "peer %s (%.80s, port %u)", p->name, p->host, p->ep.port);
+}
+
+static void report_unreached(struct leond *d, uint32_t i, const struct reach *r, mono_t now)
+{
+	const struct event_facts n = { .kind = EV_PEER_UNREACHED,
+				       .detail = reach_diagnosis_name(r->best) };
+	char label[200], buf[REACH_TEXT_LEN];
+
+	peer_label(r->peer, label, sizeof(label));
+	report_event(d, &n, "%s is not reached for %lld s: %s", label,
+		     (long long)mono_sub_ms(now, r->since) / 1000, reach_reason(d, i, r, buf));
+}
+
+static void report_reached(struct leond *d, const struct reach *r)
+{
+	const struct event_facts n = { .kind = EV_PEER_REACHED, .node = r->seed.node };
+	char label[200], who[NODE_LABEL_LEN];
+
+	peer_label(r->peer, label, sizeof(label));
+	report_event(d, &n, "%s is reached: node %s", label,
+		     node_label(d, r->seed.node, who, sizeof(who)));
+}
+
+/* Reports a few peers at once and the others later. */
+static bool may_notify(struct leond *d, mono_t now)
+{
+	if (mono_is_never(d->reach_at) ||
+	    mono_sub_ms(now, d->reach_at) > REPORT_BURST * REPORT_GAP_MS)
+		d->reach_at = mono_add_ms(now, -REPORT_BURST * REPORT_GAP_MS);
+	if (mono_sub_ms(now, d->reach_at) < REPORT_GAP_MS)
+		return false;
+	d->reach_at = mono_add_ms(d->reach_at, REPORT_GAP_MS);
+	return true;
+}
+
+static void watch(struct leond *d, uint32_t i, mono_t now)
+{
+	struct seed_host *s = &d->seed[i];
+	struct reach r;
+
+	reach_look(d, i, &r);
+	if (r.seed.reached != s->reached) {
+		s->reached = r.seed.reached;
+		s->since = r.since = now;
+	}
+	if (r.peer->disable)
+		return;
+	if (s->reached ? !s->reported : s->reported || mono_sub_ms(now, s->since) < PATIENCE_MS)
+		return;
+	if (!may_notify(d, now))
+		return;
+	s->reported = !s->reached;
+	if (s->reached)
+		report_reached(d, &r);
+	else
+		report_unreached(d, i, &r, now);
+}
+
+void reach_run(struct leond *d, mono_t now)
+{
+	for (uint32_t i = 0; i < d->n_configured_peers && i < d->n_seeds; i++)
+		watch(d, i, now);
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Addresses of the configured peers for the protocol: literal addresses at once, names through the
+ * resolver. Names of unreached peers are resolved again (after 5 s, doubling to 60 s). Cached
+ * members follow the configured peers. Control thread.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+#include "daemon/leond.h"
+#include "daemon/report/event_text.h"
+#include "daemon/underlay/cache.h"
+#include "daemon/underlay/seeds.h"
+
+#define BACKOFF_FIRST_S 5
+#define BACKOFF_LAST_S	60
+
+static void set_address(struct leond *d, uint32_t i)
+{
+	if (i >= d->n_configured_peers) {
+		const struct member_entry *m = cache_member(d, i - d->n_configured_peers);
+
+		overlay_set_seed(d->overlay, i, m->ep, m->n);
+	} else if (d->conf->peer[i].is_ip && !d->conf->peer[i].disable) {
+		overlay_set_seed(d->overlay, i, &d->conf->peer[i].ep, 1);
+	}
+}
+
+static uint64_t identity_of(const struct conf_peer *p)
+{
+	uint64_t h = hash_mix64((uint64_t)p->ep.port << 1 | p->disable);
+
+	for (const char *s = p->name; *s; s++)
+		h = hash_mix64(h ^ (uint8_t)*s);
+	for (const char *s = p->host; *s; s++)
+		h = hash_mix64(h ^ (uint8_t)*s);
+	return h;
+}
+
+/* Peers that remain keep their state and its time if other peers change. */
+static void keep_reach(struct seed_host *s, const struct seed_host *old, uint32_t n_old)
+{
+	for (uint32_t i = 0; i < n_old; i++) {
+		if (old[i].name != s->name)
+			continue;
+		s->reached = old[i].reached;
+		s->reported = old[i].reported;
+		s->since = old[i].since;
+	}
+}
+
+void seeds_reset(struct leond *d)
+{
+	struct seed_host *old = d->seed;
+	uint32_t n_old = d->n_seeds;
+
+	d->n_seeds = d->conf->n_peers;
+	d->seed = x_calloc(max_of(d->n_seeds, 1u), sizeof(*d->seed));
+	d->seed_generation++;
+	for (uint32_t i = 0; i < d->n_seeds; i++) {
+		d->seed[i].backoff_s = BACKOFF_FIRST_S;
+		d->seed[i].since = loop_now(d->loop);
+		d->seed[i].name = identity_of(&d->conf->peer[i]);
+		keep_reach(&d->seed[i], old, n_old);
+		set_address(d, i);
+	}
+	free(old);
+	seeds_run(d, loop_now(d->loop));
+}
+
+static bool is_name(const struct leond *d, uint32_t i)
+{
+	return i < d->n_configured_peers && !d->conf->peer[i].is_ip && !d->conf->peer[i].disable;
+}
+
+void seeds_run(struct leond *d, mono_t now)
+{
+	for (uint32_t i = 0; i < d->n_seeds; i++) {
+		const struct conf_peer *p = &d->conf->peer[i];
+		struct seed_host *s = &d->seed[i];
+
+		if (!is_name(d, i) || s->asking)
+			continue;
+		if (!overlay_seed_wants_resolve(d->overlay, i)) {
+			s->backoff_s = BACKOFF_FIRST_S;
+			continue;
+		}
+		if (mono_before(now, s->request_at))
+			continue;
+		s->asking = resolver_request(d->resolver, (uint64_t)d->seed_generation << 32 | i,
+					     p->host, p->ep.port);
+		s->request_at = mono_add_ms(now, (int64_t)s->backoff_s * 1000);
+		s->backoff_s = min_of(s->backoff_s * 2, (uint32_t)BACKOFF_LAST_S);
+	}
+}
+
+static void report_failure(struct leond *d, uint32_t i, const char *why)
+{
+	const struct event_facts n = { .kind = EV_PEER_UNRESOLVED, .detail = why };
+
+	if (d->seed[i].failing)
+		return;
+	d->seed[i].failing = true;
+	report_event(d, &n, "peer %.40s: name %.60s cannot be resolved: %s", d->conf->peer[i].name,
+		     d->conf->peer[i].host, why);
+}
+
+/* Setting equal addresses again would abort a handshake in progress. */
+static bool answer_differs(const struct seed_host *s, const struct resolve_answer *a)
+{
+	if (s->n != a->n)
+		return true;
+	for (unsigned i = 0; i < a->n; i++)
+		if (!endpoint_equal(&s->ep[i], &a->ep[i]))
+			return true;
+	return false;
+}
+
+static void take_answer(struct leond *d, const struct resolve_answer *a)
+{
+	uint32_t i = (uint32_t)(a->id & UINT32_MAX);
+
+	if (a->id >> 32 != d->seed_generation || i >= d->n_seeds)
+		return;
+	d->seed[i].asking = false;
+	if (a->error[0]) {
+		/* The previous addresses stay: an old answer is better than none. */
+		snprintf(d->seed[i].error, sizeof(d->seed[i].error), "%s", a->error);
+		report_failure(d, i, a->error);
+		return;
+	}
+	d->seed[i].failing = false;
+	d->seed[i].error[0] = '\0';
+	d->seed[i].resolved_at = loop_now(d->loop);
+	if (!answer_differs(&d->seed[i], a))
+		return;
+	memcpy(d->seed[i].ep, a->ep, sizeof(a->ep));
+	d->seed[i].n = a->n;
+	overlay_set_seed(d->overlay, i, a->ep, a->n);
+}
+
+static void on_answers(void *arg, int fd, uint32_t epoll_events)
+{
+	struct leond *d = arg;
+	struct resolve_answer a;
+
+	(void)fd;
+	(void)epoll_events;
+	while (resolver_next(d->resolver, &a))
+		take_answer(d, &a);
+}
+
+int seeds_start(struct leond *d)
+{
+	d->resolver = resolver_new();
+	if (!d->resolver) {
+		log_error("peers", "resolver cannot be started: %s", strerror(errno));
+		return -errno;
+	}
+	seeds_reset(d);
+	return loop_fd_add(d->loop, resolver_fd(d->resolver), EPOLLIN, on_answers, d);
+}

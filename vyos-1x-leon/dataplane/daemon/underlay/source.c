@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Loss and return of the source-address or source-interface at run time. Control thread.
+ */
+#include "daemon/underlay/source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "daemon/leond.h"
+#include "daemon/report/event_text.h"
+
+#define ADDRS_MAX 1024
+
+struct source_state {
+	int index;    /* index of source-interface; 0 none */
+	bool lost[2]; /* source-address of IPv4, IPv6 is missing */
+};
+
+static bool is_source(const struct conf *c, const struct ip_addr *ip)
+{
+	return ip->family && (ip_equal(ip, &c->source4) || ip_equal(ip, &c->source6));
+}
+
+static void notify(struct leond *d, const struct ip_addr *ip, bool gone)
+{
+	const struct event_facts n = { .kind = gone ? EV_SOURCE_LOST : EV_SOURCE_RESTORED };
+	char text[IP_STRLEN];
+
+	ip_format(ip, text, sizeof(text));
+	if (gone)
+		report_event(
+			d, &n,
+			"this host no longer has source-address %s: leond cannot send until the "
+			"address returns",
+			text);
+	else
+		report_event(d, &n, "this host has source-address %s again", text);
+}
+
+static void note_address(struct leond *d, const struct ip_addr *ip, bool gone)
+{
+	bool *lost = ip->family == 4 ? &d->source->lost[0] : &d->source->lost[1];
+
+	if (!is_source(d->conf, ip) || *lost == gone)
+		return;
+	*lost = gone;
+	notify(d, ip, gone);
+}
+
+/* Sockets stay bound to the deleted interface, also if an interface of this name is created again;
+ * only a restart binds them to the new interface. */
+static void on_gone(struct leond *d)
+{
+	log_error(
+		"daemon",
+		"source-interface %s was removed: leond ends, and starts again with the interface",
+		d->conf->source_interface);
+	loop_quit(d->loop, 1);
+}
+
+static bool has(const struct nl_addr *addr, int n, const struct ip_addr *ip)
+{
+	for (int i = 0; i < n; i++)
+		if (ip_equal(&addr[i].ip, ip))
+			return true;
+	return false;
+}
+
+/* NL_OVERRUN: notifications were lost. */
+static void look_again(struct leond *d)
+{
+	struct nl_addr addr[ADDRS_MAX];
+	int n = nl_addrs(d->nl, 0, addr, ADDRS_MAX);
+	struct nl_link link;
+
+	if (d->source->index && nl_link_by_index(d->nl, d->source->index, &link) == -ENODEV) {
+		on_gone(d);
+		return;
+	}
+	if (n < 0 || n > ADDRS_MAX)
+		return;
+	note_address(d, &d->conf->source4, !has(addr, n, &d->conf->source4));
+	note_address(d, &d->conf->source6, !has(addr, n, &d->conf->source6));
+}
+
+void source_changed(struct leond *d, const struct nl_event *ev)
+{
+	switch (ev->change) {
+	case NL_LINK_GONE:
+		if (d->source->index && ev->link.index == d->source->index)
+			on_gone(d);
+		break;
+	case NL_ADDR_ADDED:
+	case NL_ADDR_GONE:
+		note_address(d, &ev->addr.ip, ev->change == NL_ADDR_GONE);
+		break;
+	case NL_OVERRUN:
+		look_again(d);
+		break;
+	case NL_LINK_CHANGED:
+	case NL_PORT_CHANGED:
+	case NL_ROUTE_CHANGED:
+		break;
+	}
+}
+
+void source_start(struct leond *d)
+{
+	struct nl_link link;
+
+	d->source = x_new(struct source_state);
+	if (d->conf->source_interface[0] &&
+	    nl_link_by_name(d->nl, d->conf->source_interface, &link) == 0)
+		d->source->index = link.index;
+}
+
+void source_free(struct leond *d)
+{
+	free(d->source);
+	d->source = NULL;
+}
