@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "state/conf.h"
+#include "state/conf/conf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

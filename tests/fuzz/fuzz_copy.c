@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fwd/copies.h"
+#include "fwd/in/copies.h"
 #include "wire/copy.h"
 #include "wire/leon.h"
 

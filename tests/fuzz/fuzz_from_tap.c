@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "fwd/from_tap.h"
+#include "fwd/out/from_tap.h"
 #include "fwd_null.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

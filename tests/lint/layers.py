@@ -59,7 +59,7 @@ COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.S)
 
 
 def layer_of(path):
-    """'vyos-1x-leon/dataplane/state/path.c' -> 'state'."""
+    """'vyos-1x-leon/dataplane/state/latency/path.c' -> 'state'."""
     parts = path.split('/')
     return parts[2] if path.startswith(tree.DATAPLANE + '/') else parts[1]
 

@@ -171,7 +171,7 @@ def test_a_configuration_counts_for_a_database_too(tmp_path):
 
 def numbers_of(section):
     """Key and default of each number of a section of conf.def."""
-    text = (TOP / 'vyos-1x-leon/dataplane/state/conf.def').read_text(encoding='utf-8')
+    text = (TOP / 'vyos-1x-leon/dataplane/state/conf/conf.def').read_text(encoding='utf-8')
     found = re.findall(r'^NUMBER\(\w+, "' + section + r' ([\w-]+)",\s*\w+,' + r'\s*(\d+),' * 4, text, re.M)
     return {key: int(default) for key, _, _, _, default in found}
 

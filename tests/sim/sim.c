@@ -465,7 +465,7 @@ static void note_path(struct sim_node *n, const struct overlay_event *e)
 {
 	unsigned to = sim_index(e->node);
 	/* In the first minute a path of half the cost may end a hold-down: rule 6 of
-	 * state/choice.h. */
+	 * state/latency/choice.h. */
 	bool voluntary = strcmp(e->detail, "better") == 0 && e->at.ns > 60 * NS_PER_S;
 
 	if (to >= n->sim->n)

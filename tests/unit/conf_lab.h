@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "state/conf.h"
+#include "state/conf/conf.h"
 
 #define ERR_LEN 700
 

@@ -19,9 +19,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "fwd/from_net.h"
-#include "fwd/from_tap.h"
 #include "fwd/fwd.h"
+#include "fwd/in/from_net.h"
+#include "fwd/out/from_tap.h"
 #include "fwd/worker.h"
 #include "io/tap.h"
 #include "wire/bytes.h"

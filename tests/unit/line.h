@@ -18,7 +18,7 @@
 
 #include "base/defs.h"
 #include "base/mono.h"
-#include "state/link_load.h"
+#include "state/rates/link_load.h"
 
 #define LINE_DATAGRAM 1428
 #define LINE_PINGS    64

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "state/announce.h"
+#include "state/routes/announce.h"
 
 static struct conf conf_of(const char *p, const char *q)
 {

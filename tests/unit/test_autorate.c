@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "line.h"
-#include "state/autorate.h"
+#include "state/rates/autorate.h"
 
 #define PLENTY	1e9 /* kbit/s that bulk traffic requests */
 #define CLASSES 4000

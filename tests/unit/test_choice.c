@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "state/choice.h"
 #include "random.h"
+#include "state/latency/choice.h"
 
 #define S(n)  ((mono_t){ (n)*NS_PER_S })
 #define MS(n) ((mono_t){ (n)*NS_PER_MS })

@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "base/mem.h"
 #include "base/hex.h"
+#include "base/mem.h"
 #include "conf_lab.h"
-#include "state/conf.h"
+#include "state/conf/conf.h"
 
 static void defaults(void **state)
 {

@@ -9,7 +9,7 @@
 
 #include "base/defs.h"
 #include "conf_lab.h"
-#include "state/conf.h"
+#include "state/conf/conf.h"
 
 /* Numbers are decimal, or hexadecimal after 0x. A leading zero does not make them octal. */
 static void policies_are_read(void **state)

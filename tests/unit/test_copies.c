@@ -15,8 +15,8 @@
 #include <pthread.h>
 
 #include "base/defs.h"
-#include "fwd/budget.h"
-#include "fwd/copies.h"
+#include "fwd/in/copies.h"
+#include "fwd/send/budget.h"
 #include "random.h"
 
 #define FRAMES 1000000u

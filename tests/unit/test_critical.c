@@ -12,8 +12,8 @@
 
 #include "from_tap_lab.h"
 
-#include "fwd/budget.h"
-#include "state/policy.h"
+#include "fwd/send/budget.h"
+#include "state/tables/policy.h"
 #include "wire/copy.h"
 #include "wire/fragment.h"
 

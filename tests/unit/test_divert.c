@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "fwd/divert.h"
+#include "fwd/accel/divert.h"
 #include "fwd_fixture.h"
 #include "gso_reference.h"
 #include "wire/accel.h"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "state/energy.h"
+#include "state/latency/energy.h"
 
 static const struct energy_model paper = { 10100, 13600, 1000 };
 

@@ -14,7 +14,7 @@
 
 #include "base/defs.h"
 #include "base/rcu.h"
-#include "state/fdb.h"
+#include "state/tables/fdb.h"
 
 static struct mac mac_of(uint32_t i)
 {

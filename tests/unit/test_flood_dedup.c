@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "fwd/flood_dedup.h"
-#include "state/nodedb.h"
+#include "fwd/in/flood_dedup.h"
+#include "state/tables/nodedb.h"
 
 #define LAN SLOT_SELF
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/defs.h"
-#include "fwd/fq.h"
+#include "fwd/queue/fq.h"
 #include "random.h"
 
 #define ITEMS 4096

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "state/gain.h"
+#include "state/latency/gain.h"
 
 #define S(n) ((mono_t){ (n)*NS_PER_S })
 

@@ -13,7 +13,7 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
-#include "fwd/hops.h"
+#include "fwd/queue/hops.h"
 
 #define KBITS 10000
 #define LEN   1250 /* one millisecond at the full rate */

@@ -17,8 +17,8 @@
 
 #include "base/defs.h"
 #include "daemon/guard/loop_guard.h"
-#include "fwd/flood_dedup.h"
-#include "state/fdb.h"
+#include "fwd/in/flood_dedup.h"
+#include "state/tables/fdb.h"
 
 #define ROUTERS	    3
 #define NODES	    4 /* the last one has a LAN of its own */

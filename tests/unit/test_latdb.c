@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "state/latdb.h"
-#include "state/path.h"
+#include "state/latency/latdb.h"
+#include "state/latency/path.h"
 
 #define S(n) ((mono_t){ (n)*NS_PER_S })
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "state/latdb.h"
+#include "state/latency/latdb.h"
 
 #define S(n) ((mono_t){ (n)*NS_PER_S })
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "line.h"
-#include "state/latdb.h"
+#include "state/latency/latdb.h"
 
 /* A measured link, and the extremes of its metric since the start of run(). */
 struct link {

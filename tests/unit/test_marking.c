@@ -12,7 +12,7 @@
 
 #include "from_tap_lab.h"
 
-#include "fwd/marking.h"
+#include "fwd/send/marking.h"
 #include "ones_sum.h"
 #include "wire/bundle.h"
 #include "wire/fragment.h"

@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "state/neigh.h"
+#include "state/tables/neigh.h"
 
 static struct mac mac_of(uint32_t i)
 {

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "state/nodedb.h"
+#include "state/tables/nodedb.h"
 #include "wire/leon.h"
 
 #define SELF 0x0a000001u

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "state/one_way.h"
+#include "state/latency/one_way.h"
 
 /* Two nodes with one PING per second. */
 struct pair {

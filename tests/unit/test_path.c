@@ -19,8 +19,8 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
-#include "state/path.h"
 #include "random.h"
+#include "state/latency/path.h"
 
 #define N_MAX 490
 #define SITES 128 /* in a file of tests/latency */

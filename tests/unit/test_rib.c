@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "state/rib.h"
+#include "state/routes/rib.h"
 
 #define MS(n) ((mono_t){ (n)*NS_PER_MS })
 #define NODES 6

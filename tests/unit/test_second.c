@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The two paths of critical frames (state/second.h) from node 0 to node 1: over the direct link and
- * over one of the relays 2, 3 and 4. Times are the short-term and long-term RTT in ms.
+ * The two paths of critical frames (state/latency/second.h) from node 0 to node 1: over the direct
+ * link and over one of the relays 2, 3 and 4. Times are the short-term and long-term RTT in ms.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "state/second.h"
+#include "state/latency/second.h"
 
 #define N  5
 #define TO 1

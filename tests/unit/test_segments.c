@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Segments: the mapping of VLANs (state/segments.h), and the segment in a frame (wire/segment.h).
+ * Segments: the mapping of VLANs (state/tables/segments.h), and the segment in a frame
+ * (wire/segment.h).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +13,7 @@
 
 #include "base/defs.h"
 #include "golden.h"
-#include "state/segments.h"
+#include "state/tables/segments.h"
 #include "wire/eth.h"
 #include "wire/msg.h"
 #include "wire/segment.h"

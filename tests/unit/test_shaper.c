@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fwd/shaper.h"
+#include "fwd/send/shaper.h"
 
 #define KBITS 10000
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/defs.h"
-#include "state/shares.h"
+#include "state/rates/shares.h"
 
 #define RATE 95000 /* sum of all shares on a link of LINE */
 #define LINE 100000

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <sys/socket.h>
 
-#include "state/snap.h"
+#include "state/tables/snap.h"
 
 /* Node-id 100 + slot, reachable at 192.0.2.<slot>:5366. */
 static struct snap *snap_of(uint16_t n)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fwd/storm.h"
+#include "fwd/lan/storm.h"
 
 #define T0 ((mono_t){ NS_PER_S })
 

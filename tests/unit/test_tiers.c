@@ -12,7 +12,7 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
-#include "fwd/tiers.h"
+#include "fwd/queue/tiers.h"
 
 #define QUANTUM 1514
 #define LEN	1000

@@ -12,10 +12,10 @@
 #include "base/jsonr.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
-#include "state/choice.h"
-#include "state/conf.h"
-#include "state/latdb.h"
-#include "state/nodedb.h"
+#include "state/conf/conf.h"
+#include "state/latency/choice.h"
+#include "state/latency/latdb.h"
+#include "state/tables/nodedb.h"
 
 #define NODES_MAX    1024
 #define DATABASE_MAX ((size_t)64 << 20) /* output limit of leonctl */

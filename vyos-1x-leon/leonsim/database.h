@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The paths of one node, computed from the output of `leonctl --json show latency` on that node.
- * Its database, rules and paths in use pass through the daemon's own state/path.c and
- * state/choice.c, so the result equals `show paths` of that moment. One thread.
+ * Its database, rules and paths in use pass through the daemon's own state/latency/path.c and
+ * state/latency/choice.c, so the result equals `show paths` of that moment. One thread.
  */
 #pragma once
 

@@ -11,7 +11,7 @@
 #include "base/jsonr.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
-#include "state/conf.h"
+#include "state/conf/conf.h"
 
 static const char usage[] =
 	"usage: leonsim --trace FILE --slice SECONDS --reading hold|noise [--window SLICES]\n"

@@ -9,7 +9,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "oracle.h"
-#include "state/second.h"
+#include "state/latency/second.h"
 
 #define LOOK_MIN_US	 1000000
 #define LOOKS_A_SLICE	 60

@@ -4,17 +4,12 @@
  * the tables, the protocol, the workers and the control socket. There is one per process; it is
  * passed down, and there is no global. All functions here run on the control thread.
  *
- * Each module has its own header, in rooms, of which an upper one may use the lower ones:
- *   life      start, reload, stop; reports of the protocol and the workers
- *   control   the commands of the control socket
- *   device    leon0: MAC, MTU, offloads, bridge
- *   lan       loop guard and VLANs at the kernel, hosts of the LAN
- *   underlay  sockets, peers and their names, sources, rate limits
- *   routes    routes of other sites in the kernel, announced prefixes
- *   accel     leon-accel: queues, reports, settings
- *   guard     the state machine of the loop guard
- *   identity  node-id, MAC and identity key;  join: a configuration from a token
- *   report    event log and its sentences, clocks
+ * Each module has its own header. A module may use modules of its own folder and of later folders:
+ * life (start, reload, stop, reports of the protocol and the workers), control (commands of the
+ * control socket), device (leon0: MAC, MTU, offloads). Then lan (loop guard and VLANs at the
+ * kernel), underlay (sockets, peers, rate limits), routes (kernel routes, announced prefixes).
+ * Then accel (leon-accel), guard (state machine of the loop guard), identity, join (a configuration
+ * from a token), report (event log, clocks).
  */
 #pragma once
 
@@ -35,9 +30,9 @@
 #include "io/tap.h"
 #include "io/udp.h"
 #include "proto/overlay.h"
-#include "state/conf.h"
-#include "state/fdb.h"
-#include "state/neigh.h"
+#include "state/conf/conf.h"
+#include "state/tables/fdb.h"
+#include "state/tables/neigh.h"
 
 /* Private states of modules. */
 struct accel_queues;

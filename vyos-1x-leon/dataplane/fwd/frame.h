@@ -31,7 +31,7 @@ struct frame {
 	enum frame_gso gso;
 	uint16_t gso_size; /* payload of each segment */
 	struct eth_view v;
-	uint16_t class; /* traffic class of its datagrams, fwd/marking.h */
+	uint16_t class; /* traffic class of its datagrams, fwd/send/marking.h */
 	bool accel;	/* addressed to the accelerator of the node, not to its segment */
 };
 

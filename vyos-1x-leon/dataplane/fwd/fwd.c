@@ -14,7 +14,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "fwd/reports.h"
+#include "fwd/lan/reports.h"
 #include "fwd/worker.h"
 
 struct fwd *fwd_new(const struct fwd_setup *setup)

@@ -13,7 +13,7 @@
 #include "base/addr.h"
 #include "base/mono.h"
 #include "fwd/stats.h"
-#include "state/snap.h"
+#include "state/tables/snap.h"
 #include "wire/eth.h"
 #include "wire/guard.h"
 
@@ -162,7 +162,7 @@ struct fwd_waits {
 	uint64_t n, waits[FWD_WAITS], waits_us;
 };
 void fwd_add_socket_waits(const struct fwd *f, unsigned worker, struct fwd_waits *sum);
-/* Tier of a frame by its DSCP (fwd/tiers.h). */
+/* Tier of a frame by its DSCP (fwd/queue/tiers.h). */
 enum fwd_tier { TIER_BULK, TIER_BEST_EFFORT, TIER_VIDEO, TIER_VOICE, FWD_TIERS };
 const char *fwd_tier_name(enum fwd_tier tier);
 /* Share of the rate while all tiers have a backlog. */

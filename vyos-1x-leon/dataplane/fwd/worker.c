@@ -17,9 +17,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "crypto/aead.h"
-#include "fwd/reports.h"
-#include "fwd/from_net.h"
-#include "fwd/from_tap.h"
+#include "fwd/in/from_net.h"
+#include "fwd/lan/reports.h"
+#include "fwd/out/from_tap.h"
 
 /* Interval of reassembly time-out checks while idle. */
 #define REASM_POLL_MS 100

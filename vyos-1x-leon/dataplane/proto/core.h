@@ -12,7 +12,7 @@
 #include "proto/session/session_state.h"
 #include "proto/share/share_state.h"
 #include "proto/types.h"
-#include "state/guard_number.h"
+#include "state/tables/guard_number.h"
 
 /* Functions of higher floors that peer.c calls. */
 struct hooks {

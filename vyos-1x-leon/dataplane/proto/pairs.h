@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Nodes to which critical frames are duplicated (state/pair.h): selected slowly, abandoned at once
- * when one of the two paths breaks. Idle without a policy. Called by paths.c with each run; control
- * thread.
+ * Nodes to which critical frames are duplicated (state/latency/pair.h): selected slowly, abandoned
+ * at once when one of the two paths breaks. Idle without a policy. Called by paths.c with each run;
+ * control thread.
  */
 #pragma once
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Paths: runs Dijkstra and the rules of state/choice.h over the latency database, accepts path
- * errors of relays (topology.c keeps them), derives the reachable nodes, and requests snapshots. At
- * most one run per loop iteration; runs without a failure keep a minimum interval (schedule.c).
- * Control thread. Protocol 4.9, 6.
+ * Runs Dijkstra and the rules of state/latency/choice.h over the latency database. Accepts path
+ * errors of relays (topology.c keeps them), derives the reachable nodes, requests snapshots. At most one run per loop iteration; runs without a failure keep a minimum interval
+ * (schedule.c). Control thread. Protocol 4.9, 6.
  */
 #include "proto/paths.h"
 
@@ -11,12 +10,12 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/schedule.h"
 #include "proto/core.h"
-#include "proto/measure/path_probe.h"
 #include "proto/measure/loss.h"
+#include "proto/measure/path_probe.h"
 #include "proto/pairs.h"
 #include "proto/peer.h"
+#include "proto/schedule.h"
 #include "proto/send.h"
 #include "proto/service.h"
 #include "proto/topology.h"

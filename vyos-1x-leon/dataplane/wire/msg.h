@@ -181,7 +181,7 @@ struct msg_row {
 #define MSG_PING_LEN 27 /* type included */
 struct msg_ping {
 	uint32_t id;	  /* echoed by the PONG */
-	uint64_t digest;  /* digest of all records of the sender (state/nodedb.h) */
+	uint64_t digest;  /* digest of all records of the sender (state/tables/nodedb.h) */
 	uint32_t row_seq; /* sequence of the sender's own row */
 	uint16_t size;	  /* UDP payload length of this PING, which reveals truncation */
 	uint64_t guard;	  /* sequence of the sender's last loop-guard frame */

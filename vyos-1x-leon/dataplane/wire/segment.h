@@ -8,7 +8,7 @@
  *   priority, drop eligible (4) | S (1) | zero (3) | segment id (24)
  *
  * S: the tag was an 802.1ad tag. Frame length and the offsets behind the tag do not change.
- * state/segments.h maps VLANs to ids. Pure; workers.
+ * state/tables/segments.h maps VLANs to ids. Pure; workers.
  */
 #pragma once
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 PLACES = (
-    Path(__file__).parents[2] / 'dataplane/state/conf.def',
+    Path(__file__).parents[2] / 'dataplane/state/conf/conf.def',
     Path('/usr/share/vyos-1x-leon/conf.def'),
 )
 TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s,"()][^,"()]*)|([,()])')

@@ -9,7 +9,7 @@ from vyos_leon.routes import listed
 MACS_MAX = limits('policy critical mac')[1]
 ETHERTYPES_MAX = limits('policy critical ethertype')[1]
 SERVICES_MAX = limits('policy critical protocol')[1]
-# By name and by number, as in leond (state/conf_policy.c).
+# By name and by number, as in leond (state/conf/conf_policy.c).
 WITH_PORTS = {'tcp', '6', 'udp', '17', 'dccp', '33', 'sctp', '132', 'udplite', '136'}
 LISTS = {'dscp', 'vlan', 'mac', 'ethertype', 'protocol'}
 

@@ -11,7 +11,7 @@
 #include "daemon/leond.h"
 #include "daemon/report/clock.h"
 #include "daemon/report/event_text.h"
-#include "state/path.h"
+#include "state/latency/path.h"
 
 void answer_id(struct jsonw *w, const char *key, node_id_t id)
 {

@@ -10,7 +10,7 @@
 #include "base/jsonr.h"
 #include "base/jsonw.h"
 #include "base/mono.h"
-#include "state/nodedb.h"
+#include "state/tables/nodedb.h"
 
 struct ctl_conn;
 struct leond;

@@ -13,7 +13,7 @@
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
 #include "daemon/leond.h"
-#include "state/energy.h"
+#include "state/latency/energy.h"
 
 #define LISTED_MAX 8192 /* in one answer; the others are counted */
 

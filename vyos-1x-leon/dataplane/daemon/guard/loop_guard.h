@@ -29,8 +29,8 @@
 #include "base/mono.h"
 #include "base/vlan_set.h"
 #include "daemon/guard/guard_peer.h"
-#include "state/guard_number.h"
-#include "state/segments.h"
+#include "state/tables/guard_number.h"
+#include "state/tables/segments.h"
 #include "wire/guard.h"
 
 /* Intervals of silence after which another node counts as gone from the LAN. */

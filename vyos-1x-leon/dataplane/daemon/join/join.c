@@ -16,7 +16,7 @@
 #include "base/jsonw.h"
 #include "base/mem.h"
 #include "io/file.h"
-#include "state/conf.h"
+#include "state/conf/conf.h"
 
 #define INDENT 2
 /* White space inside a token is ignored, so a file may be longer than the token. */

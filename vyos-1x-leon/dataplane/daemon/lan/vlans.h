@@ -8,7 +8,7 @@
 
 #include "base/vlan_set.h"
 #include "io/netlink.h"
-#include "state/segments.h"
+#include "state/tables/segments.h"
 
 struct leond;
 struct timer;

@@ -395,7 +395,7 @@ static void tables_free(struct leond *d)
 void leond_free(struct leond *d)
 {
 	accel_relays_free(d);
-	accel_reports_free(d); /* who asked is told while there is a socket */
+	accel_reports_free(d); /* needs the control socket for its answers */
 	ctl_server_free(d->ctl);
 	tables_free(d);
 	resolver_free(d->resolver);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Announces prefixes. A lookup in the kernel's FIB shows whether this node has a route outside the
- * overlay to each configured prefix. The announced prefixes go to the protocol (state/announce.h).
- * Runs once a second, and at once after a change of a link or address. Control thread.
+ * overlay to each configured prefix. The announced prefixes go to the protocol
+ * (state/routes/announce.h). Runs once a second, and at once after a change of a link or address.
+ * Control thread.
  *
  * Uses lookups instead of a dump or route notifications, because a router may have a million
  * routes.

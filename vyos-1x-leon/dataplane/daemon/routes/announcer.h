@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prefixes with a route outside the overlay (state/announce.h). Control thread.
+ * Prefixes with a route outside the overlay (state/routes/announce.h). Control thread.
  */
 #pragma once
 
 #include "daemon/leond.h"
-#include "state/announce.h"
+#include "state/routes/announce.h"
 
 void announcer_start(struct leond *d); /* called before other nodes know this one */
 void announcer_free(struct leond *d);

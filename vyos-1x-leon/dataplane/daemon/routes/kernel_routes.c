@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Executes the plans of state/rib.h, see kernel_routes_core.h: schedules kernel dumps and planner
- * runs, and answers queries of the daemon. Control thread.
+ * Executes the plans of state/routes/rib.h, see kernel_routes_core.h: schedules kernel dumps and
+ * planner runs, and answers queries of the daemon. Control thread.
  *
  * All routes have protocol 76 and lead to this interface; routes of other programs are never
  * changed. The routes disappear with the interface. If the interface persists (VyOS creates it),

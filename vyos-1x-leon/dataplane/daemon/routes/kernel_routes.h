@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Kernel routes as planned by state/rib.h. Control thread.
+ * Kernel routes as planned by state/routes/rib.h. Control thread.
  */
 #pragma once
 
 #include "daemon/leond.h"
-#include "state/rib.h"
+#include "state/routes/rib.h"
 
 #define ROUTE_PROTOCOL 76
 void routes_start(struct leond *d);

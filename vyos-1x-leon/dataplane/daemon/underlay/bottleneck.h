@@ -7,7 +7,7 @@
 #pragma once
 
 #include "daemon/leond.h"
-#include "state/autorate.h"
+#include "state/rates/autorate.h"
 
 void bottleneck_start(struct leond *d);
 void bottleneck_free(struct leond *d);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Ingress shaping, see senders.h. With `shaper ingress`, ten times a second, it reads the counters
- * of the workers and divides the rate by the rule of state/shares.h. The protocol sends the share
- * of each node in the next PONG. Control thread.
+ * of the workers and divides the rate by the rule of state/rates/shares.h. The protocol sends the
+ * share of each node in the next PONG. Control thread.
  */
 #include "daemon/underlay/senders.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "state/shares.h"
+#include "state/rates/shares.h"
 
 struct sender {
 	node_id_t id; /* node of these values; slots are reused */

@@ -7,7 +7,7 @@
 
 #include "proto/loss_meas.h"
 #include "proto/types.h"
-#include "state/shares.h"
+#include "state/rates/shares.h"
 
 struct probe {
 	uint32_t id;	  /* 0: free */

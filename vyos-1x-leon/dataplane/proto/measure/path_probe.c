@@ -2,19 +2,19 @@
 /*
  * PINGs along the path in use to a node behind relays. While data flows, the answers report lost
  * data (loss.c). If the direct link is down, no other messages pass between the two nodes, and rows
- * of a node without recent messages do not count (state/path.h). Owns struct along. Called by
- * periodic.c (timer), dispatch.c (answers) and paths.c (a path was selected). Control thread.
+ * of a node without recent messages do not count (state/latency/path.h). Owns struct along. Called
+ * by periodic.c (timer), dispatch.c (answers) and paths.c (a path was selected). Control thread.
  * Protocol 6.
  */
 #include "proto/measure/path_probe.h"
 
 #include <string.h>
 
-#include "proto/schedule.h"
 #include "proto/core.h"
 #include "proto/measure/link.h"
 #include "proto/measure/loss.h"
 #include "proto/measure/rtt.h"
+#include "proto/schedule.h"
 #include "proto/send.h"
 #include "proto/service.h"
 

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Step: diverts TCP frames to leon-accel, see divert.h. Workers.
+ */
+#include "fwd/accel/divert.h"
+
+#include <linux/virtio_net.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+#include "fwd/checksum.h"
+#include "fwd/lan/reports.h"
+#include "fwd/lan/translate.h"
+#include "fwd/send/clamp.h"
+#include "fwd/send/critical.h"
+#include "fwd/send/encap.h"
+#include "fwd/send/marking.h"
+#include "fwd/send/outgoing.h"
+#include "fwd/tap/tso.h"
+#include "fwd/worker.h"
+#include "wire/accel.h"
+#include "wire/accel_queue.h"
+#include "wire/segment.h"
+#include "wire/tcp.h"
+
+#define RX_FRAMES 32
+#define RX_ARENA  (512u << 10)
+/* Offset of a message. With the headers, the offset leaves headroom for the longest LEON header. */
+#define HEADROOM    32
+#define TCP_HDR_LEN 20
+_Static_assert(HEADROOM + ACCEL_QUEUE_HDR + ACCEL_VNET_LEN >= SNAP_HDR_LEN_MAX + SEGMENT_TAG_LEN,
+	       "room in front");
+
+void accel_rx_init(struct accel_rx *rx)
+{
+	rx->arena = x_buffer(RX_ARENA, 1);
+}
+
+void accel_rx_fini(struct accel_rx *rx)
+{
+	free(rx->arena);
+}
+
+/* --- to leon-accel --- */
+
+static bool is_whole_tcp(const struct eth_view *v)
+{
+	return v->ip_proto == IP_PROTO_TCP && !v->ip_fragment && v->l4_offset;
+}
+
+static bool is_for_it(const struct worker *w, uint16_t slot, const struct eth_view *v)
+{
+	const struct snap_node *node = &w->snap->node[slot];
+
+	return w->io.accel > 0 && slot < w->snap->n_slots && node->accelerated &&
+	       !node->accel_bypassed && is_whole_tcp(v);
+}
+
+static void notify_partial(struct virtio_net_hdr *h, const struct eth_view *v, size_t len)
+{
+	h->flags = VIRTIO_NET_HDR_F_NEEDS_CSUM;
+	h->csum_start = v->l4_offset;
+	h->csum_offset = (uint16_t)(checksum_place(v, len) - v->l4_offset);
+}
+
+static void notify_super(struct virtio_net_hdr *h, const struct frame *f)
+{
+	h->gso_type = f->v.ip_version == 4 ? VIRTIO_NET_HDR_GSO_TCPV4 : VIRTIO_NET_HDR_GSO_TCPV6;
+	h->gso_size = f->gso_size;
+	h->hdr_len = (uint16_t)(f->v.l4_offset + TCP_HDR_LEN);
+}
+
+static void hand_over_of_tap(struct worker *w, const struct frame *f, uint16_t slot)
+{
+	struct virtio_net_hdr h = { 0 };
+
+	if (f->gso != FRAME_PLAIN)
+		notify_super(&h, f);
+	if (f->partial || f->gso != FRAME_PLAIN)
+		notify_partial(&h, &f->v, f->len);
+	handover_now(w, ACCEL_LAN, w->snap->node[slot].id, &h, f);
+}
+
+bool accel_from_tap(struct worker *w, const struct frame *f, uint16_t slot)
+{
+	if (slot == SLOT_NONE || !is_for_it(w, slot, &f->v) || f->gso == FRAME_UNKNOWN_GSO)
+		return false;
+	hand_over_of_tap(w, f, slot);
+	return true;
+}
+
+void accel_sees(struct worker *w, const struct frame *f)
+{
+	if (w->io.accel > 0 && is_whole_tcp(&f->v) && f->gso != FRAME_UNKNOWN_GSO)
+		hand_over_of_tap(w, f, SLOT_SELF);
+}
+
+bool accel_from_node(struct worker *w, uint16_t slot, const struct delivery *d,
+		     const struct eth_view *v, enum fdb_seen seen)
+{
+	/* FDB_QUIET: the address is frozen at no node, so the table cannot contradict. A host that
+	 * moves often is followed, and its frames reach all nodes anyway (decisions/029). */
+	bool claim = seen != FDB_KNOWN && seen != FDB_QUIET;
+
+	if (!is_for_it(w, slot, v))
+		return false;
+	handover_add(w, claim ? ACCEL_CLAIM : ACCEL_NODE, w->snap->node[slot].id, d, v);
+	return true;
+}
+
+/* Answers with a RST, as a host does for a closed port. The other end of an inter-proxy connection
+ * then ends at once. */
+static void refuse(struct worker *w, uint16_t slot, const uint8_t *data, size_t len,
+		   const struct eth_view *v)
+{
+	uint8_t frame[TCP_FRAME_MAX], *out;
+	struct tcp_segment s;
+	struct tcp_view t;
+	struct outgoing o = { .node = &w->snap->node[slot], .kind = LEON_ACCEL, .frames = 1 };
+
+	drop(w, DROP_accel_absent);
+	if (w->snap->accel_awaited || !o.node->has_path || tcp_parse(data, len, v, &t) < 0 ||
+	    !tcp_refusal(v, &t, &s))
+		return;
+	o.head_len = tcp_make(&s, frame);
+	w->tx.class = CLASS_OF_SOCKET;
+	out = outgoing_begin(w, &o);
+	if (!out)
+		return;
+	memcpy(out, frame, o.head_len);
+	outgoing_end(w, &o, NULL);
+}
+
+void accel_from_peer(struct worker *w, const struct arrived *a, uint8_t *data, size_t len)
+{
+	struct delivery d = { .data = data, .len = len };
+	uint16_t slot = a->slot;
+	struct eth_view v;
+
+	if (eth_parse(data, len, &v) < 0) {
+		drop(w, DROP_bad_frame);
+		return;
+	}
+	/* The seal authenticates the sender of the datagram, so no member can use the address of
+	 * another one. */
+	if (!accel_is_between(data, len, &v, w->snap->node[slot].id, w->snap->node[SLOT_SELF].id)) {
+		drop(w, DROP_accel_foreign);
+		report_accel_foreign(w, slot);
+		return;
+	}
+	if (!w->snap->accelerator || w->io.accel <= 0) {
+		refuse(w, slot, data, len, &v);
+		return;
+	}
+	if (unlikely(!marking_arrives(w, data, len, &v, a->ecn)))
+		return;
+	if (a->flags & LEON_F_CSUM_PARTIAL) {
+		if (!checksum_place(&v, len)) {
+			drop(w, DROP_bad_frame);
+			return;
+		}
+		d.csum_start = v.l4_offset;
+		d.csum_offset = (uint16_t)(checksum_place(&v, len) - v.l4_offset);
+	}
+	handover_add(w, ACCEL_PEER, w->snap->node[slot].id, &d, &v);
+}
+
+/* --- from leon-accel --- */
+
+/* Sends the frame unchanged, a super-frame of `frames` segments as a whole. Waiting frames of this
+ * batch are sent first. */
+static void to_tap(struct worker *w, uint8_t *vnet, const struct frame *f, unsigned frames)
+{
+	struct iovec iov[] = { { vnet, ACCEL_VNET_LEN }, { f->data, f->len } };
+
+	deliver_flush(w);
+	if (unlikely(writev(w->deliver.fd, iov, array_size(iov)) < 0)) {
+		drop_many(w, DROP_tap_write_failed, frames);
+		return;
+	}
+	count(w, CNT_tap_tx_frames, 1);
+	count(w, CNT_tap_tx_bytes, f->len);
+	count(w, CNT_tap_tx_super, f->gso != FRAME_PLAIN);
+	count(w, CNT_delivered_frames, frames);
+}
+
+static void to_node(struct worker *w, struct frame *f, uint16_t slot, bool accel)
+{
+	if (slot == SLOT_NONE || slot == SLOT_SELF || !w->snap->node[slot].has_path) {
+		drop_many(w, DROP_accel_no_path, tso_frames(f));
+		return;
+	}
+	f->accel = accel;
+	f->class = marking_of_frame(w->snap, f);
+	if (accel) {
+		encap_accel(w, f, slot);
+		return;
+	}
+	if (!translate_out(w, f))
+		return;
+	clamp(w, f->data, f->len, &f->v, f->partial || f->gso != FRAME_PLAIN, slot);
+	f->critical = critical_is(w, f);
+	send_unicast(w, f, slot, false, true);
+}
+
+/*
+ * Refreshes the FDB entry of the far host. During an interception, the host itself may send no
+ * frame for hours. Without a refresh the entry would age, and a restarted leond would not have the
+ * entry. Frames to the host would then bypass the accelerator. The entry of a moved host keeps the
+ * new node, because leon-accel may not know of the move yet.
+ */
+static void keep_place(struct worker *w, const struct frame *f, uint16_t slot)
+{
+	uint16_t known = fdb_lookup(w->snap->fdb, f->v.vlan, f->v.src);
+
+	if (slot != SLOT_NONE && slot != SLOT_SELF && (known == slot || known == SLOT_NONE))
+		learn_source(w, &f->v, slot);
+}
+
+static void take(struct worker *w, uint8_t *message, size_t len)
+{
+	uint8_t *vnet = message + ACCEL_QUEUE_HDR;
+	unsigned frames;
+	uint16_t slot;
+	struct frame f;
+
+	if (len < ACCEL_QUEUE_HDR || !tap_rx_decode(vnet, len - ACCEL_QUEUE_HDR, &f)) {
+		drop(w, DROP_bad_frame);
+		return;
+	}
+	frames = tso_frames(&f);
+	count(w, CNT_accel_out, frames);
+	slot = snap_find(w->snap, get_u32(message + 4));
+	if (message[0] != ACCEL_LAN) {
+		to_node(w, &f, slot, message[0] == ACCEL_PEER);
+		return;
+	}
+	keep_place(w, &f, slot);
+	clamp(w, f.data, f.len, &f.v, f.partial, slot);
+	to_tap(w, vnet, &f, frames);
+}
+
+bool from_accel(struct worker *w, int fd)
+{
+	size_t used = 0;
+
+	for (unsigned i = 0; i < RX_FRAMES && RX_ARENA - used >= HEADROOM + ACCEL_QUEUE_MAX; i++) {
+		uint8_t *message = w->accel_rx.arena + used + HEADROOM;
+		ssize_t len = recv(fd, message, ACCEL_QUEUE_MAX, MSG_DONTWAIT);
+
+		if (len <= 0)
+			return false;
+		take(w, message, (size_t)len);
+		used += HEADROOM + (((size_t)len + 15) & ~(size_t)15);
+	}
+	return true;
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Recently flooded frames, see flood_dedup.h. An entry is one word that is replaced atomically:
+ * part of the hash, the slot, the state, and the time. Workers.
+ */
+#include "fwd/in/flood_dedup.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/siphash.h"
+#include "crypto/aead.h"
+#include "fwd/checksum.h"
+#include "state/tables/nodedb.h"
+
+#define PLACES 8192 /* of 8 bytes: the floods of a second at the storm-control limit */
+#define TRIES  4    /* retries against other workers; then the entry is unknown */
+
+/* Fields of an entry, from the lowest bit: */
+#define COURSE_BITS 3
+#define SLOT_BITS   16
+#define TIME_BITS   20 /* milliseconds, wraps after 17 minutes */
+#define TAG_SHIFT   (COURSE_BITS + SLOT_BITS + TIME_BITS)
+#define TIME_MASK   ((1u << TIME_BITS) - 1)
+
+enum course {
+	EMPTY,
+	ONCE,
+	TWICE,	 /* repeated from the same origin; held since then */
+	ITS_OWN, /* the guard probed and the repetition continues: the host repeats the frame */
+	TWO_WAY,
+};
+
+struct memory {
+	uint64_t tag;
+	uint16_t slot;
+	enum course course;
+	uint32_t ms;
+};
+
+struct flood_dedup {
+	struct hash_key key;
+	_Atomic uint64_t place[PLACES];
+};
+
+struct flood_dedup *flood_dedup_new(void)
+{
+	struct flood_dedup *r = x_new(struct flood_dedup);
+
+	r->key = (struct hash_key){ random_u64_nonzero(), random_u64_nonzero() };
+	return r;
+}
+
+void flood_dedup_free(struct flood_dedup *r)
+{
+	free(r);
+}
+
+/* --- identification of a frame --- */
+
+/* Trailing zeros may be padding, which not every LAN adds. */
+static size_t unpadded(const uint8_t *data, size_t len, size_t at_least)
+{
+	while (len > at_least && !data[len - 1])
+		len--;
+	return len;
+}
+
+uint64_t flood_dedup_hash(const struct flood_dedup *r, const uint8_t *data, size_t len,
+			  const struct eth_view *v)
+{
+	uint16_t outer = (uint16_t)(data[12] << 8 | data[13]);
+	size_t from = outer == ETHERTYPE_DOT1Q || outer == ETHERTYPE_DOT1AD ? 16 : 12;
+	size_t end = unpadded(data, len, v->l3_offset), sum_at = checksum_place(v, len);
+	uint64_t word[4] = { mac_to_u64(v->dst), mac_to_u64(v->src) << 16 | v->vlan };
+
+	if (!sum_at || sum_at + 2 > end) {
+		word[2] = siphash(&r->key, data + from, end - from);
+	} else {
+		word[2] = siphash(&r->key, data + from, sum_at - from);
+		word[3] = siphash(&r->key, data + sum_at + 2, end - sum_at - 2);
+	}
+	return siphash(&r->key, word, sizeof(word));
+}
+
+/* --- the table --- */
+
+static struct memory unpack(uint64_t word)
+{
+	return (struct memory){
+		.tag = word >> TAG_SHIFT,
+		.ms = (uint32_t)(word >> (COURSE_BITS + SLOT_BITS)) & TIME_MASK,
+		.slot = (uint16_t)(word >> COURSE_BITS),
+		.course = (enum course)(word & ((1u << COURSE_BITS) - 1)),
+	};
+}
+
+static uint64_t pack(const struct memory *p)
+{
+	return p->tag << TAG_SHIFT | (uint64_t)p->ms << (COURSE_BITS + SLOT_BITS) |
+	       (uint64_t)p->slot << COURSE_BITS | (uint64_t)p->course;
+}
+
+/* Another worker's batch may have started slightly later; the elapsed time is then 0. */
+static uint32_t passed_ms(const struct memory *p, uint32_t ms)
+{
+	uint32_t passed = (ms - p->ms) & TIME_MASK;
+
+	return passed > TIME_MASK / 2 ? 0 : passed;
+}
+
+/* A host of the LAN may repeat a frame to cover loss; the destination LAN need not receive it
+ * twice. */
+static enum flood_dedup_verdict same_way(struct memory *p, uint32_t ms)
+{
+	bool soon = passed_ms(p, ms) < FLOOD_DEDUP_HOLD_MS;
+
+	if (p->course == TWICE && soon)
+		return FLOOD_DEDUP_HELD;
+	p->ms = ms;
+	if (p->course != ONCE) {
+		p->course = ITS_OWN;
+		return FLOOD_DEDUP_FIRST;
+	}
+	if (!soon)
+		return FLOOD_DEDUP_AGAIN;
+	p->course = TWICE;
+	return p->slot == SLOT_SELF ? FLOOD_DEDUP_AGAIN : FLOOD_DEDUP_HELD;
+}
+
+static enum flood_dedup_verdict next(struct memory *p, uint64_t tag, uint16_t slot, uint32_t ms)
+{
+	bool known = p->course != EMPTY && p->tag == tag && passed_ms(p, ms) < FLOOD_DEDUP_LIFE_MS;
+
+	if (!known) {
+		*p = (struct memory){ .tag = tag, .slot = slot, .course = ONCE, .ms = ms };
+		return FLOOD_DEDUP_FIRST;
+	}
+	if (p->slot == slot && p->course != TWO_WAY)
+		return same_way(p, ms);
+	/* From now on neither origin counts. */
+	p->course = TWO_WAY;
+	return FLOOD_DEDUP_TWO_WAY;
+}
+
+enum flood_dedup_verdict flood_dedup_check(struct flood_dedup *r, uint64_t sum, uint16_t slot,
+					   mono_t now)
+{
+	_Atomic uint64_t *place = &r->place[sum % PLACES];
+	uint64_t was = atomic_load_explicit(place, memory_order_relaxed);
+	uint32_t ms = (uint32_t)(now.ns / NS_PER_MS) & TIME_MASK;
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		struct memory p = unpack(was);
+		enum flood_dedup_verdict verdict = next(&p, sum >> TAG_SHIFT, slot, ms);
+
+		if (atomic_compare_exchange_strong_explicit(
+			    place, &was, pack(&p), memory_order_relaxed, memory_order_relaxed))
+			return verdict;
+	}
+	return FLOOD_DEDUP_FIRST;
+}

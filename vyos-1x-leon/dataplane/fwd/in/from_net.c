@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Step: datagrams from the underlay, see from_net.h. Workers. doc/protocol.md section 2.1 defines
+ * the checks and their order.
+ */
+#include "fwd/in/from_net.h"
+
+#include <time.h>
+
+#include "base/defs.h"
+#include "fwd/accel/divert.h"
+#include "fwd/in/copies.h"
+#include "fwd/in/incoming.h"
+#include "fwd/in/relay.h"
+#include "fwd/in/to_segment.h"
+#include "fwd/lan/reports.h"
+#include "fwd/worker.h"
+#include "wire/bundle.h"
+#include "wire/copy.h"
+#include "wire/fragment.h"
+
+/* One datagram and the results of its checks. */
+struct datagram {
+	const struct udp_rx_msg *msg;
+	const struct endpoint *from;
+	uint8_t *data;
+	size_t len, hdr_len;
+	struct leon_hdr h;
+	/* slot of the previous hop; this and the following fields of data only */
+	uint16_t previous;
+	uint16_t source;  /* slot of the source node */
+	uint8_t *payload; /* opened payload for this node */
+	size_t payload_len;
+};
+
+/* Handling of a kind of datagram at its last hop. */
+struct kind {
+	void (*take)(struct worker *w, const struct datagram *d);
+	/* The kind requires the checks of data: previous hop, seal, traffic counters. Other kinds
+	 * reach take() unchecked, from any source. */
+	bool is_data;
+	/* The kind may use a path other than the path in use and is not counted for it. */
+	bool any_path;
+};
+
+static int64_t clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+/* The kernel's timestamp is CLOCK_REALTIME, which may be stepped, so only a plausible age is
+ * used. */
+static mono_t arrival(struct worker *w, int64_t rx_real_ns)
+{
+	int64_t age;
+
+	if (!rx_real_ns)
+		return w->now;
+	if (!w->real_ns)
+		w->real_ns = clock_ns(CLOCK_REALTIME) - (clock_ns(CLOCK_MONOTONIC) - w->now.ns);
+	age = w->real_ns - rx_real_ns;
+	return age >= 0 && age <= NS_PER_S ? mono_add_ns(w->now, -age) : w->now;
+}
+
+static bool parse(struct worker *w, struct datagram *d)
+{
+	static const enum drop_reason reason[] = { [LEON_TRUNCATED] = DROP_truncated,
+						   [LEON_BAD_VERSION] = DROP_bad_version,
+						   [LEON_BAD_HEADER] = DROP_bad_header,
+						   [LEON_PATH_LOOP] = DROP_path_loop };
+	enum leon_parse p = leon_decode(d->data, d->len, &d->h, &d->hdr_len);
+
+	if (likely(p == LEON_OK))
+		return true;
+	drop(w, reason[p]);
+	if (p == LEON_BAD_VERSION)
+		report_foreign(w, d->from, true, leon_other_wire(d->data, d->len, w->snap->vni));
+	return false;
+}
+
+/* Returns true if the datagram has this VNI and this node as the next hop. */
+static bool is_for_us(struct worker *w, const struct kind *k, const struct datagram *d)
+{
+	const struct leon_hdr *h = &d->h;
+
+	if (unlikely(h->vni != w->snap->vni)) {
+		drop(w, DROP_wrong_vni);
+		report_foreign(w, d->from, false, 0);
+		return false;
+	}
+	/* A HELLO with our own node-id may reveal a duplicate node-id, so the protocol receives
+	 * it. */
+	if (unlikely(h->source == w->snap->self && (k->is_data || !leon_is_last(h)))) {
+		drop(w, DROP_own_frame);
+		return false;
+	}
+	if (unlikely(!leon_is_for(h, w->snap->self))) {
+		drop(w, DROP_not_next_hop);
+		return false;
+	}
+	return true;
+}
+
+/* Checks that the previous hop on the path sent the datagram. Sets both nodes. */
+static bool check_sender(struct worker *w, struct datagram *d)
+{
+	const struct snap *s = w->snap;
+	uint16_t source = snap_find(s, d->h.source);
+	uint16_t previous = source;
+
+	if (unlikely(source == SLOT_NONE)) {
+		drop(w, DROP_unknown_source);
+		return false;
+	}
+	if (d->h.at)
+		previous = snap_find(s, leon_previous(&d->h));
+	if (unlikely(previous == SLOT_NONE || !endpoint_equal(&s->node[previous].ep, d->from))) {
+		drop(w, DROP_unknown_sender);
+		return false;
+	}
+	if (unlikely(!incoming_link(w, &d->h, d->data, previous)))
+		return false;
+	d->previous = previous;
+	d->source = source;
+	return true;
+}
+
+static enum ecn ecn_of(const struct datagram *d)
+{
+	return (enum ecn)(d->msg->class & ECN_MASK);
+}
+
+static void take_frame(struct worker *w, const struct datagram *d)
+{
+	struct arrived a = { d->source, d->h.flags & LEON_FLAGS_FRAME, ecn_of(d) };
+
+	local_frame(w, &a, d->payload, d->payload_len);
+}
+
+/* Returns false if the frame of this copy arrived before, or may have. */
+static bool copy_is_first(struct worker *w, const struct datagram *d, const struct copy_hdr *c)
+{
+	unsigned lost_one;
+
+	switch (copies_take(w->fwd->copies, d->source, c, &lost_one)) {
+	case COPY_FIRST:
+		count(w, CNT_copy_first, 1);
+		if (unlikely(lost_one))
+			count(w, CNT_copy_lost_one, lost_one);
+		return true;
+	case COPY_SECOND:
+		count(w, CNT_copy_second, 1);
+		return false;
+	case COPY_AGAIN:
+		/* Another fragment of the second copy. */
+		return false;
+	case COPY_OLD:
+		drop(w, DROP_copy_old);
+		return false;
+	}
+	return false;
+}
+
+/* Adds a fragment; `copy` identifies a duplicated frame. Fragments of both copies complete a frame
+ * together, and the frame is recorded only then. */
+static void take_piece(struct worker *w, const struct datagram *d, const struct copy_hdr *copy)
+{
+	struct reasm_around around = { d->h.flags & LEON_FLAGS_FRAME, ecn_of(d) };
+	struct fragment_hdr h;
+	struct reasm_result r;
+	struct arrived a;
+
+	if (fragment_decode(d->payload, d->payload_len, &h) < 0) {
+		drop(w, DROP_fragment_bad);
+		return;
+	}
+	if (copy && copies_look(w->fwd->copies, d->source, copy) != COPY_FIRST) {
+		copy_is_first(w, d, copy);
+		/* Another worker may have completed the other copy. */
+		reasm_forget(w->reasm, d->h.source, h.id);
+		return;
+	}
+	r = reasm_add(w->reasm, d->h.source, &h, d->payload + FRAGMENT_HDR_LEN,
+		      d->payload_len - FRAGMENT_HDR_LEN, around, w->now);
+	if (r.evicted)
+		drop(w, DROP_fragment_memory);
+	switch (r.verdict) {
+	case REASM_WAITING:
+		break;
+	case REASM_DUPLICATE:
+		if (!copy)
+			drop(w, DROP_fragment_duplicate);
+		break;
+	case REASM_BAD:
+		drop(w, DROP_fragment_bad);
+		break;
+	case REASM_COMPLETE:
+		if (copy && !copy_is_first(w, d, copy))
+			break;
+		count(w, CNT_reassembled_frames, 1);
+		a = (struct arrived){ d->source, r.around.flags, r.around.ecn };
+		local_frame(w, &a, r.data, r.len);
+		break;
+	}
+}
+
+static void take_fragment(struct worker *w, const struct datagram *d)
+{
+	take_piece(w, d, NULL);
+}
+
+static void take_copy(struct worker *w, const struct datagram *d)
+{
+	struct datagram inner = *d;
+	struct copy_hdr c;
+
+	if (copy_decode(d->payload, d->payload_len, &c) < 0) {
+		drop(w, DROP_copy_bad);
+		return;
+	}
+	inner.payload += COPY_HDR_LEN;
+	inner.payload_len -= COPY_HDR_LEN;
+	if (c.kind == LEON_FRAGMENT)
+		take_piece(w, &inner, &c);
+	else if (copy_is_first(w, &inner, &c))
+		take_frame(w, &inner);
+}
+
+/* Frames before an impossible length are delivered, the remainder is lost. */
+static void take_bundle(struct worker *w, const struct datagram *d)
+{
+	struct bundle_frame f;
+	size_t at = 0;
+	int rc;
+
+	count(w, CNT_bundles_rx, 1);
+	while ((rc = bundle_next(d->payload, d->payload_len, &at, &f)) > 0) {
+		struct arrived a = { d->source, f.flags, ecn_of(d) };
+
+		local_frame(w, &a, d->payload + f.at, f.len);
+	}
+	if (unlikely(rc < 0))
+		drop(w, DROP_bundle_bad);
+}
+
+static void take_control(struct worker *w, const struct datagram *d)
+{
+	report_control(w, d->from, arrival(w, d->msg->rx_real_ns), d->data, d->len);
+}
+
+static void take_accel(struct worker *w, const struct datagram *d)
+{
+	struct arrived a = { d->source, d->h.flags & LEON_FLAGS_FRAME, ecn_of(d) };
+
+	accel_from_peer(w, &a, d->payload, d->payload_len);
+}
+
+static const struct kind kinds[LEON_KINDS] = {
+	[LEON_FRAME] = { take_frame, .is_data = true },
+	[LEON_FRAGMENT] = { take_fragment, .is_data = true },
+	[LEON_BUNDLE] = { take_bundle, .is_data = true },
+	[LEON_COPY] = { take_copy, .is_data = true, .any_path = true },
+	[LEON_ACCEL] = { take_accel, .is_data = true },
+	/* Control datagrams may come from strangers: the seal decides, not the address. */
+	[LEON_CONTROL] = { take_control, .is_data = false },
+};
+
+static void take_data(struct worker *w, const struct kind *k, struct datagram *d)
+{
+	d->payload = d->data + d->hdr_len;
+	d->payload_len = d->len - d->hdr_len;
+	if (unlikely(!incoming_open(w, &d->h, d->source, d->data, &d->payload, &d->payload_len)))
+		return;
+	traffic_in(w, d->previous, k->any_path ? SLOT_NONE : d->source, d->len);
+	k->take(w, d);
+}
+
+static void pass_on(struct worker *w, const struct kind *k, const struct datagram *d)
+{
+	uint16_t next = relay(w, &d->h, d->source, d->data, d->len, d->msg->class);
+
+	if (!k->is_data)
+		return;
+	traffic_in(w, d->previous, SLOT_NONE, d->len);
+	if (next != SLOT_NONE)
+		traffic_out(w, next, SLOT_NONE, d->len);
+}
+
+static void take(struct worker *w, struct datagram *d)
+{
+	const struct kind *k;
+
+	if (!parse(w, d))
+		return;
+	k = &kinds[d->h.kind];
+	if (!is_for_us(w, k, d))
+		return;
+	if (!k->is_data && leon_is_last(&d->h))
+		k->take(w, d);
+	else if (!check_sender(w, d))
+		return;
+	else if (leon_is_last(&d->h))
+		take_data(w, k, d);
+	else
+		pass_on(w, k, d);
+}
+
+void from_net_message(struct worker *w, const struct udp_rx_msg *m)
+{
+	struct endpoint from;
+	struct datagram d = { .msg = m, .from = &from };
+
+	if (unlikely(endpoint_from_sockaddr(m->from, &from) < 0))
+		return;
+	count(w, CNT_net_rx_bytes, m->len);
+	if (unlikely(m->truncated || !m->len)) {
+		count(w, CNT_net_rx_datagrams, 1);
+		drop(w, DROP_truncated);
+		return;
+	}
+	for (size_t at = 0; at < m->len; at += m->segment) {
+		d.data = m->data + at;
+		d.len = min_of(m->segment, m->len - at);
+		count(w, CNT_net_rx_datagrams, 1);
+		take(w, &d);
+	}
+}
+
+static void count_wait(struct worker *w, const struct udp_rx_msg *oldest)
+{
+	int64_t us;
+
+	if (!oldest->rx_real_ns)
+		return;
+	us = mono_sub_us(w->now, arrival(w, oldest->rx_real_ns));
+	stats_add(&w->socket_waits.waits[wait_class(us)], 1);
+	stats_add(&w->socket_waits.waits_us, (uint64_t)us);
+}
+
+/* At most doubles: after a batch of small messages, a batch of large ones must not exceed the
+ * turn. */
+unsigned from_net_messages(unsigned before, unsigned n, size_t bytes)
+{
+	size_t fit = NET_TURN_BYTES * (size_t)n / max_of(bytes, (size_t)1);
+	size_t twice = min_of(2 * (size_t)before, (size_t)NET_BATCH);
+
+	return (unsigned)min_of(max_of(fit, (size_t)1), twice);
+}
+
+bool from_net(struct worker *w, int fd)
+{
+	unsigned most = w->rx_messages;
+	int n = udp_rx_read(w->rx, fd, most);
+	size_t bytes = 0;
+
+	if (n <= 0)
+		return false;
+	/* The datagrams may depend on a snapshot published since the batch began: new keys, a new
+	 * member. */
+	worker_see_snapshot(w);
+	count(w, CNT_net_rx_batches, 1);
+	count_wait(w, udp_rx_get(w->rx, 0));
+	for (int i = 0; i < n; i++) {
+		const struct udp_rx_msg *m = udp_rx_get(w->rx, (unsigned)i);
+
+		bytes += m->len;
+		from_net_message(w, m);
+	}
+	w->rx_messages = from_net_messages(most, (unsigned)n, bytes);
+	return (unsigned)n == most;
+}

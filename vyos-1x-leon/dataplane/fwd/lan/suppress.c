@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Step: ARP and ND suppression, see suppress.h. Workers. These requests are never answered:
+ *
+ * - duplicate address probes (RFC 5227, RFC 4862 section 5.4): the owner may have moved, and the
+ *   prober would give up its address;
+ * - announcements;
+ * - unicast requests, which check the host itself and mark the host as doubtful;
+ * - requests of senders that others may know with another MAC or at another location.
+ */
+#include "fwd/lan/suppress.h"
+
+#include "base/defs.h"
+#include "fwd/lan/reports.h"
+#include "fwd/worker.h"
+#include "io/tap.h"
+
+#define PROTO_ICMP6	58
+#define ND_SOLICITATION 135
+#define ND_ADVERT	136
+#define ARP_REQUEST	1
+#define REPLY_MAX	128
+
+static bool is_nd(const uint8_t *data, const struct eth_view *v)
+{
+	uint8_t type;
+
+	if (likely(v->ip_proto != PROTO_ICMP6) || v->ip_version != 6 || !v->l4_offset)
+		return false;
+	type = data[v->l4_offset];
+	return type == ND_SOLICITATION || type == ND_ADVERT;
+}
+
+static bool is_set(const struct ip_addr *ip)
+{
+	uint8_t any = 0;
+
+	for (unsigned i = 0; i < sizeof(ip->b); i++)
+		any |= ip->b[i];
+	return any;
+}
+
+/* Only information of the sender about itself is learned. */
+static void believe(struct worker *w, const struct eth_view *v, const struct ip_addr *ip,
+		    struct mac mac, uint16_t slot, bool router)
+{
+	if (mac_to_u64(mac) != mac_to_u64(v->src) || !is_set(ip))
+		return;
+	if (neigh_differs(w->snap->neigh, v->vlan, ip, mac, slot, w->now_s))
+		report_neigh(w, v->vlan, ip, mac, slot, router);
+}
+
+void neighbor_learn(struct worker *w, const uint8_t *data, size_t len, const struct eth_view *v,
+		    uint16_t slot)
+{
+	struct arp_view a;
+	struct nd_view n;
+
+	if (v->ethertype == ETHERTYPE_ARP_) {
+		if (arp_parse(data, len, v, &a) == 0)
+			believe(w, v, &a.sender_ip, a.sender_mac, slot, false);
+	} else if (is_nd(data, v) && nd_parse(data, len, v, &n) == 0 && n.has_lladdr) {
+		believe(w, v, n.type == ND_ADVERT ? &n.target : &n.source, n.lladdr, slot,
+			n.router);
+	}
+}
+
+/* Returns true if the neighbor is known, the FDB agrees, and its node is reachable. */
+static bool find(struct worker *w, const struct frame *f, const struct ip_addr *ip,
+		 struct neigh_hit *hit)
+{
+	const struct snap *s = w->snap;
+
+	if (!neigh_answer(s->neigh, f->v.vlan, ip, w->now_s, hit))
+		return false;
+	return hit->slot != SLOT_SELF && hit->slot < s->n_slots && s->node[hit->slot].has_path &&
+	       fdb_lookup(s->fdb, f->v.vlan, hit->mac) == hit->slot;
+}
+
+/* Returns true if the sender's information about itself is known everywhere; its request then
+ * informs no other host. */
+static bool is_settled(struct worker *w, const struct frame *f, const struct ip_addr *ip,
+		       struct mac mac)
+{
+	return mac_to_u64(mac) == mac_to_u64(f->v.src) &&
+	       neigh_is_settled(w->snap->neigh, f->v.vlan, ip, mac, SLOT_SELF, w->now_s);
+}
+
+static bool answer_arp(struct worker *w, const struct frame *f)
+{
+	uint8_t reply[REPLY_MAX];
+	struct arp_view a;
+	struct neigh_hit hit;
+	size_t len;
+
+	if (arp_parse(f->data, f->len, &f->v, &a) < 0 || a.op != ARP_REQUEST ||
+	    !is_set(&a.sender_ip) || ip_equal(&a.sender_ip, &a.target_ip))
+		return false;
+	if (!mac_is_multicast(f->v.dst)) {
+		neigh_mark_stale(w->snap->neigh, f->v.vlan, &a.target_ip);
+		return false;
+	}
+	if (!is_settled(w, f, &a.sender_ip, a.sender_mac))
+		return false;
+	if (!find(w, f, &a.target_ip, &hit))
+		return false;
+	len = arp_build_reply(f->data, &f->v, &a, hit.mac, reply, sizeof(reply));
+	if (!len || tap_send(w->io.tap, reply, len) < 0)
+		return false;
+	count(w, CNT_arp_answered, 1);
+	drop(w, DROP_suppressed_arp);
+	return true;
+}
+
+static bool answer_nd(struct worker *w, const struct frame *f)
+{
+	uint8_t reply[REPLY_MAX];
+	struct nd_view n;
+	struct neigh_hit hit;
+	size_t len;
+
+	if (nd_parse(f->data, f->len, &f->v, &n) < 0 || n.type != ND_SOLICITATION ||
+	    !is_set(&n.source))
+		return false;
+	if (!mac_is_multicast(f->v.dst)) {
+		neigh_mark_stale(w->snap->neigh, f->v.vlan, &n.target);
+		return false;
+	}
+	if (!n.has_lladdr || !is_settled(w, f, &n.source, n.lladdr))
+		return false;
+	if (!find(w, f, &n.target, &hit))
+		return false;
+	len = nd_build_advert(f->data, &f->v, &n, hit.mac, hit.router, reply, sizeof(reply));
+	if (!len || tap_send(w->io.tap, reply, len) < 0)
+		return false;
+	count(w, CNT_nd_answered, 1);
+	drop(w, DROP_suppressed_nd);
+	return true;
+}
+
+bool neighbor_answer(struct worker *w, const struct frame *f)
+{
+	if (f->v.ethertype == ETHERTYPE_ARP_)
+		return w->snap->suppress_arp && answer_arp(w, f);
+	return is_nd(f->data, &f->v) && w->snap->suppress_nd && answer_nd(w, f);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Step: head-end replication, see flood.h. Workers.
+ */
+#include "fwd/out/flood.h"
+
+#include "fwd/send/critical.h"
+#include "fwd/worker.h"
+
+#define MAC_BROADCAST 0xffffffffffffULL
+
+static bool rate_allows(struct worker *w, const struct frame *f)
+{
+	static const enum drop_reason reason[N_STORM] = { [STORM_BROADCAST] = DROP_storm_broadcast,
+							  [STORM_MULTICAST] = DROP_storm_multicast,
+							  [STORM_UNKNOWN] = DROP_storm_unknown };
+	const struct snap *s = w->snap;
+	enum storm_kind kind = STORM_UNKNOWN;
+	uint32_t rate = s->storm_unknown;
+
+	if (mac_to_u64(f->v.dst) == MAC_BROADCAST) {
+		kind = STORM_BROADCAST;
+		rate = s->storm_broadcast;
+	} else if (mac_is_multicast(f->v.dst)) {
+		kind = STORM_MULTICAST;
+		rate = s->storm_multicast;
+	}
+	if (storm_pass(&w->storm[kind], rate, w->fwd->n_workers, w->now))
+		return true;
+	drop(w, reason[kind]);
+	return false;
+}
+
+static bool vlan_allows(struct worker *w, struct vlan_flood *vlan)
+{
+	if (storm_pass(&vlan->storm, w->snap->storm_per_vlan, w->fwd->n_workers, w->now))
+		return true;
+	stats_add(&vlan->limited, 1);
+	drop(w, DROP_storm_vlan);
+	return false;
+}
+
+/* No node has a path. If the destination host is behind a known node, the counter says so. */
+static enum drop_reason nobody(const struct snap *s, const struct frame *f)
+{
+	bool known =
+		!mac_is_multicast(f->v.dst) && fdb_lookup(s->fdb, f->v.vlan, f->v.dst) != SLOT_NONE;
+
+	return known ? DROP_no_path : DROP_no_nodes;
+}
+
+/* Sends one copy to each node that serves the VLAN. Returns their number. */
+static unsigned flood_to_members(struct worker *w, struct frame *f)
+{
+	const struct snap_members *m = w->snap->members;
+	uint16_t slot = snap_flood_next(m, f->v.vlan, 0);
+	unsigned sent = 0;
+
+	for (uint16_t next; slot != SLOT_NONE; slot = next, sent++) {
+		next = snap_flood_next(m, f->v.vlan, slot + 1u);
+		send_unicast(w, f, slot, true, next == SLOT_NONE);
+	}
+	return sent;
+}
+
+static unsigned flood_to_all(struct worker *w, struct frame *f)
+{
+	const struct snap *s = w->snap;
+
+	for (uint16_t i = 0; i < s->n_flood; i++)
+		send_unicast(w, f, s->flood[i], true, i + 1 == s->n_flood);
+	return s->n_flood;
+}
+
+void flood(struct worker *w, struct frame *f)
+{
+	struct vlan_flood *vlan = &w->vlan[f->v.vlan % VLAN_IDS];
+	const struct snap *s = w->snap;
+	unsigned sent;
+
+	if (!s->n_flood) {
+		drop(w, nobody(s, f));
+		return;
+	}
+	/* The limit of the VLAN comes first: frames that it refuses use no credit of the others. */
+	if (!vlan_allows(w, vlan) || !rate_allows(w, f))
+		return;
+	if (!mac_is_multicast(f->v.dst))
+		count(w, CNT_unknown_tx, 1);
+	sent = s->members ? flood_to_members(w, f) : flood_to_all(w, f);
+	stats_add(&vlan->flooded, 1);
+	stats_add(&vlan->pruned, s->n_flood - sent);
+	count(w, CNT_flood_pruned, s->n_flood - sent);
+	if (!sent)
+		drop(w, DROP_vlan_no_node);
+}

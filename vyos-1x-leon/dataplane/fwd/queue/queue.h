@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Step: the queue between TAP and overlay. The queue of the TAP is a FIFO in which a ping waits
+ * behind megabytes. With bulk traffic, frames are therefore moved to a queue with flows and traffic
+ * classes (tiers.h), and sent in small portions. Next hops with rates have queues of their own
+ * (hops.h). Without bulk traffic this queue is bypassed, unless the access link or a next hop has a
+ * rate (shaper.h).
+ *
+ * Memory is allocated with the worker: QUEUE_LARGE and QUEUE_SMALL buffers. If the buffers or
+ * QUEUE_BYTES are exhausted, the largest flow loses frames. Worker.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/defs.h"
+#include "fwd/frame.h"
+#include "fwd/fwd.h"
+#include "fwd/queue/fq.h"
+#include "fwd/queue/hops.h"
+
+struct worker;
+
+/* A larger queue slows bulk traffic, because queued data leaves the core's cache. */
+#define QUEUE_BYTES (1u << 20)
+#define QUEUE_LARGE 48	/* buffers for super-frames */
+#define QUEUE_SMALL 512 /* buffers for ordinary frames */
+/* Bytes read from the TAP, and sent, in one turn. */
+#define QUEUE_INTAKE_FRAMES 128
+#define QUEUE_TURN_BYTES    (32u << 10)
+#define QUEUE_TURN_FRAMES   64
+
+/* Class of a sojourn time, see struct fwd_queue. */
+static inline unsigned wait_class(int64_t us)
+{
+	unsigned bits = us > 0 ? 64 - (unsigned)__builtin_clzll((unsigned long long)us) : 0;
+
+	return min_of(bits, FWD_WAITS - 1u);
+}
+
+/* Statistics of one tier or next hop. Written here, read by the control thread (struct
+ * fwd_queue). */
+struct queue_figures {
+	_Atomic uint64_t backlog_bytes, backlog_frames;
+	_Atomic uint64_t sent, marked, full, late;
+	_Atomic uint64_t waits[FWD_WAITS], waits_us;
+};
+
+struct queue {
+	struct hops hops;
+	struct fq_chain large, small; /* free buffers */
+	struct fq_chain sent;	      /* buffers referenced until their datagrams have left */
+	uint8_t *arena;
+	struct place *place;
+	bool in_use;		/* bulk traffic is in the TAP or queued here */
+	uint32_t bytes, frames; /* sent in this turn */
+	size_t turn_bytes;	/* limit of this turn */
+	uint32_t kbits;		/* configured for this rate; 0: none */
+	struct queue_figures tier[FWD_TIERS];
+	struct queue_figures *hop;    /* by slot, while any hop has a rate; allocated on use */
+	_Atomic uint64_t held_frames; /* part of the backlog limited by the rate of its next hop */
+};
+
+void queue_init(struct queue *q, struct hop_account *account, uint16_t slots_maximum);
+void queue_fini(struct queue *q);
+/* The next turn uses the queue, because the TAP supplied a full batch with super-frames. */
+static inline void queue_begin(struct queue *q)
+{
+	q->in_use = true;
+}
+/* Returns true if this turn uses the queue; always if the line or a next hop has a rate. */
+bool queue_in_use(const struct worker *w);
+/* Time of the next turn without new frames in the TAP; MONO_NEVER: none. Called between batches. */
+mono_t queue_due(const struct worker *w);
+/* Begins a turn: moves up to a limit of frames from the TAP. Returns true if more may be
+ * pending. */
+bool queue_intake(struct worker *w, int fd);
+/* Returns the next frame of this turn, valid until the end of the batch; NULL: the turn is over. */
+struct frame *queue_next(struct worker *w);
+/* Ends the turn. Returns true if frames are queued here or `more` are in the TAP; else the queue
+ * goes out of use. */
+bool queue_goes_on(struct worker *w, bool more);
+/* The sent frames have left: frees their buffers. */
+void queue_reap(struct queue *q);

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A queue in four tiers, see tiers.h. Worker.
+ */
+#include "fwd/queue/tiers.h"
+
+#include "base/defs.h"
+
+/* Length of a round: short, because best effort may wait for the higher tiers in it. */
+static const uint8_t shares[FWD_TIERS] = {
+	[TIER_BULK] = 1, [TIER_BEST_EFFORT] = 6, [TIER_VIDEO] = 5, [TIER_VOICE] = 4
+};
+#define SHARES	    16
+#define SHARE_BYTES 2 /* a share of a round is the quantum divided by this */
+
+/* Mapping of CAKE's diffserv4: the classes of RFC 4594, lower effort of RFC 8622, and CS1, its
+ * predecessor. */
+enum fwd_tier tier_of_dscp(uint8_t dscp)
+{
+	switch (dscp) {
+	case 1: /* LE */
+	case 8: /* CS1 */
+		return TIER_BULK;
+	case 16: /* CS2 */
+	case 18: /* AF2x */
+	case 20:
+	case 22:
+	case 24: /* CS3 */
+	case 26: /* AF3x */
+	case 28:
+	case 30:
+	case 34: /* AF4x */
+	case 36:
+	case 38:
+		return TIER_VIDEO;
+	case 32: /* CS4 */
+	case 40: /* CS5 */
+	case 44: /* VA */
+	case 46: /* EF */
+	case 48: /* CS6 */
+	case 56: /* CS7 */
+		return TIER_VOICE;
+	default:
+		return TIER_BEST_EFFORT;
+	}
+}
+
+unsigned tier_share_percent(enum fwd_tier tier)
+{
+	return (shares[tier] * 100u + SHARES / 2) / SHARES;
+}
+
+static int32_t round_of(const struct tiers *t, unsigned tier)
+{
+	return (int32_t)(shares[tier] * t->fq[tier].params.quantum / SHARE_BYTES);
+}
+
+void tiers_init(struct tiers *t, const struct fq_params *params)
+{
+	t->n = t->bytes = 0;
+	t->dropped = (struct fq_chain){ 0 };
+	for (unsigned i = 0; i < FWD_TIERS; i++) {
+		fq_init(&t->fq[i], params);
+		t->credit[i] = round_of(t, i);
+	}
+}
+
+void tiers_set_params(struct tiers *t, const struct fq_params *params)
+{
+	for (unsigned i = 0; i < FWD_TIERS; i++) {
+		fq_set_params(&t->fq[i], params);
+		t->credit[i] = round_of(t, i);
+	}
+}
+
+/* Returns true if only this tier has items. */
+static bool is_alone(const struct tiers *t, unsigned tier)
+{
+	return t->fq[tier].n == t->n;
+}
+
+/* Returns the highest tier with items and credit; FWD_TIERS: none. */
+static unsigned with_credit(const struct tiers *t)
+{
+	for (unsigned i = FWD_TIERS; i-- > 0;)
+		if (t->fq[i].n && (t->credit[i] > 0 || is_alone(t, i)))
+			return i;
+	return FWD_TIERS;
+}
+
+/* Starts a new round. Unused credit is discarded. */
+static void refill(struct tiers *t)
+{
+	for (unsigned i = 0; i < FWD_TIERS; i++)
+		t->credit[i] = min_of(t->credit[i], 0) + round_of(t, i);
+}
+
+/* Returns true if there is a backlog. */
+static unsigned whose_turn(struct tiers *t)
+{
+	unsigned tier;
+
+	while ((tier = with_credit(t)) == FWD_TIERS)
+		refill(t);
+	return tier;
+}
+
+bool tiers_have_fresh(const struct tiers *t)
+{
+	unsigned tier = with_credit(t);
+
+	/* Between two rounds the first round applies. */
+	for (unsigned i = FWD_TIERS; tier == FWD_TIERS && i-- > 0;)
+		if (t->fq[i].n)
+			tier = i;
+	return tier < FWD_TIERS && fq_has_fresh(&t->fq[tier]);
+}
+
+void tiers_put(struct tiers *t, enum fwd_tier tier, struct fq_item *item, uint32_t hash, mono_t now)
+{
+	fq_put(&t->fq[tier], item, hash, now);
+	t->n++;
+	t->bytes += item->len;
+}
+
+static struct fq_item *gone(struct tiers *t, struct fq_item *item)
+{
+	if (!item)
+		return NULL;
+	t->n--;
+	t->bytes -= item->len;
+	return item;
+}
+
+struct fq_item *tiers_next(struct tiers *t, mono_t now)
+{
+	struct fq_item *item = NULL, *lost;
+
+	while (!item && t->n) {
+		unsigned tier = whose_turn(t);
+		bool alone = is_alone(t, tier);
+
+		item = gone(t, fq_next(&t->fq[tier], now));
+		while ((lost = fq_dropped(&t->fq[tier])))
+			fq_chain_add(&t->dropped, gone(t, lost));
+		/* No other tier had to wait. */
+		if (item && !alone)
+			t->credit[tier] -= (int32_t)item->len;
+	}
+	return item;
+}
+
+struct fq_item *tiers_dropped(struct tiers *t)
+{
+	return fq_chain_take(&t->dropped);
+}
+
+struct fq_item *tiers_shed(struct tiers *t)
+{
+	struct fq *fattest = NULL;
+	uint32_t most = 0;
+
+	for (unsigned i = 0; i < FWD_TIERS; i++) {
+		uint32_t bytes = t->fq[i].n ? fq_most(&t->fq[i]) : 0;
+
+		if (bytes > most) {
+			most = bytes;
+			fattest = &t->fq[i];
+		}
+	}
+	return fattest ? gone(t, fq_shed(fattest)) : NULL;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Step: one frame to one node, see encap.h. Workers.
+ */
+#include "fwd/send/encap.h"
+
+#include "base/defs.h"
+#include "fwd/send/bundling.h"
+#include "fwd/send/outgoing.h"
+#include "fwd/send/splitting.h"
+#include "fwd/tap/tso.h"
+#include "fwd/worker.h"
+
+/* A segment above the path MTU: a segment of a UDP super-frame. */
+static bool split_segment(struct worker *w, const struct tso *t, unsigned i,
+			  const struct lane *lane, uint8_t flags)
+{
+	uint8_t head[TSO_HDR_MAX];
+	struct pieces p = tso_segment(t, i, head);
+	struct lane own = *lane;
+
+	own.counter += i;
+	return frag_send(w, &own, &p, flags);
+}
+
+static bool send_super(struct worker *w, const struct frame *f, const struct lane *lane)
+{
+	uint8_t flags = frame_flags(f) | LEON_F_CSUM_PARTIAL;
+	bool all = true;
+	struct tso t;
+
+	if (f->gso == FRAME_UNKNOWN_GSO || tso_open(&t, f, lane->room) < 0) {
+		drop(w, DROP_offload_unsupported);
+		return false;
+	}
+	for (unsigned i = 0; i < t.n; i++) {
+		size_t left = t.payload_len - i * t.size;
+		size_t len = t.hdr_len + min_of(t.size, left);
+		struct outgoing o = { .node = lane->node,
+				      .twice = lane->twice,
+				      .counter = lane->counter + i,
+				      .kind = f->accel ? LEON_ACCEL : LEON_FRAME,
+				      .flags = flags,
+				      .frames = !lane->twice,
+				      .head_len = t.hdr_len,
+				      .body_len = len - t.hdr_len };
+		struct pieces p;
+		uint8_t *head;
+
+		if (unlikely(f->accel && len > lane->room)) {
+			drop(w, DROP_accel_too_big);
+			all = false;
+			continue;
+		}
+		if (unlikely(len > lane->room)) {
+			all &= split_segment(w, &t, i, lane, flags);
+			continue;
+		}
+		head = outgoing_begin(w, &o);
+		if (!head)
+			return false;
+		p = tso_segment(&t, i, head);
+		all &= outgoing_end(w, &o, p.body);
+	}
+	return all;
+}
+
+static bool send_whole(struct worker *w, const struct frame *f, const struct lane *lane,
+		       uint8_t flags, bool own)
+{
+	struct outgoing o = { .node = lane->node,
+			      .twice = true,
+			      .counter = lane->counter,
+			      .kind = LEON_FRAME,
+			      .flags = flags,
+			      .body_len = f->len };
+
+	if (!lane->twice)
+		return outgoing_frame(w, lane->node, flags, f->data, f->len, own);
+	return outgoing_begin(w, &o) && outgoing_end(w, &o, f->data);
+}
+
+bool encap_alone(struct worker *w, const struct frame *f, const struct lane *lane, bool own)
+{
+	uint8_t flags = frame_flags(f);
+	struct pieces whole = { .body = f->data, .body_len = f->len };
+
+	w->tx.class = f->class;
+	if (f->gso != FRAME_PLAIN)
+		return send_super(w, f, lane);
+	if (likely(f->len <= lane->room))
+		return send_whole(w, f, lane, flags, own);
+	return frag_send(w, lane, &whole, flags);
+}
+
+/* Frames between accelerators are neither bundled nor split; their TCP adapts to the path MTU. */
+void encap_accel(struct worker *w, const struct frame *f, uint16_t slot)
+{
+	const struct snap_node *node = &w->snap->node[slot];
+	struct lane lane = { .node = node, .room = node->room };
+	struct outgoing o = { .node = node,
+			      .kind = LEON_ACCEL,
+			      .flags = f->partial ? LEON_F_CSUM_PARTIAL : 0,
+			      .frames = 1,
+			      .body_len = f->len };
+
+	w->tx.class = f->class;
+	if (f->gso != FRAME_PLAIN)
+		send_super(w, f, &lane);
+	else if (f->len > node->room)
+		drop(w, DROP_accel_too_big);
+	else if (outgoing_begin(w, &o))
+		outgoing_end(w, &o, f->data);
+}
+
+void encap_send(struct worker *w, struct frame *f, uint16_t slot, bool copy, bool last)
+{
+	const struct snap_node *node = &w->snap->node[slot];
+	struct lane lane = { .node = node, .room = node->room };
+
+	if (f->gso != FRAME_PLAIN)
+		bundle_flush_to(w, slot);
+	else if (bundle_add(w, f, slot, copy, last))
+		return; /* counted at transmission */
+	if (likely(encap_alone(w, f, &lane, last)))
+		count(w, copy ? CNT_flood_tx : CNT_unicast_tx, 1);
+}

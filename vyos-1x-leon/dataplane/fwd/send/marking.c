@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Traffic class of datagrams, see marking.h. Workers.
+ */
+#include "fwd/send/marking.h"
+
+#include "base/defs.h"
+#include "fwd/worker.h"
+
+static uint16_t with_dscp(uint8_t dscp, uint16_t ecn)
+{
+	return (uint16_t)(dscp << DSCP_SHIFT | ecn);
+}
+
+/* The inner ECN field is copied to the outer header (normal mode of RFC 6040 section 4.1), so that
+ * routers mark instead of dropping. */
+uint16_t marking_of_frame(const struct snap *s, const struct frame *f)
+{
+	const struct snap_marking *m = &s->marking;
+	uint8_t class = 0;
+	bool is_ip = ip_class(f->data, f->len, &f->v, &class);
+	uint16_t ecn = likely(!m->ecn_disable) ? class & ECN_MASK : ECN_NOT_ECT;
+
+	if (likely(m->dscp == SNAP_DSCP_SOCKET))
+		return CLASS_OF_SOCKET | ecn;
+	if (m->dscp == SNAP_DSCP_SET)
+		return with_dscp(m->dscp_set, ecn);
+	return is_ip ? with_dscp(class >> DSCP_SHIFT, ecn) : CLASS_OF_SOCKET;
+}
+
+uint16_t marking_of_relayed(const struct snap *s, uint8_t kind, uint8_t class)
+{
+	const struct snap_marking *m = &s->marking;
+	uint16_t ecn = class & ECN_MASK;
+
+	if (kind == LEON_CONTROL && m->control_has_dscp)
+		return with_dscp(m->dscp_control, ecn);
+	if (m->dscp == SNAP_DSCP_COPY)
+		return class;
+	if (m->dscp == SNAP_DSCP_SET && kind != LEON_CONTROL)
+		return with_dscp(m->dscp_set, ecn);
+	return CLASS_OF_SOCKET | ecn;
+}
+
+bool marking_arrives(struct worker *w, uint8_t *data, size_t len, const struct eth_view *v,
+		     enum ecn outer)
+{
+	bool marked;
+
+	if (likely(outer == ECN_NOT_ECT))
+		return true;
+	if (!ecn_decapsulate(data, len, v, outer, &marked)) {
+		drop(w, DROP_ecn_not_capable);
+		return false;
+	}
+	count(w, CNT_marked_in_transit, marked);
+	return true;
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Step: one data datagram to a node, see outgoing.h. Workers.
+ */
+#include "fwd/send/outgoing.h"
+
+#include <string.h>
+
+#include "base/defs.h"
+#include "fwd/worker.h"
+#include "wire/copy.h"
+
+/* Copies use paths other than the path in use and are not counted for it. */
+static void count_traffic(struct worker *w, const struct outgoing *o, size_t len)
+{
+	const struct snap_node *node = o->node;
+
+	traffic_out(w, node->first, o->twice ? SLOT_NONE : (uint16_t)(node - w->snap->node), len);
+}
+
+static bool is_sealed(const struct snap_node *node)
+{
+	return node->flags & LEON_F_SEALED;
+}
+
+/* Returns false if the frame of the datagram is lost. */
+static bool lost(struct worker *w, const struct outgoing *o, enum drop_reason r)
+{
+	drop_many(w, r, o->frames);
+	return false;
+}
+
+static void write_header(const struct outgoing *o, uint8_t *out)
+{
+	memcpy(out, o->node->hdr, o->node->hdr_len);
+	out[0] = (uint8_t)(LEON_VERSION << 4 | (o->twice ? LEON_COPY : o->kind));
+	out[1] = o->flags | o->node->flags;
+}
+
+static uint8_t *write_copy(const struct worker *w, const struct outgoing *o, uint8_t *out)
+{
+	struct copy_hdr h = { (uint8_t)w->index, o->counter, o->kind };
+
+	copy_encode(&h, out);
+	return out + COPY_HDR_LEN;
+}
+
+uint8_t *outgoing_begin(struct worker *w, struct outgoing *o)
+{
+	const struct snap_node *node = o->node;
+	uint8_t *out;
+	size_t len;
+
+	if (unlikely(o->twice))
+		o->head_len += COPY_HDR_LEN;
+	len = node->hdr_len + o->head_len + o->body_len;
+
+	if (unlikely(node->no_key)) {
+		lost(w, o, DROP_no_key);
+		return NULL;
+	}
+	o->start = NULL;
+	if (is_sealed(node)) {
+		o->start = tx_prepare(w, node->first, 1, len + SEAL_OVERHEAD);
+	} else if (tx_begin(w, node->first, len, 2, node->hdr_len + o->head_len)) {
+		o->start = tx_scratch(w, node->hdr_len + o->head_len);
+		count_traffic(w, o, len);
+	}
+	if (unlikely(!o->start)) {
+		lost(w, o, DROP_tx_failed);
+		return NULL;
+	}
+	write_header(o, o->start);
+	out = o->start + node->hdr_len + (is_sealed(node) ? SEAL_NONCE_LEN : 0);
+	return unlikely(o->twice) ? write_copy(w, o, out) : out;
+}
+
+/* The ciphertext overwrites the head in place; the body is encrypted while it is copied. */
+static bool seal(struct worker *w, const struct outgoing *o, const void *body)
+{
+	const struct snap_node *node = o->node;
+	size_t len = node->hdr_len + o->head_len + o->body_len + SEAL_OVERHEAD;
+	uint8_t *out = o->start + node->hdr_len, aad[LEON_HDR_LEN_MAX];
+	const struct aead_piece in[] = { { out + SEAL_NONCE_LEN, o->head_len },
+					 { body, o->body_len } };
+
+	if (unlikely(seal_data(node->seal_tx, w->index, aad,
+			       leon_sealed_header(o->start, node->n_hops, aad), in, 2, out) < 0))
+		return lost(w, o, DROP_no_key);
+	if (unlikely(!tx_begin(w, node->first, len, 1, len)))
+		return lost(w, o, DROP_tx_failed);
+	tx_scratch(w, len);
+	count_traffic(w, o, len);
+	count(w, CNT_sealed_tx, 1);
+	return true;
+}
+
+bool outgoing_end(struct worker *w, const struct outgoing *o, const void *body)
+{
+	if (is_sealed(o->node))
+		return seal(w, o, body);
+	if (o->body_len)
+		tx_piece(w, body, o->body_len);
+	return true;
+}
+
+/* Writes the header directly in front of the payload, which has free bytes there. Clear mode
+ * only. */
+static bool send_whole(struct worker *w, const struct outgoing *o, uint8_t *payload)
+{
+	size_t hdr_len = o->node->hdr_len, len = hdr_len + o->body_len;
+	uint8_t *start = payload - hdr_len;
+
+	if (unlikely(o->node->no_key))
+		return lost(w, o, DROP_no_key);
+	if (unlikely(!tx_begin(w, o->node->first, len, 1, 0)))
+		return lost(w, o, DROP_tx_failed);
+	write_header(o, start);
+	tx_piece(w, start, len);
+	count_traffic(w, o, len);
+	return true;
+}
+
+bool outgoing_frame(struct worker *w, const struct snap_node *node, uint8_t flags, uint8_t *data,
+		    size_t len, bool own)
+{
+	struct outgoing o = {
+		.node = node, .kind = LEON_FRAME, .flags = flags, .frames = 1, .body_len = len
+	};
+
+	if (own && !is_sealed(node))
+		return send_whole(w, &o, data);
+	return outgoing_begin(w, &o) && outgoing_end(w, &o, data);
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Shaping to the rate of a line, see shaper.h. Workers.
+ */
+#include "fwd/send/shaper.h"
+
+#include "base/defs.h"
+
+/* Burst as transmission time: short, because it forms the queue of the line. */
+#define BURST_NS (1 * NS_PER_MS)
+/* Delay of a worker's turn that it may catch up. */
+#define SAVED_NS (4 * NS_PER_MS)
+/* Advance of a sparse flow over the line rate. */
+#define AHEAD_NS (2 * NS_PER_MS)
+/* Upper bound of the debt of traffic that does not wait (relayed datagrams). */
+#define DEBT_NS (100 * NS_PER_MS)
+#define BITS	8
+
+mono_t shaper_due(const struct shaper *s, bool sparse)
+{
+	int64_t paid = atomic_load_explicit(&s->paid_ns, memory_order_relaxed);
+
+	return (mono_t){ paid - (sparse ? AHEAD_NS : 0) };
+}
+
+size_t shaper_room(const struct shaper *s, uint32_t kbits, bool sparse, mono_t now)
+{
+	if (!mono_before(now, shaper_due(s, false)))
+		return max_of((size_t)(kbits * (uint64_t)BURST_NS / (NS_PER_S / 1000) / BITS),
+			      (size_t)1);
+	/* One frame. */
+	return sparse && !mono_before(now, shaper_due(s, true));
+}
+
+void shaper_pay(struct shaper *s, uint32_t kbits, size_t bytes, mono_t now)
+{
+	int64_t cost = (int64_t)(bytes * BITS * (NS_PER_S / 1000) / max_of(kbits, 1u));
+	int64_t paid = atomic_load_explicit(&s->paid_ns, memory_order_relaxed), next;
+
+	do
+		next = min_of(max_of(paid, now.ns - SAVED_NS) + cost, now.ns + DEBT_NS);
+	while (!atomic_compare_exchange_weak_explicit(&s->paid_ns, &paid, next,
+						      memory_order_relaxed, memory_order_relaxed));
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Step: messages for leon-accel, see handover.h. Workers.
+ */
+#include "fwd/tap/handover.h"
+
+#include <linux/virtio_net.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "base/defs.h"
+#include "base/log.h"
+#include "fwd/tap/tso.h"
+#include "fwd/worker.h"
+
+_Static_assert(ACCEL_VNET_LEN == sizeof(struct virtio_net_hdr), "vnet header");
+
+/* Sends a message; iov[0] is free for the headers, and n includes it. Returns false and counts a
+ * loss. */
+static bool send_message(struct worker *w, enum accel_where where, node_id_t node,
+			 const struct virtio_net_hdr *vnet, struct iovec *iov, size_t n,
+			 unsigned frames)
+{
+	uint8_t header[ACCEL_QUEUE_HDR + ACCEL_VNET_LEN];
+	struct msghdr m = { .msg_iov = iov, .msg_iovlen = n };
+
+	accel_queue_put(header, where, node);
+	memcpy(header + ACCEL_QUEUE_HDR, vnet, ACCEL_VNET_LEN);
+	iov[0] = (struct iovec){ header, sizeof(header) };
+	if (unlikely(sendmsg(w->io.accel, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)) {
+		drop_many(w, DROP_accel_queue_full, frames);
+		return false;
+	}
+	count(w, CNT_accel_in, frames);
+	return true;
+}
+
+static void send_unit(struct worker *w, unsigned i)
+{
+	struct handover *h = &w->handover;
+	struct iovec iov[1 + COALESCE_IOV];
+	struct virtio_net_hdr vnet;
+	unsigned n = coalesce_gather(&h->batch, i, &vnet, iov + 1);
+	unsigned frames = h->batch.unit[i].n;
+
+	if (send_message(w, h->where, h->node, &vnet, iov, n + 1, frames))
+		count(w, CNT_accel_in_super, frames > 1);
+}
+
+void handover_flush(struct worker *w)
+{
+	struct coalesce *batch = &w->handover.batch;
+
+	for (unsigned i = 0; i < batch->n_units; i++)
+		send_unit(w, i);
+	coalesce_reset(batch);
+}
+
+void handover_now(struct worker *w, enum accel_where where, node_id_t node,
+		  const struct virtio_net_hdr *vnet, const struct frame *f)
+{
+	struct iovec iov[] = { { 0 }, { f->data, f->len } };
+
+	if (handover_waits(&w->handover))
+		handover_flush(w);
+	send_message(w, where, node, vnet, iov, array_size(iov), tso_frames(f));
+}
+
+void handover_add(struct worker *w, enum accel_where where, node_id_t node,
+		  const struct delivery *d, const struct eth_view *v)
+{
+	struct handover *h = &w->handover;
+
+	if (handover_waits(h) && (h->where != where || h->node != node))
+		handover_flush(w);
+	h->where = where;
+	h->node = node;
+	if (likely(coalesce_add(&h->batch, d, v)))
+		return;
+	handover_flush(w);
+	if (!coalesce_add(&h->batch, d, v))
+		bug("an empty batch takes no frame");
+}

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reads the configuration of conf.h: first the leaves of conf.def (conf_leaf.c), then one function
+ * for each section with other content or with a rule between two leaves. Called by daemon/ at start
+ * and at reload, on the control thread. No message contains the secret.
+ */
+#include "state/conf/conf.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/jsonr.h"
+#include "base/mem.h"
+#include "crypto/keys.h"
+#include "state/conf/conf_section.h"
+#include "wire/leon.h"
+
+#define CONF_VERSION  1
+#define DNS_LABEL_MAX 63
+#define ECN_BITS      3
+
+/* conf.def holds these limits as plain numbers, because scripts read it too; they must equal the
+ * limits of the other layers. */
+static_assert(CONF_BRIDGE_MAX == CONF_IFNAME_MAX, "bridge");
+static_assert(CONF_NODE_NAME_MAX == MSG_NAME_MAX, "node-name");
+static_assert(CONF_OVERLAY_MAX == MSG_OVERLAY_MAX, "overlay-address");
+static_assert(CONF_PREFIXES_MAX == MSG_PREFIXES_MAX, "export prefix");
+static_assert(CONF_PEER_PORT_DEFAULT == LEON_PORT, "peer port");
+static_assert(CONF_SECRET_MIN == SECRET_MIN && CONF_SECRET_MAX == SECRET_MAX, "secret");
+
+static bool is_usable_address(const struct ip_addr *ip)
+{
+	struct endpoint ep = { .ip = *ip, .port = 1 };
+
+	return endpoint_is_usable(&ep);
+}
+
+/* --- names --- */
+
+static bool is_peer_name(const char *s)
+{
+	size_t len = strlen(s);
+
+	return len > 0 && len < sizeof(((struct conf_peer *)NULL)->name) &&
+	       strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
+		       len;
+}
+
+static bool is_dns_label(const char *s, size_t len)
+{
+	if (len == 0 || len > DNS_LABEL_MAX || s[0] == '-' || s[len - 1] == '-')
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)s[i]) && s[i] != '-')
+			return false;
+	return true;
+}
+
+/* A last label of digits only is a mistyped IPv4 address, not a name (RFC 1123 section 2.1). */
+static bool is_dns_name(const char *s)
+{
+	size_t len = strlen(s);
+	const char *label = s;
+
+	if (len == 0 || len > CONF_HOST_MAX)
+		return false;
+	for (;;) {
+		size_t n = strcspn(label, ".");
+
+		if (!is_dns_label(label, n))
+			return false;
+		if (label[n] == '\0' || label[n + 1] == '\0')
+			return strspn(label, "0123456789") < n;
+		label += n + 1;
+	}
+}
+
+/* --- sections --- */
+
+static void read_identity(struct jsonr_node *root, struct conf *c)
+{
+	uint64_t version;
+	const char *s;
+
+	if (!jsonr_u64(root, "version", CONF_VERSION, CONF_VERSION, &version))
+		jsonr_fail_key(root, "version", "is missing; this leond reads version %d",
+			       CONF_VERSION);
+	if (!jsonr_has(root, "interface"))
+		jsonr_fail_key(root, "interface", "is missing; name the interface, such as leon0");
+	conf_get_ifname(root, "interface", c->interface);
+	if (jsonr_str(root, "mac", &s)) {
+		c->has_mac = true;
+		if (mac_parse(s, &c->mac) < 0 || mac_is_multicast(c->mac) || !mac_to_u64(c->mac))
+			jsonr_fail_key(root, "mac",
+				       "must be a unicast MAC address such as "
+				       "02:00:00:00:00:01");
+	}
+	if (jsonr_str(root, "node-id", &s) &&
+	    (node_id_parse(s, &c->node_id) < 0 || c->node_id == NODE_ID_NONE ||
+	     c->node_id == NODE_ID_ANY))
+		jsonr_fail_key(root, "node-id",
+			       "must be written like an IPv4 address, and not "
+			       "0.0.0.0 or 255.255.255.255");
+	if (jsonr_str(root, "node-name", &s)) {
+		if (!conf_is_node_name(s))
+			jsonr_fail_key(root, "node-name",
+				       "must have 1 to %d printable ASCII "
+				       "characters without spaces",
+				       CONF_NODE_NAME_MAX);
+		else
+			snprintf(c->node_name, sizeof(c->node_name), "%s", s);
+	}
+}
+
+static void read_underlay(struct jsonr_node *root, struct conf *c)
+{
+	struct jsonr_node *list = jsonr_array(root, "source-address");
+	struct ip_addr ip;
+	const char *s;
+
+	conf_get_ifname(root, "source-interface", c->source_interface);
+	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
+		struct ip_addr *source;
+
+		if (ip_parse(s, &ip) < 0 || !is_usable_address(&ip)) {
+			jsonr_fail(list, "\"%.64s\" is not a unicast IP address", s);
+			return;
+		}
+		if (ip_is_v6_link_local(&ip))
+			jsonr_fail(list,
+				   "%.64s is of no use without its interface; give a global IPv6 "
+				   "address, or a source-interface instead",
+				   s);
+		source = ip.family == 4 ? &c->source4 : &c->source6;
+		if (source->family)
+			jsonr_fail(list,
+				   "has two IPv%u addresses; give at most one IPv4 and one "
+				   "IPv6 address",
+				   ip.family);
+		*source = ip;
+	}
+}
+
+/* The IPv4 TOS: DSCP, and the ECN field, which belongs to ECN-capable senders and routers. */
+static void check_class(struct jsonr_node *obj, const char *key, uint8_t class)
+{
+	if (class & ECN_BITS)
+		jsonr_fail_key(
+			obj, key,
+			"is %u and must be a multiple of 4: the last two bits are those of ECN",
+			class);
+}
+
+static void read_classes(struct jsonr_node *root, struct conf *c)
+{
+	struct jsonr_node *parameters = jsonr_object(root, "parameters");
+
+	check_class(jsonr_object(parameters, "ip"), "tos", c->tos);
+	check_class(jsonr_object(parameters, "ipv6"), "tclass", c->tclass);
+}
+
+static void read_overlay(struct jsonr_node *root, struct conf *c)
+{
+	struct jsonr_node *list = jsonr_array(root, "overlay-address");
+	const char *s;
+
+	if (jsonr_len(list) > CONF_OVERLAY_MAX)
+		jsonr_fail(list, "has more than %d addresses", CONF_OVERLAY_MAX);
+	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
+		struct ip_addr *ip = &c->overlay[c->n_overlay];
+
+		if (ip_parse(s, ip) < 0 || !is_usable_address(ip)) {
+			jsonr_fail(list, "\"%.64s\" is not a unicast IP address", s);
+			return;
+		}
+		for (uint8_t j = 0; j < c->n_overlay; j++)
+			if (ip_equal(&c->overlay[j], ip))
+				jsonr_fail(list, "names %.64s twice", s);
+		c->n_overlay++;
+	}
+}
+
+static bool has_control(const char *s)
+{
+	while (*s && (unsigned char)*s >= ' ' && *s != 0x7f)
+		s++;
+	return *s;
+}
+
+static void read_peer(struct jsonr_node *obj, const char *name, struct conf_peer *p)
+{
+	const char *s;
+	uint32_t port;
+
+	if (!is_peer_name(name)) {
+		jsonr_fail(obj,
+			   "a peer's name must have 1 to %zu letters, digits, \".\", \"_\" "
+			   "or \"-\"",
+			   sizeof(p->name) - 1);
+		return;
+	}
+	snprintf(p->name, sizeof(p->name), "%s", name);
+	p->ep.port = CONF_PEER_PORT_DEFAULT;
+	if (conf_get_u32(obj, "port", CONF_PEER_PORT_MIN, CONF_PEER_PORT_MAX, &port))
+		p->ep.port = (uint16_t)port;
+	if (!jsonr_str(obj, "address", &s)) {
+		jsonr_fail_key(obj, "address",
+			       "is missing; give the IP address or DNS name of the "
+			       "peer");
+		return;
+	}
+	p->is_ip = ip_parse(s, &p->ep.ip) == 0;
+	if (p->is_ip && ip_is_v6_link_local(&p->ep.ip))
+		jsonr_fail_key(obj, "address", "%.64s is of one link only; give a global address",
+			       s);
+	if (p->is_ip ? !is_usable_address(&p->ep.ip) : !is_dns_name(s))
+		jsonr_fail_key(obj, "address",
+			       "must be a unicast IP address or a DNS name, found "
+			       "\"%.64s\"",
+			       s);
+	snprintf(p->host, sizeof(p->host), "%s", s);
+	jsonr_bool(obj, "disable", &p->disable);
+	if (!jsonr_str(obj, "description", &s))
+		return;
+	if (strlen(s) > CONF_DESCRIPTION_MAX || has_control(s))
+		jsonr_fail_key(obj, "description",
+			       "must have at most %d bytes, without control characters",
+			       CONF_DESCRIPTION_MAX);
+	else
+		snprintf(p->description, sizeof(p->description), "%s", s);
+}
+
+static bool is_same_peer(const struct conf_peer *a, const struct conf_peer *b)
+{
+	if (a->is_ip != b->is_ip || a->ep.port != b->ep.port)
+		return false;
+	return a->is_ip ? ip_equal(&a->ep.ip, &b->ep.ip) : strcasecmp(a->host, b->host) == 0;
+}
+
+static int compare_peers(const void *a, const void *b)
+{
+	return strcmp(((const struct conf_peer *)a)->name, ((const struct conf_peer *)b)->name);
+}
+
+static void read_peers(struct jsonr_node *root, struct conf *c)
+{
+	struct jsonr_node *map = jsonr_object(root, "peer");
+	size_t n = jsonr_n_members(map);
+
+	if (n > CONF_PEERS_MAX) {
+		jsonr_fail(map, "has more than %d peers; one reachable member is enough to join",
+			   CONF_PEERS_MAX);
+		return;
+	}
+	c->peer = x_calloc(n ? n : 1, sizeof(*c->peer));
+	for (size_t i = 0; i < n; i++) {
+		struct conf_peer *p = &c->peer[c->n_peers];
+		const char *name;
+		struct jsonr_node *obj = jsonr_member(map, i, &name);
+
+		if (!obj)
+			return;
+		read_peer(obj, name, p);
+		for (uint32_t j = 0; j < c->n_peers; j++)
+			if (is_same_peer(&c->peer[j], p))
+				jsonr_fail(obj, "has the address and port of peer %s; remove one",
+					   c->peer[j].name);
+		c->n_peers++;
+	}
+	/* Sorts the list, because its order in the document has no meaning and two configurations
+	 * must be comparable. */
+	qsort(c->peer, c->n_peers, sizeof(*c->peer), compare_peers);
+}
+
+static void read_measurement(struct jsonr_node *root, struct conf *c)
+{
+	struct jsonr_node *m = jsonr_object(root, "measurement");
+
+	if (c->fast_interval_ms > c->interval_ms)
+		jsonr_fail_key(m, "fast-interval",
+			       "is %u ms and must not be above the interval of "
+			       "%u ms",
+			       c->fast_interval_ms, c->interval_ms);
+}
+
+static void read_system(struct jsonr_node *root, struct conf *c)
+{
+	struct jsonr_node *sys = jsonr_object(root, "system");
+	const char *s;
+
+	snprintf(c->control_socket, sizeof(c->control_socket), "/run/leon/%s.sock", c->interface);
+	if (jsonr_str(sys, "control-socket", &s)) {
+		if (s[0] != '/' || strlen(s) >= sizeof(c->control_socket))
+			jsonr_fail_key(sys, "control-socket",
+				       "must be an absolute path of at most "
+				       "%zu characters",
+				       sizeof(c->control_socket) - 1);
+		else
+			snprintf(c->control_socket, sizeof(c->control_socket), "%s", s);
+	}
+}
+
+struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len)
+{
+	struct jsonr *doc = jsonr_parse(text, len, JSONR_USUAL_MAX);
+	struct conf *c = x_new(struct conf);
+	struct jsonr_node *root;
+
+	jsonr_strict(doc, text, len);
+	root = jsonr_root(doc);
+	conf_default_leaves(c);
+	read_identity(root, c);
+	conf_read_leaves(root, c);
+	conf_read_device(root, c);
+	read_underlay(root, c);
+	read_classes(root, c);
+	conf_read_dscp(root, c);
+	conf_read_shaper(root, c);
+	read_overlay(root, c);
+	conf_read_routes(root, c);
+	read_peers(root, c);
+	read_measurement(root, c);
+	conf_read_policy(root, c);
+	conf_read_acceleration(root, c);
+	conf_read_vlans(root, c);
+	conf_read_segments(root, c);
+	conf_read_secrets(root, c);
+	read_system(root, c);
+	jsonr_finish(doc);
+	conf_check_secret(root, c);
+	if (jsonr_error(doc)) {
+		snprintf(err, err_len, "%s", jsonr_error(doc));
+		conf_free(c);
+		c = NULL;
+	}
+	jsonr_free(doc);
+	return c;
+}
+
+void conf_free(struct conf *c)
+{
+	if (!c)
+		return;
+	conf_free_secrets(c);
+	free(c->peer);
+	free(c->import);
+	free(c->rate);
+	free(c->segment);
+	free(c);
+}

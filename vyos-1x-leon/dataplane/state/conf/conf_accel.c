@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reads `acceleration` of the configuration into the settings of leon-accel. Pure; control thread.
+ */
+#include "state/conf/conf_section.h"
+
+#define MIB_LOG 20
+
+static void read_prefixes(struct jsonr_node *obj, struct accel_selection *out)
+{
+	struct jsonr_node *list = jsonr_array(obj, "prefix");
+	const char *s;
+
+	if (jsonr_len(list) > ACCEL_PREFIXES_MAX) {
+		jsonr_fail(list, "has more than %d prefixes", ACCEL_PREFIXES_MAX);
+		return;
+	}
+	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++)
+		if (prefix_parse(s, &out->prefix[out->n_prefixes++]) < 0) {
+			jsonr_fail(list,
+				   "\"%.64s\" is no prefix such as 10.1.0.0/16 or 2001:db8::/32",
+				   s);
+			return;
+		}
+}
+
+static void read_ports(struct jsonr_node *obj, struct accel_selection *out)
+{
+	struct jsonr_node *list = jsonr_array(obj, "port");
+	const char *s;
+
+	if (jsonr_len(list) > ACCEL_PORTS_MAX) {
+		jsonr_fail(list, "has more than %d ports and ranges", ACCEL_PORTS_MAX);
+		return;
+	}
+	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++)
+		if (!accel_ports_parse(s, &out->port[out->n_ports++])) {
+			jsonr_fail(list,
+				   "\"%.64s\" is no port; write a number from 1 to 65535, or a "
+				   "range such as 8000-8080",
+				   s);
+			return;
+		}
+}
+
+static uint8_t log_of(uint32_t mib)
+{
+	uint8_t log = MIB_LOG;
+
+	while (mib > 1) {
+		mib /= 2;
+		log++;
+	}
+	return log;
+}
+
+void conf_read_acceleration(struct jsonr_node *root, struct conf *c)
+{
+	struct jsonr_node *obj = jsonr_object(root, "acceleration");
+	struct accel_settings *s = &c->accel;
+
+	read_prefixes(jsonr_object(obj, "include"), &s->include);
+	read_ports(jsonr_object(obj, "include"), &s->include);
+	read_prefixes(jsonr_object(obj, "exclude"), &s->exclude);
+	read_ports(jsonr_object(obj, "exclude"), &s->exclude);
+	s->mode = c->acceleration ? (uint8_t)c->accel_mode : ACCEL_OFF;
+	s->threshold_us = c->accel_threshold_us;
+	s->segments = c->accel_segments;
+	s->maximum = c->accel_maximum;
+	s->undelivered = c->accel_undelivered_mib << 20;
+	s->cache_log = c->accel_compression ? log_of(c->accel_cache_mib) : 0;
+}
+
+bool conf_acceleration_differs(const struct conf *a, const struct conf *b)
+{
+	return !accel_settings_equal(&a->accel, &b->accel);
+}

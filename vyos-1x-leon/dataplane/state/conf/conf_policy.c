@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reads the section `policy`: the match of critical frames and the conditions of duplication. Pure;
+ * control thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "state/conf/conf_section.h"
+#include "wire/ecn.h"
+
+#define PROTOCOL_MAX  255
+#define ETHERTYPE_MIN 0x0600 /* smaller values of the field are a length */
+
+static void read_dscp(struct jsonr_node *critical, struct policy_class *c)
+{
+	struct jsonr_node *list = jsonr_array(critical, "dscp");
+	uint8_t value;
+	const char *s;
+
+	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
+		if (conf_dscp(s, &value)) {
+			c->dscp |= 1ULL << value;
+		} else {
+			jsonr_fail(
+				list,
+				"\"%.64s\" is no code point; write a name such as ef, cs5 or af41, "
+				"or a number from 0 to %d",
+				s, DSCP_MAX);
+			return;
+		}
+	}
+}
+
+static void read_vlans(struct jsonr_node *critical, struct policy_class *c)
+{
+	struct jsonr_node *list = jsonr_array(critical, "vlan");
+	unsigned long vlan;
+	const char *s;
+
+	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
+		if (!conf_number(s, POLICY_VLAN_MAX, &vlan) || !vlan) {
+			jsonr_fail(list, "\"%.64s\" is no VLAN; write a number from 1 to %d", s,
+				   POLICY_VLAN_MAX);
+			return;
+		}
+		policy_add_vlan(c, (uint16_t)vlan);
+	}
+}
+
+static void read_macs(struct jsonr_node *critical, struct policy_class *c)
+{
+	struct jsonr_node *list = jsonr_array(critical, "mac");
+	const char *s;
+
+	if (jsonr_len(list) > POLICY_MACS_MAX) {
+		jsonr_fail(list, "has more than %d addresses", POLICY_MACS_MAX);
+		return;
+	}
+	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++)
+		if (mac_parse(s, &c->mac[c->n_macs++]) < 0) {
+			jsonr_fail(list, "\"%.64s\" is no MAC address such as 02:00:00:00:00:01",
+				   s);
+			return;
+		}
+}
+
+static void read_ethertypes(struct jsonr_node *critical, struct policy_class *c)
+{
+	struct jsonr_node *list = jsonr_array(critical, "ethertype");
+	unsigned long number;
+	const char *s;
+
+	if (jsonr_len(list) > POLICY_ETHERTYPES_MAX) {
+		jsonr_fail(list, "has more than %d EtherTypes", POLICY_ETHERTYPES_MAX);
+		return;
+	}
+	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
+		if (!conf_number(s, UINT16_MAX, &number) || number < ETHERTYPE_MIN) {
+			jsonr_fail(
+				list,
+				"\"%.64s\" is no EtherType; write a number from 0x0600 to 0xffff, "
+				"such as 0x88b8",
+				s);
+			return;
+		}
+		c->ethertype[c->n_ethertypes++] = (uint16_t)number;
+	}
+}
+
+static bool find_protocol(const char *name, uint8_t *number, bool *has_ports)
+{
+	unsigned long n;
+
+	if (!policy_protocol_parse(name, number)) {
+		if (!conf_number(name, PROTOCOL_MAX, &n) || !n)
+			return false;
+		*number = (uint8_t)n;
+	}
+	*has_ports = policy_protocol_has_ports(*number);
+	return true;
+}
+
+static void add_service(struct jsonr_node *at, struct policy_class *c, uint8_t protocol,
+			unsigned long port)
+{
+	if (c->n_services == POLICY_SERVICES_MAX)
+		jsonr_fail(at, "makes more than %d protocols and ports", POLICY_SERVICES_MAX);
+	else
+		c->service[c->n_services++] = (struct policy_service){ protocol, (uint16_t)port };
+}
+
+static void read_protocol(struct jsonr_node *obj, const char *name, struct policy_class *c)
+{
+	struct jsonr_node *ports = jsonr_array(obj, "port");
+	unsigned long port;
+	uint8_t number;
+	bool has_ports;
+	const char *s;
+
+	if (!find_protocol(name, &number, &has_ports)) {
+		jsonr_fail(obj, "is no protocol; write tcp, udp, icmp or another name, or a number "
+				"from 1 to 255");
+		return;
+	}
+	if (!has_ports && jsonr_len(ports))
+		jsonr_fail(ports, "is for tcp, udp, udplite, sctp and dccp; %.16s has no ports",
+			   name);
+	if (!jsonr_len(ports))
+		add_service(obj, c, number, 0);
+	for (size_t i = 0; i < jsonr_len(ports) && jsonr_str_at(ports, i, &s); i++) {
+		if (!conf_number(s, UINT16_MAX, &port) || !port) {
+			jsonr_fail(ports, "\"%.64s\" is no port; write a number from 1 to 65535",
+				   s);
+			return;
+		}
+		add_service(obj, c, number, port);
+	}
+}
+
+static void read_protocols(struct jsonr_node *critical, struct policy_class *c)
+{
+	struct jsonr_node *map = jsonr_object(critical, "protocol");
+	const char *name;
+
+	for (size_t i = 0; i < jsonr_n_members(map); i++) {
+		struct jsonr_node *obj = jsonr_member(map, i, &name);
+
+		if (!obj)
+			return;
+		read_protocol(obj, name, c);
+	}
+}
+
+static void set_duplicate(struct conf *c)
+{
+	struct policy *p = &c->policy;
+
+	p->duplicate = c->critical_duplicate;
+	p->budget_kbits = c->critical_budget_kbits;
+	p->extra_delay_us = c->critical_extra_delay_us;
+	p->loss_pm = (uint16_t)c->critical_loss_pm;
+	p->jitter_us = c->critical_jitter_us;
+}
+
+void conf_read_policy(struct jsonr_node *root, struct conf *c)
+{
+	struct jsonr_node *critical = jsonr_object(jsonr_object(root, "policy"), "critical");
+	struct policy *p = &c->policy;
+
+	read_dscp(critical, &p->critical);
+	read_vlans(critical, &p->critical);
+	read_macs(critical, &p->critical);
+	read_ethertypes(critical, &p->critical);
+	read_protocols(critical, &p->critical);
+	set_duplicate(c);
+	if (p->duplicate && policy_class_is_empty(&p->critical))
+		jsonr_fail(critical,
+			   "says what is done with critical frames, but not which they are; "
+			   "give a dscp, vlan, mac, ethertype or protocol");
+}
+
+static bool classes_differ(const struct policy_class *a, const struct policy_class *b)
+{
+	if (a->dscp != b->dscp || memcmp(a->vlan, b->vlan, sizeof(a->vlan)) != 0 ||
+	    a->n_macs != b->n_macs || a->n_ethertypes != b->n_ethertypes ||
+	    a->n_services != b->n_services)
+		return true;
+	for (unsigned i = 0; i < a->n_services; i++)
+		if (a->service[i].protocol != b->service[i].protocol ||
+		    a->service[i].port != b->service[i].port)
+			return true;
+	return memcmp(a->mac, b->mac, a->n_macs * sizeof(a->mac[0])) != 0 ||
+	       memcmp(a->ethertype, b->ethertype, a->n_ethertypes * sizeof(a->ethertype[0])) != 0;
+}
+
+bool conf_policy_differs(const struct conf *a, const struct conf *b)
+{
+	return classes_differ(&a->policy.critical, &b->policy.critical);
+}

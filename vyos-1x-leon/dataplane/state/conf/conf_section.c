@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Helpers shared by all sections of the configuration, see conf_section.h. Pure; control thread.
+ */
+#include "state/conf/conf_section.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool conf_get_u32(struct jsonr_node *obj, const char *key, uint32_t min, uint32_t max,
+		  uint32_t *out)
+{
+	uint64_t v;
+
+	if (!jsonr_u64(obj, key, min, max, &v))
+		return false;
+	*out = (uint32_t)v;
+	return true;
+}
+
+bool conf_is_node_name(const char *s)
+{
+	size_t len = strlen(s);
+
+	if (len == 0 || len > MSG_NAME_MAX)
+		return false;
+	for (; *s; s++)
+		if (*s <= ' ' || *s > '~')
+			return false;
+	return true;
+}
+
+bool conf_number(const char *s, unsigned long max, unsigned long *out)
+{
+	bool is_hex = s[0] == '0' && s[1] == 'x';
+	char *end;
+
+	errno = 0;
+	*out = strtoul(s, &end, is_hex ? 16 : 10);
+	return s[0] >= '0' && s[0] <= '9' && !*end && !errno && *out <= max;
+}
+
+/* Returns true if the kernel accepts the name of a network interface. */
+static bool is_ifname(const char *s)
+{
+	size_t len = strlen(s);
+
+	if (len == 0 || len > CONF_IFNAME_MAX || strcmp(s, ".") == 0 || strcmp(s, "..") == 0)
+		return false;
+	for (; *s; s++)
+		if (!isgraph((unsigned char)*s) || *s == '/' || *s == ':' || *s == '%')
+			return false;
+	return true;
+}
+
+void conf_get_ifname(struct jsonr_node *obj, const char *key, char out[CONF_IFNAME_MAX + 1])
+{
+	const char *s;
+
+	if (!jsonr_str(obj, key, &s))
+		return;
+	if (!is_ifname(s))
+		jsonr_fail_key(obj, key,
+			       "must be an interface name of 1 to %d characters without "
+			       "spaces, \"/\", \":\" and \"%%\"",
+			       CONF_IFNAME_MAX);
+	else
+		snprintf(out, CONF_IFNAME_MAX + 1, "%s", s);
+}

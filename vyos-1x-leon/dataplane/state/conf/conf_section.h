@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Interfaces between the files that read the configuration; private to state/conf*.c. Pure; control
+ * thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/jsonr.h"
+#include "state/conf/conf.h"
+
+/* --- conf_section.c --- */
+/* Returns false if the key is absent or invalid; *out then stays unchanged. */
+bool conf_get_u32(struct jsonr_node *obj, const char *key, uint32_t min, uint32_t max,
+		  uint32_t *out);
+/* Reads a whole number, decimal or hexadecimal with 0x. Leading zeros do not mean octal. */
+bool conf_number(const char *s, unsigned long max, unsigned long *out);
+/* Reads the name of an interface. */
+void conf_get_ifname(struct jsonr_node *obj, const char *key, char out[CONF_IFNAME_MAX + 1]);
+
+/* conf_device.c: address and bridge; differences of these and of mac. */
+void conf_read_device(struct jsonr_node *root, struct conf *c);
+bool conf_device_differs(const struct conf *a, const struct conf *b);
+
+/* conf_leaf.c: the leaves of conf.def. */
+void conf_default_leaves(struct conf *c);
+void conf_read_leaves(struct jsonr_node *root, struct conf *c);
+unsigned conf_diff_leaves(const struct conf *a, const struct conf *b);
+/* Returns the path of the next changed leaf from *at on that needs a restart; NULL if there is
+ * none. */
+const char *conf_next_restart_leaf(const struct conf *a, const struct conf *b, size_t *at);
+
+/* conf_secrets.c: authentication and encryption. */
+void conf_read_secrets(struct jsonr_node *root, struct conf *c);
+/* Requires a secret or `authentication disable`. The last check, so that an unknown key, such as a
+ * mistyped name of the secret, is reported first. */
+void conf_check_secret(struct jsonr_node *root, const struct conf *c);
+void conf_free_secrets(struct conf *c); /* wipes */
+/* Returns true if a secret exists. Its presence cannot change in a running daemon. */
+bool conf_has_secret_differs(const struct conf *a, const struct conf *b);
+bool conf_identity_differs(const struct conf *a, const struct conf *b);
+bool conf_keys_differ(const struct conf *a, const struct conf *b);
+
+/* conf_policy.c: policy. */
+void conf_read_policy(struct jsonr_node *root, struct conf *c);
+bool conf_policy_differs(const struct conf *a, const struct conf *b);
+
+/* conf_accel.c: acceleration. Called after the leaves. */
+void conf_read_acceleration(struct jsonr_node *root, struct conf *c);
+bool conf_acceleration_differs(const struct conf *a, const struct conf *b);
+
+/* conf_routes.c: export and import. Called after overlay-address. */
+void conf_read_routes(struct jsonr_node *root, struct conf *c);
+/* Differences of overlay-address and the lists of export and import; differences of the record
+ * only. */
+bool conf_routes_differ(const struct conf *a, const struct conf *b);
+bool conf_announced_differ(const struct conf *a, const struct conf *b);
+
+/* conf_dscp.c: a DSCP by name or number; section dscp. Called after the leaves. */
+bool conf_dscp(const char *s, uint8_t *out);
+void conf_read_dscp(struct jsonr_node *root, struct conf *c);
+bool conf_dscp_differs(const struct conf *a, const struct conf *b);
+
+/* conf_shaper.c: a rate in kbit/s, as a number or a string with a unit, like conf_get_u32();
+ * section shaper. */
+#define CONF_RATE_UNIT "kbit/s"
+bool conf_get_rate(struct jsonr_node *obj, const char *key, uint32_t min, uint32_t max,
+		   uint32_t *out);
+void conf_read_shaper(struct jsonr_node *root, struct conf *c);
+bool conf_shaper_differs(const struct conf *a, const struct conf *b);
+
+/* conf_vlans.c */
+void conf_read_vlans(struct jsonr_node *root, struct conf *c);
+bool conf_vlans_differ(const struct conf *a, const struct conf *b);
+
+/* conf_segments.c: segment. Called after vlan and acceleration. */
+void conf_read_segments(struct jsonr_node *root, struct conf *c);
+bool conf_segments_differ(const struct conf *a, const struct conf *b);

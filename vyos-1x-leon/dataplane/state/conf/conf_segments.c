@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reads `segment`: the mapping of local VLANs to segments of the overlay. Pure; control thread.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "state/conf/conf_section.h"
+
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+
+static bool is_segment_name(const char *s)
+{
+	size_t len = strlen(s);
+
+	return len > 0 && len <= SEGMENT_NAME_MAX && strspn(s, NAME_LETTERS) == len;
+}
+
+static bool read_segment(struct jsonr_node *obj, const char *name, struct segment *s)
+{
+	uint32_t vlan;
+
+	if (!is_segment_name(name)) {
+		jsonr_fail(obj,
+			   "a segment's name must have 1 to %d letters, digits, \".\", \"_\" or "
+			   "\"-\"",
+			   SEGMENT_NAME_MAX);
+		return false;
+	}
+	snprintf(s->name, sizeof(s->name), "%s", name);
+	if (!conf_get_u32(obj, "vlan", CONF_SEGMENT_VLAN_MIN, CONF_SEGMENT_VLAN_MAX, &vlan)) {
+		jsonr_fail_key(obj, "vlan",
+			       "is missing; give the VLAN that the segment has here, 0 for "
+			       "untagged frames");
+		return false;
+	}
+	s->vlan = (uint16_t)vlan;
+	if (!conf_get_u32(obj, "id", CONF_SEGMENT_ID_MIN, CONF_SEGMENT_ID_MAX, &s->id)) {
+		jsonr_fail_key(obj, "id",
+			       "is missing; give the number that the segment has at all nodes");
+		return false;
+	}
+	if (s->id == VLAN_IDS - 1)
+		jsonr_fail_key(obj, "id", "is 4095, which no VLAN tag can have; give another");
+	return s->id != VLAN_IDS - 1;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const struct segment *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static void check_ids(struct jsonr_node *map, const struct conf *c)
+{
+	for (uint32_t i = 1; i < c->n_segments; i++)
+		if (c->segment[i].id == c->segment[i - 1].id)
+			jsonr_fail(map, "%s and %s have the same id %u; each segment has its own",
+				   c->segment[i - 1].name, c->segment[i].name, c->segment[i].id);
+}
+
+/* A VLAN belongs to one segment, and a segment id must not equal another served VLAN. */
+static void check_vlans(struct jsonr_node *map, const struct conf *c)
+{
+	struct vlan_set mapped = { 0 };
+
+	for (uint32_t i = 0; i < c->n_segments; i++) {
+		const struct segment *s = &c->segment[i];
+
+		if (vlan_set_has(&mapped, s->vlan))
+			jsonr_fail(map, "%s has VLAN %u as another segment has it; remove one",
+				   s->name, s->vlan);
+		vlan_set_add(&mapped, s->vlan);
+	}
+	for (uint32_t i = 0; c->has_vlans && i < c->n_segments; i++) {
+		const struct segment *s = &c->segment[i];
+		bool own = s->id < VLAN_IDS && vlan_set_has(&c->vlans, (uint16_t)s->id) &&
+			   !vlan_set_has(&mapped, (uint16_t)s->id);
+
+		if (own)
+			jsonr_fail(
+				map,
+				"%s has the id %u, and so has VLAN %u, which \"vlan\" names and no "
+				"segment: give it one, or take it out of \"vlan\"",
+				s->name, s->id, s->id);
+	}
+}
+
+void conf_read_segments(struct jsonr_node *root, struct conf *c)
+{
+	struct jsonr_node *map = jsonr_object(root, "segment");
+	size_t n = jsonr_n_members(map);
+
+	if (n > CONF_SEGMENTS_MAX) {
+		jsonr_fail(map, "has more than %d segments", CONF_SEGMENTS_MAX);
+		return;
+	}
+	if (n && c->acceleration)
+		jsonr_fail(map, "cannot be used together with acceleration, which does not know of "
+				"other VLANs: remove one");
+	c->segment = x_calloc(n ? n : 1, sizeof(*c->segment));
+	for (size_t i = 0; i < n; i++) {
+		const char *name;
+		struct jsonr_node *obj = jsonr_member(map, i, &name);
+
+		if (!obj || !read_segment(obj, name, &c->segment[c->n_segments]))
+			return;
+		c->n_segments++;
+	}
+	/* Sorted, because order in the document has no meaning. */
+	qsort(c->segment, c->n_segments, sizeof(*c->segment), compare_ids);
+	check_ids(map, c);
+	check_vlans(map, c);
+}
+
+bool conf_segments_differ(const struct conf *a, const struct conf *b)
+{
+	if (a->n_segments != b->n_segments)
+		return true;
+	for (uint32_t i = 0; i < a->n_segments; i++) {
+		const struct segment *x = &a->segment[i], *y = &b->segment[i];
+
+		if (x->vlan != y->vlan || x->id != y->id || strcmp(x->name, y->name) != 0)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The neighbor cache of neigh.h: buckets with eight slots each. A neighbor is in the bucket of its
+ * hash. A full bucket evicts the neighbor with the oldest confirmation. A lost neighbor costs one
+ * flooded request, so the table is never full and never rebuilt.
+ *
+ * A slot is reused for other keys and has a sequence number that is odd during a write. A reader
+ * that finds it odd, or changed after reading, treats the neighbor as unknown and does not retry.
+ * Data words are stored with release and loaded with acquire, so a reader of a new word also sees
+ * the odd sequence before it. The control thread writes. Workers read, and write only `probed_s`
+ * and `stale`; if the slot holds another neighbor by then, the next request for it is flooded,
+ * which is harmless.
+ */
+#include "state/tables/neigh.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "crypto/aead.h"
+
+#define BUCKET 8
+
+#define META_USED     0x80000000u
+#define META_ROUTER   0x40000000u /* not part of the key */
+#define META_KEY_MASK (~META_ROUTER)
+
+struct neigh_place {
+	_Atomic uint32_t seq;
+	_Atomic uint32_t meta;	  /* META_*, family << 16, VLAN */
+	_Atomic uint64_t ip_high; /* first eight bytes of the address */
+	_Atomic uint64_t ip_low;  /* last eight bytes of the address */
+	_Atomic uint64_t where;	  /* slot << 48 | MAC */
+	_Atomic uint32_t confirmed_s;
+	_Atomic uint32_t since_s;  /* last change of MAC or location */
+	_Atomic uint32_t probed_s; /* time of the last local answer; 0 never */
+	/* a unicast request was sent and no frame of the neighbor has arrived since */
+	_Atomic uint32_t stale;
+};
+
+struct neigh {
+	struct neigh_place *place;
+	uint32_t bucket_mask;
+	uint64_t seed;
+	uint32_t maximum;
+	uint32_t count; /* control thread only */
+};
+
+struct key {
+	uint32_t meta;
+	uint64_t ip_high, ip_low;
+};
+
+/* Copy of a slot in a reader. */
+struct view {
+	uint32_t meta;
+	uint64_t where;
+	uint32_t confirmed_s;
+	uint32_t since_s;
+	bool stale;
+};
+
+struct neigh *neigh_new(uint32_t maximum)
+{
+	struct neigh *n = x_new(struct neigh);
+	uint64_t buckets = 1;
+
+	/* Twice as many slots as entries, so that few buckets fill before the table does. */
+	while (buckets * BUCKET < 2 * (uint64_t)maximum)
+		buckets *= 2;
+	n->place = x_calloc_aligned(buckets * BUCKET, sizeof(struct neigh_place));
+	n->bucket_mask = (uint32_t)(buckets - 1);
+	n->seed = random_u64_nonzero();
+	n->maximum = maximum;
+	return n;
+}
+
+void neigh_free(void *p)
+{
+	struct neigh *n = p;
+
+	if (!n)
+		return;
+	free(n->place);
+	free(n);
+}
+
+static struct key key_of(uint16_t vlan, const struct ip_addr *ip)
+{
+	struct key k = { .meta = META_USED | (uint32_t)ip->family << 16 | (vlan & 0xfff) };
+
+	memcpy(&k.ip_high, ip->b, 8);
+	memcpy(&k.ip_low, ip->b + 8, 8);
+	return k;
+}
+
+static struct neigh_place *bucket_of(const struct neigh *n, const struct key *k)
+{
+	uint64_t h = hash_mix64(k->ip_high ^ n->seed);
+
+	h = hash_mix64((h + k->ip_low) ^ n->seed);
+	h = hash_mix64((h + k->meta) ^ n->seed);
+	return &n->place[(h & n->bucket_mask) * BUCKET];
+}
+
+static uint64_t where_of(struct mac mac, uint16_t slot)
+{
+	return (uint64_t)slot << 48 | mac_to_u64(mac);
+}
+
+/* --- any worker --- */
+
+static uint32_t load32(const _Atomic uint32_t *p)
+{
+	return atomic_load_explicit(p, memory_order_acquire);
+}
+
+static uint64_t load64(const _Atomic uint64_t *p)
+{
+	return atomic_load_explicit(p, memory_order_acquire);
+}
+
+/* Returns true if the slot holds the key and did not change during the read. */
+static bool read_place(const struct neigh_place *p, const struct key *k, struct view *v)
+{
+	uint32_t seq = load32(&p->seq);
+
+	v->meta = load32(&p->meta);
+	if ((v->meta & META_KEY_MASK) != k->meta || load64(&p->ip_high) != k->ip_high ||
+	    load64(&p->ip_low) != k->ip_low)
+		return false;
+	v->where = load64(&p->where);
+	v->confirmed_s = load32(&p->confirmed_s);
+	v->since_s = load32(&p->since_s);
+	v->stale = load32(&p->stale);
+	return !(seq & 1) && load32(&p->seq) == seq;
+}
+
+static struct neigh_place *find(const struct neigh *n, const struct key *k, struct view *v)
+{
+	struct neigh_place *p = bucket_of(n, k);
+
+	for (uint32_t i = 0; i < BUCKET; i++, p++)
+		if (read_place(p, k, v))
+			return p;
+	return NULL;
+}
+
+/* Signed, because the writer's clock may be just ahead of the reader's. */
+static int32_t age_s(uint32_t now_s, uint32_t then_s)
+{
+	return (int32_t)(now_s - then_s);
+}
+
+bool neigh_answer(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, uint32_t now_s,
+		  struct neigh_hit *hit)
+{
+	struct key k = key_of(vlan, ip);
+	struct view v;
+	struct neigh_place *p = find(n, &k, &v);
+	uint32_t probed_s;
+
+	if (!p || v.stale || age_s(now_s, v.confirmed_s) >= NEIGH_FRESH_S)
+		return false;
+	hit->mac = mac_from_u64(v.where);
+	hit->slot = (uint16_t)(v.where >> 48);
+	hit->router = v.meta & META_ROUTER;
+	if (hit->slot == SLOT_SELF || hit->slot == SLOT_NONE)
+		return false;
+	probed_s = atomic_load_explicit(&p->probed_s, memory_order_relaxed);
+	if (probed_s && age_s(now_s, probed_s) < NEIGH_PROBE_AGAIN_S)
+		return false;
+	/* Only one of several workers with the same request answers it. */
+	return atomic_compare_exchange_strong_explicit(&p->probed_s, &probed_s, now_s ? now_s : 1,
+						       memory_order_relaxed, memory_order_relaxed);
+}
+
+bool neigh_is_settled(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
+		      uint16_t slot, uint32_t now_s)
+{
+	struct key k = key_of(vlan, ip);
+	struct view v;
+
+	return find(n, &k, &v) && v.where == where_of(mac, slot) &&
+	       age_s(now_s, v.since_s) >= NEIGH_SETTLE_S;
+}
+
+void neigh_mark_stale(struct neigh *n, uint16_t vlan, const struct ip_addr *ip)
+{
+	struct key k = key_of(vlan, ip);
+	struct view v;
+	struct neigh_place *p = find(n, &k, &v);
+
+	if (p && !v.stale)
+		atomic_store_explicit(&p->stale, 1, memory_order_relaxed);
+}
+
+bool neigh_differs(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
+		   uint16_t slot, uint32_t now_s)
+{
+	struct key k = key_of(vlan, ip);
+	struct view v;
+
+	if (!find(n, &k, &v) || v.where != where_of(mac, slot) || v.stale)
+		return true;
+	/* At half the lifetime, so that the entry is confirmed again before its end. */
+	return age_s(now_s, v.confirmed_s) >= NEIGH_FRESH_S / 2;
+}
+
+/* --- control thread --- */
+
+static uint32_t meta_of(const struct neigh_place *p)
+{
+	return atomic_load_explicit(&p->meta, memory_order_relaxed);
+}
+
+static uint64_t where_at(const struct neigh_place *p)
+{
+	return atomic_load_explicit(&p->where, memory_order_relaxed);
+}
+
+static uint32_t confirmed_at(const struct neigh_place *p)
+{
+	return atomic_load_explicit(&p->confirmed_s, memory_order_relaxed);
+}
+
+static void store32(_Atomic uint32_t *p, uint32_t v)
+{
+	atomic_store_explicit(p, v, memory_order_release);
+}
+
+static void store64(_Atomic uint64_t *p, uint64_t v)
+{
+	atomic_store_explicit(p, v, memory_order_release);
+}
+
+static void write_begin(struct neigh_place *p)
+{
+	store32(&p->seq, atomic_load_explicit(&p->seq, memory_order_relaxed) + 1);
+}
+
+static void write_end(struct neigh_place *p)
+{
+	store32(&p->seq, atomic_load_explicit(&p->seq, memory_order_relaxed) + 1);
+}
+
+static void remove_at(struct neigh *n, struct neigh_place *p)
+{
+	write_begin(p);
+	store32(&p->meta, 0);
+	write_end(p);
+	n->count--;
+}
+
+/* Returns an empty slot of the bucket, or the one with the oldest confirmation. */
+static struct neigh_place *place_to_use(const struct neigh *n, const struct key *k)
+{
+	struct neigh_place *p = bucket_of(n, k), *oldest = NULL, *empty = NULL;
+
+	for (uint32_t i = 0; i < BUCKET; i++, p++) {
+		if (!(meta_of(p) & META_USED))
+			empty = p;
+		else if (!oldest || age_s(confirmed_at(p), confirmed_at(oldest)) < 0)
+			oldest = p;
+	}
+	if (empty && n->count < n->maximum)
+		return empty;
+	return oldest;
+}
+
+void neigh_learn(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
+		 uint16_t slot, bool router, uint32_t now_s)
+{
+	struct key k = key_of(vlan, ip);
+	uint64_t where = where_of(mac, slot);
+	struct view v;
+	struct neigh_place *p = find(n, &k, &v);
+	bool same = p && v.where == where;
+
+	if (!p)
+		p = place_to_use(n, &k);
+	/* The table is full and this bucket has nothing to evict. */
+	if (!p)
+		return;
+	if (!(meta_of(p) & META_USED))
+		n->count++;
+	write_begin(p);
+	store32(&p->meta, k.meta | (router ? META_ROUTER : 0));
+	store64(&p->ip_high, k.ip_high);
+	store64(&p->ip_low, k.ip_low);
+	store64(&p->where, where);
+	store32(&p->confirmed_s, now_s);
+	store32(&p->stale, 0);
+	/* No request has been sent to the new location yet. */
+	if (!same) {
+		store32(&p->probed_s, 0);
+		store32(&p->since_s, now_s);
+	}
+	write_end(p);
+}
+
+static uint32_t n_places(const struct neigh *n)
+{
+	return (n->bucket_mask + 1) * BUCKET;
+}
+
+void neigh_forget_slot(struct neigh *n, uint16_t slot, const struct vlan_set *vlans)
+{
+	for (uint32_t i = 0; i < n_places(n); i++) {
+		struct neigh_place *p = &n->place[i];
+
+		if ((meta_of(p) & META_USED) && where_at(p) >> 48 == slot &&
+		    (!vlans || vlan_set_has(vlans, meta_of(p) % VLAN_IDS)))
+			remove_at(n, p);
+	}
+}
+
+void neigh_forget_mac(struct neigh *n, uint16_t vlan, struct mac mac)
+{
+	uint64_t wanted = mac_to_u64(mac);
+
+	for (uint32_t i = 0; i < n_places(n); i++) {
+		struct neigh_place *p = &n->place[i];
+		uint32_t meta = meta_of(p);
+
+		if (!(meta & META_USED) || (meta & 0xfff) != (vlan & 0xfff) ||
+		    (where_at(p) & 0xffffffffffffULL) != wanted)
+			continue;
+		write_begin(p);
+		store64(&p->where, where_of(mac, SLOT_NONE));
+		write_end(p);
+	}
+}
+
+void neigh_age(struct neigh *n, uint32_t now_s)
+{
+	for (uint32_t i = 0; i < n_places(n); i++) {
+		struct neigh_place *p = &n->place[i];
+
+		if ((meta_of(p) & META_USED) && age_s(now_s, confirmed_at(p)) > 4 * NEIGH_FRESH_S)
+			remove_at(n, p);
+	}
+}
+
+uint32_t neigh_count(const struct neigh *n)
+{
+	return n->count;
+}
+
+static void describe(const struct neigh_place *p, struct neigh_entry *out)
+{
+	uint32_t meta = meta_of(p);
+	uint64_t high = load64(&p->ip_high), low = load64(&p->ip_low);
+
+	*out = (struct neigh_entry){
+		.vlan = meta & 0xfff,
+		.slot = (uint16_t)(where_at(p) >> 48),
+		.ip.family = meta >> 16 & 0xff,
+		.mac = mac_from_u64(where_at(p)),
+		.router = meta & META_ROUTER,
+		.confirmed_s = confirmed_at(p),
+	};
+	memcpy(out->ip.b, &high, 8);
+	memcpy(out->ip.b + 8, &low, 8);
+}
+
+bool neigh_next(const struct neigh *n, uint32_t *iter, struct neigh_entry *out)
+{
+	while (*iter < n_places(n)) {
+		const struct neigh_place *p = &n->place[(*iter)++];
+
+		if (!(meta_of(p) & META_USED))
+			continue;
+		describe(p, out);
+		return true;
+	}
+	return false;
+}

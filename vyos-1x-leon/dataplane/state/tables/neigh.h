@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Neighbors behind other nodes: (VLAN, IP) to MAC, learned from ARP and ND frames, so that requests
+ * are answered locally instead of flooded. Like the FDB it has one writer (control thread) and
+ * lock-free readers (workers).
+ *
+ * A request is answered locally only if all of these conditions hold:
+ * - The neighbor was confirmed less than NEIGH_FRESH_S ago, and its MAC is in the FDB behind
+ *   another node.
+ * - No unicast request was sent to it since. Hosts send unicast requests to check reachability
+ *   (RFC 4861 section 7.3.3, RFC 1122 section 2.3.2.1).
+ * - The same request was not answered locally within NEIGH_PROBE_AGAIN_S. A repeated request shows
+ *   that the answer did not help, so the second one is flooded.
+ * - The requester has had its address, MAC and node for NEIGH_SETTLE_S. A request also announces
+ *   its sender's address, so requests of new or moved hosts are flooded.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/vlan_set.h"
+#include "state/tables/nodedb.h"
+
+#define NEIGH_FRESH_S	    60
+#define NEIGH_PROBE_AGAIN_S 3
+#define NEIGH_SETTLE_S	    10
+
+struct neigh;
+struct neigh *neigh_new(uint32_t maximum);
+void neigh_free(void *n); /* struct neigh *; NULL ok */
+
+/* --- any worker --- */
+struct neigh_hit {
+	struct mac mac;
+	uint16_t slot;
+	bool router;
+};
+/* Returns true if a local answer is permitted now, and records it. */
+bool neigh_answer(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, uint32_t now_s,
+		  struct neigh_hit *hit);
+/* Returns true if (vlan, ip) has had this mac and slot for NEIGH_SETTLE_S. */
+bool neigh_is_settled(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
+		      uint16_t slot, uint32_t now_s);
+/* Records a unicast request to that host: no local answers until the host sends a frame. */
+void neigh_mark_stale(struct neigh *n, uint16_t vlan, const struct ip_addr *ip);
+/* Returns true if (vlan, ip) must be reported to the control thread: stored with another mac or
+ * slot, in doubt, or old. */
+bool neigh_differs(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
+		   uint16_t slot, uint32_t now_s);
+
+/* --- control thread --- */
+void neigh_learn(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
+		 uint16_t slot, bool router, uint32_t now_s);
+/* Forgets the neighbors in these VLANs; NULL: all. */
+void neigh_forget_slot(struct neigh *n, uint16_t slot, const struct vlan_set *vlans);
+/* Marks the location of the neighbors of a moved MAC as unknown (SLOT_NONE). */
+void neigh_forget_mac(struct neigh *n, uint16_t vlan, struct mac mac);
+void neigh_age(struct neigh *n, uint32_t now_s); /* removes entries older than 4 * NEIGH_FRESH_S */
+uint32_t neigh_count(const struct neigh *n);
+
+struct neigh_entry {
+	uint16_t vlan, slot;
+	struct ip_addr ip;
+	struct mac mac;
+	bool router;
+	uint32_t confirmed_s;
+};
+/* Iterates; *iter starts at 0. */
+bool neigh_next(const struct neigh *n, uint32_t *iter, struct neigh_entry *out);

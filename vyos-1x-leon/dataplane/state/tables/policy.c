@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Classifies critical frames, see policy.h. Workers call it for each frame from the local segment
+ * if a policy exists. The control thread uses the names of DSCP values and protocols.
+ */
+#include "state/tables/policy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "wire/bytes.h"
+#include "wire/ecn.h"
+
+/* --- classification --- */
+
+static bool has_dscp(const struct policy_class *c, const uint8_t *frame, size_t len,
+		     const struct eth_view *v)
+{
+	uint8_t class;
+
+	return c->dscp && ip_class(frame, len, v, &class) && c->dscp >> (class >> DSCP_SHIFT) & 1;
+}
+
+static bool has_mac(const struct policy_class *c, const struct eth_view *v)
+{
+	for (unsigned i = 0; i < c->n_macs; i++) {
+		uint64_t mac = mac_to_u64(c->mac[i]);
+
+		if (mac == mac_to_u64(v->src) || mac == mac_to_u64(v->dst))
+			return true;
+	}
+	return false;
+}
+
+static bool has_ethertype(const struct policy_class *c, const struct eth_view *v)
+{
+	for (unsigned i = 0; i < c->n_ethertypes; i++)
+		if (c->ethertype[i] == v->ethertype)
+			return true;
+	return false;
+}
+
+/* TCP, UDP, SCTP, DCCP and UDP-Lite begin with two ports of 16 bits. An IP fragment has no readable
+ * ports (eth_parse() returns no offset). */
+static bool has_port(const uint8_t *frame, size_t len, const struct eth_view *v, uint16_t port)
+{
+	const uint8_t *l4 = frame + v->l4_offset;
+
+	if (!v->l4_offset || v->ip_fragment || v->l4_offset + 4u > len)
+		return false;
+	return get_u16(l4) == port || get_u16(l4 + 2) == port;
+}
+
+static bool has_service(const struct policy_class *c, const uint8_t *frame, size_t len,
+			const struct eth_view *v)
+{
+	for (unsigned i = 0; v->ip_version && i < c->n_services; i++) {
+		const struct policy_service *s = &c->service[i];
+
+		if (s->protocol == v->ip_proto && (!s->port || has_port(frame, len, v, s->port)))
+			return true;
+	}
+	return false;
+}
+
+bool policy_matches(const struct policy_class *c, const uint8_t *frame, size_t len,
+		    const struct eth_view *v)
+{
+	return has_dscp(c, frame, len, v) || (c->any_vlan && policy_has_vlan(c, v->vlan)) ||
+	       has_ethertype(c, v) || has_service(c, frame, len, v) || has_mac(c, v);
+}
+
+bool policy_class_is_empty(const struct policy_class *c)
+{
+	return !c->dscp && !c->any_vlan && !c->n_macs && !c->n_ethertypes && !c->n_services;
+}
+
+void policy_add_vlan(struct policy_class *c, uint16_t vlan)
+{
+	c->vlan[vlan / 64] |= 1ULL << vlan % 64;
+	c->any_vlan = true;
+}
+
+bool policy_has_vlan(const struct policy_class *c, uint16_t vlan)
+{
+	return vlan <= POLICY_VLAN_MAX && c->vlan[vlan / 64] >> vlan % 64 & 1;
+}
+
+/* --- DSCP names --- */
+
+static const struct {
+	const char *name;
+	uint8_t value;
+} code_points[] = {
+	{ "default", 0 }, { "cs1", 8 },	  { "cs2", 16 },  { "cs3", 24 },  { "cs4", 32 },
+	{ "cs5", 40 },	  { "cs6", 48 },  { "cs7", 56 },  { "af11", 10 }, { "af12", 12 },
+	{ "af13", 14 },	  { "af21", 18 }, { "af22", 20 }, { "af23", 22 }, { "af31", 26 },
+	{ "af32", 28 },	  { "af33", 30 }, { "af41", 34 }, { "af42", 36 }, { "af43", 38 },
+	{ "va", 44 },	  { "ef", 46 },
+};
+
+bool policy_dscp_parse(const char *name, uint8_t *out)
+{
+	for (size_t i = 0; i < array_size(code_points); i++)
+		if (strcmp(code_points[i].name, name) == 0) {
+			*out = code_points[i].value;
+			return true;
+		}
+	return false;
+}
+
+const char *policy_dscp_name(uint8_t value)
+{
+	for (size_t i = 0; i < array_size(code_points); i++)
+		if (code_points[i].value == value)
+			return code_points[i].name;
+	return NULL;
+}
+
+/* --- protocol names --- */
+
+static const struct {
+	const char *name;
+	uint8_t number;
+	bool has_ports;
+} protocols[] = {
+	{ "icmp", 1, false },	{ "tcp", 6, true },	    { "udp", 17, true },
+	{ "dccp", 33, true },	{ "gre", 47, false },	    { "esp", 50, false },
+	{ "ah", 51, false },	{ "ipv6-icmp", 58, false }, { "ospf", 89, false },
+	{ "vrrp", 112, false }, { "sctp", 132, true },	    { "udplite", 136, true },
+};
+
+bool policy_protocol_parse(const char *name, uint8_t *out)
+{
+	for (size_t i = 0; i < array_size(protocols); i++)
+		if (strcmp(protocols[i].name, name) == 0) {
+			*out = protocols[i].number;
+			return true;
+		}
+	return false;
+}
+
+const char *policy_protocol_name(uint8_t number)
+{
+	for (size_t i = 0; i < array_size(protocols); i++)
+		if (protocols[i].number == number)
+			return protocols[i].name;
+	return NULL;
+}
+
+bool policy_protocol_has_ports(uint8_t number)
+{
+	for (size_t i = 0; i < array_size(protocols); i++)
+		if (protocols[i].number == number)
+			return protocols[i].has_ports;
+	return false;
+}
