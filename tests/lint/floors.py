@@ -8,6 +8,38 @@ import re
 
 # Layer -> floors, top first. A floor is a folder (with a slash at the end) or some files.
 FLOORS = {
+    'state': [
+        ['latency/'],
+        ['rates/'],
+        ['routes/'],
+        ['conf/'],
+        ['tables/'],
+        ['event', 'ewma', 'minmax'],
+    ],
+    'fwd': [
+        ['worker', 'fwd', 'watchdog'],
+        ['out/'],
+        ['in/'],
+        ['accel/'],
+        ['queue/'],
+        ['send/'],
+        ['lan/'],
+        ['tap/'],
+        ['in/reasm'],
+        ['checksum', 'counter', 'drop', 'forwarding_lookup', 'frame', 'stats'],
+    ],
+    'daemon': [
+        ['main', 'leond', 'verdict'],
+        ['life/'],
+        ['control/'],
+        ['device/'],
+        ['lan/'],
+        ['underlay/'],
+        ['routes/'],
+        ['accel/'],
+        ['guard/', 'identity/', 'join/'],
+        ['report/'],
+    ],
     'proto': [
         ['overlay', 'dispatch', 'periodic', 'view'],
         ['session/'],
@@ -45,7 +77,8 @@ PROGRAM_FLOORS = {
 }
 
 # Contracts with upper layers: any floor may include the headers and define parts of the contracts.
-CONTRACTS = {'proto/overlay.h'}
+CONTRACTS = {'proto/overlay.h', 'fwd/worker.h', 'fwd/fwd.h', 'daemon/leond.h',
+             'daemon/verdict.h'}
 
 # Layer -> member of struct overlay or struct peer -> files with access, in addition to view.c.
 PRIVATE = {

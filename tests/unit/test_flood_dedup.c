@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "fwd/in/flood_dedup.h"
+#include "fwd/lan/flood_dedup.h"
 #include "state/tables/nodedb.h"
 
 #define LAN SLOT_SELF

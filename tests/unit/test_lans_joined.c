@@ -17,7 +17,7 @@
 
 #include "base/defs.h"
 #include "daemon/guard/loop_guard.h"
-#include "fwd/in/flood_dedup.h"
+#include "fwd/lan/flood_dedup.h"
 #include "state/tables/fdb.h"
 
 #define ROUTERS	    3

@@ -4,12 +4,12 @@
  * the tables, the protocol, the workers and the control socket. There is one per process; it is
  * passed down, and there is no global. All functions here run on the control thread.
  *
- * Each module has its own header. A module may use modules of its own folder and of later folders:
- * life (start, reload, stop, reports of the protocol and the workers), control (commands of the
- * control socket), device (leon0: MAC, MTU, offloads). Then lan (loop guard and VLANs at the
- * kernel), underlay (sockets, peers, rate limits), routes (kernel routes, announced prefixes).
- * Then accel (leon-accel), guard (state machine of the loop guard), identity, join (a configuration
- * from a token), report (event log, clocks).
+ * Each module has its own header. A module may use modules of its own folder and of later folders,
+ * in this order. First life: start, reload, stop, reports of the protocol and the workers. Control:
+ * commands of the control socket. Device: leon0 with MAC, MTU and offloads. LAN: loop guard and
+ * VLANs at the kernel. Underlay: sockets, peers, rate limits. Routes: kernel routes, announced
+ * prefixes. Accel: leon-accel. Then guard (state machine of the loop guard), identity, join (a
+ * configuration from a token). Last report: event log, clocks.
  */
 #pragma once
 
@@ -40,6 +40,7 @@ struct accel_relay;
 struct accel_reports;
 struct accelerator;
 struct announcer;
+struct apply_verdict;
 struct cache;
 struct counters_reset;
 struct guard_io;
@@ -88,7 +89,14 @@ struct device {
 	struct mtu_rule rule;
 };
 
+/* Calls of lower folders to life. */
+struct leond_ops {
+	void (*publish)(struct leond *d); /* builds and publishes the snapshot for workers */
+	void (*reload)(struct leond *d, struct apply_verdict *v);
+};
+
 struct leond {
+	const struct leond_ops *ops;
 	const char *config_path;
 	struct loop *loop;
 	struct conf *conf;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Runs Dijkstra and the rules of state/latency/choice.h over the latency database. Accepts path
- * errors of relays (topology.c keeps them), derives the reachable nodes, requests snapshots. At most one run per loop iteration; runs without a failure keep a minimum interval
- * (schedule.c). Control thread. Protocol 4.9, 6.
+ * errors of relays (topology.c keeps them), derives the reachable nodes, requests snapshots. At
+ * most one run per loop iteration; runs without a failure keep a minimum interval (schedule.c).
+ * Control thread. Protocol 4.9, 6.
  */
 #include "proto/paths.h"
 

@@ -20,7 +20,6 @@
 #include "daemon/accel/accel_queues.h"
 #include "daemon/accel/accel_reports.h"
 #include "daemon/leond.h"
-#include "daemon/life/snapshot.h"
 #include "wire/accel_queue.h"
 #include "wire/accel_report.h"
 
@@ -73,7 +72,7 @@ static void gone(struct leond *d)
 		return;
 	accel_queues_set_ready(d, false);
 	accel_reports_gone(d);
-	snapshot_publish(d);
+	d->ops->publish(d);
 	accel_queues_drain(d);
 	notify_initial(d);
 }
@@ -202,7 +201,7 @@ static void notify_nodes(struct leond *d)
 	notify_settings(d);
 	look_at_all(d);
 	if (is_stale(d, s)) {
-		snapshot_publish(d);
+		d->ops->publish(d);
 		s = fwd_snap(d->fwd);
 	}
 	for (uint16_t slot = 0; slot < s->n_slots; slot++) {
@@ -439,11 +438,12 @@ void accelerator_foreign(struct leond *d, uint16_t slot)
 		accel_reports_foreign(d, n->id);
 }
 
-void accelerator_second(struct leond *d)
+void accelerator_second(struct leond *d, mono_t now)
 {
+	(void)now;
 	if (!accel_queues_are_ready(d)) {
 		if (fwd_snap(d->fwd)->accel_awaited != accel_queues_await(d))
-			snapshot_publish(d);
+			d->ops->publish(d);
 		return;
 	}
 	if (++d->accelerator->silent <= SILENT_MAX) {

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/mono.h"
 #include "base/addr.h"
 
 struct leond;
@@ -34,4 +35,4 @@ void accelerator_foreign(struct leond *d, uint16_t slot);
 void accelerator_appeared(struct leond *d, const struct node *n);
 void accelerator_free(struct leond *d);
 /* Reports nodes and latencies, once a second. */
-void accelerator_second(struct leond *d);
+void accelerator_second(struct leond *d, mono_t now);

@@ -8,9 +8,9 @@
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
 #include "daemon/leond.h"
-#include "daemon/life/apply.h"
 #include "daemon/report/clock.h"
 #include "daemon/underlay/reach.h"
+#include "daemon/verdict.h"
 
 /* Converts the comma-separated list of conf_restart_keys() to an array. */
 static void write_keys(struct jsonw *w, const char *list)
@@ -73,7 +73,7 @@ enum command_result do_reload(struct command *c)
 {
 	struct apply_verdict v;
 
-	leond_reload(c->d, &v);
+	c->d->ops->reload(c->d, &v);
 	if (!v.ok)
 		return command_refuse(
 			c, "configuration refused, the previous configuration stays active: %s",

@@ -41,10 +41,11 @@ void offload_limit(struct leond *d)
 	log_notice("daemon", "works without offloads " VARIABLE "=%s", without);
 }
 
-void offload_look(struct leond *d)
+void offload_look(struct leond *d, mono_t now)
 {
 	uint64_t counter[N_COUNTERS], drops[N_DROPS];
 
+	(void)now;
 	if (d->gso_refused)
 		return;
 	fwd_stats(d->fwd, counter, drops);

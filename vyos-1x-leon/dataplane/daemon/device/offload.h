@@ -8,4 +8,4 @@
 
 /* Disables the offloads named in the environment; called after device and sockets are open. */
 void offload_limit(struct leond *d);
-void offload_look(struct leond *d); /* called once a second */
+void offload_look(struct leond *d, mono_t now); /* called once a second */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Guards that are sent at once after an apparent move of a host, or a returned flooded frame
- * (fwd/in/flood_dedup.h), see loop_guard.h. Two LANs may have been connected somewhere behind the
+ * (fwd/lan/flood_dedup.h), see loop_guard.h. Two LANs may have been connected somewhere behind the
  * switches. Without these guards, the connection would be detected an interval later. Pure; control
  * thread.
  */

@@ -15,7 +15,6 @@
 #include "daemon/lan/host_probes.h"
 #include "daemon/lan/loop_guard_io.h"
 #include "daemon/leond.h"
-#include "daemon/life/snapshot.h"
 #include "daemon/report/clock.h"
 #include "daemon/report/event_text.h"
 #include "daemon/routes/kernel_routes.h"
@@ -320,7 +319,7 @@ static void on_soon(void *arg, mono_t now)
 
 	if (!vlan_set_is_empty(&d->guard.changed)) {
 		note_changed(d);
-		snapshot_publish(d);
+		d->ops->publish(d);
 	}
 	send_urgent(d);
 	renew(d);
@@ -458,7 +457,7 @@ void guard_vlans_changed(struct leond *d)
 	const struct vlan_set *served = vlans_served(&d->vlans);
 
 	act_on(d, guard_carry(&d->guard, served, loop_now(d->loop)));
-	snapshot_publish(d);
+	d->ops->publish(d);
 }
 
 void guard_lan_found(struct leond *d)
@@ -481,7 +480,7 @@ void guard_lan_changed(struct leond *d)
 	/* Notifies the other nodes of the LAN, which would otherwise wait for a timeout. */
 	if (d->device.ports_down && d->guard_io->soon) {
 		note_changed(d);
-		snapshot_publish(d);
+		d->ops->publish(d);
 		announce(d);
 	}
 }

@@ -11,7 +11,6 @@
 #include "base/loop.h"
 #include "daemon/lan/loop_guard_io.h"
 #include "daemon/leond.h"
-#include "daemon/life/snapshot.h"
 #include "daemon/report/clock.h"
 #include "daemon/report/event_text.h"
 
@@ -232,7 +231,7 @@ static void replace_map(struct leond *d)
 	announce(d);
 	guard_hosts_moved(d, classes);
 	/* Publish first: a retired pointer must not be in the current snapshot. */
-	snapshot_publish(d);
+	d->ops->publish(d);
 	if (old)
 		fwd_retire(d->fwd, old, segments_free);
 	fwd_reclaim(d->fwd);

@@ -6,24 +6,14 @@
  */
 #include <stdio.h>
 
-#include "daemon/accel/accelerator.h"
-#include "daemon/device/device.h"
-#include "daemon/device/scheduling.h"
-#include "daemon/lan/loop_guard_io.h"
 #include "daemon/leond.h"
 #include "daemon/life/advice.h"
 #include "daemon/life/apply.h"
 #include "daemon/life/confread.h"
+#include "daemon/life/modules.h"
 #include "daemon/life/snapshot.h"
 #include "daemon/report/event_text.h"
-#include "daemon/routes/announcer.h"
-#include "daemon/routes/kernel_routes.h"
-#include "daemon/underlay/bottleneck.h"
 #include "daemon/underlay/cache.h"
-#include "daemon/underlay/datagrams.h"
-#include "daemon/underlay/locators.h"
-#include "daemon/underlay/seeds.h"
-#include "daemon/underlay/senders.h"
 
 #define NAMED_MAX 4 /* nodes named in a warning; the others are counted */
 
@@ -35,31 +25,11 @@ static void apply_changes(struct leond *d, unsigned changes)
 	if (changes & CONF_LOG)
 		log_set_level(c->log_level);
 	overlay_set_conf(d->overlay, c);
-	if (changes & CONF_DATAGRAMS)
-		datagrams_apply_conf(d); /* logs failures */
-	if (changes & CONF_PEERS)
-		seeds_reset(d);
 	if ((changes & CONF_FDB) && c->fdb_maximum != fdb_maximum(d->fdb))
 		snapshot_replace_fdb(d, c->fdb_maximum);
 	if (changes & CONF_FDB)
 		fdb_set_vlan_maximum(d->fdb, c->fdb_vlan_maximum);
-	if (changes & CONF_FRAMES) {
-		bottleneck_apply_conf(d);
-		senders_apply_conf(d);
-		vlans_apply_conf(d);
-		guard_apply_conf(d);
-	}
-	if (changes & (CONF_DEVICE | CONF_PATHS))
-		device_apply_conf(d);
-	if (changes & CONF_SCHEDULING)
-		scheduling_apply_conf(d);
-	if (changes & CONF_ACCELERATION)
-		accelerator_apply_conf(d);
-	if (changes & CONF_ROUTES) {
-		announcer_apply_conf(d);
-		locators_update(d);
-		routes_addresses_changed(d);
-	}
+	modules_apply(d, changes);
 	/* The snapshot contains storm-control, suppression, transit and similar settings. */
 	snapshot_publish(d);
 }

@@ -8,17 +8,13 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "daemon/accel/accelerator.h"
-#include "daemon/device/device.h"
-#include "daemon/device/offload.h"
 #include "daemon/leond.h"
 #include "daemon/life/housekeeping.h"
+#include "daemon/life/modules.h"
 #include "daemon/life/snapshot.h"
 #include "daemon/report/clock.h"
 #include "daemon/report/event_text.h"
-#include "daemon/underlay/cache.h"
 #include "daemon/underlay/reach.h"
-#include "daemon/underlay/seeds.h"
 
 #define NEIGH_AGE_EVERY_S 10
 /* Period of a complete scan of the FDB, in seconds. */
@@ -84,12 +80,7 @@ static void on_second(void *arg, mono_t now)
 	timer_set(d->housekeeping->timer, mono_add_ms(now, 1000));
 	age_tables(d, now);
 	fwd_reclaim(d->fwd);
-	device_run_mtu(d, now);
-	seeds_run(d, now);
-	reach_run(d, now);
-	offload_look(d);
-	accelerator_second(d);
-	cache_periodic(d, now);
+	modules_second(d, now);
 	report_descriptors(d);
 	report_status(d);
 }

@@ -24,30 +24,23 @@
 #include "daemon/device/scheduling.h"
 #include "daemon/identity/identity_file.h"
 #include "daemon/identity/node_identity.h"
-#include "daemon/lan/bridge_ports.h"
-#include "daemon/lan/failover.h"
-#include "daemon/lan/host_probes.h"
 #include "daemon/lan/loop_guard_io.h"
 #include "daemon/leond.h"
 #include "daemon/life/advice.h"
 #include "daemon/life/apply.h"
 #include "daemon/life/frames.h"
 #include "daemon/life/housekeeping.h"
+#include "daemon/life/modules.h"
 #include "daemon/life/overlay_glue.h"
 #include "daemon/life/snapshot.h"
 #include "daemon/life/start.h"
 #include "daemon/life/watch.h"
 #include "daemon/report/event_log.h"
-#include "daemon/routes/announcer.h"
 #include "daemon/routes/kernel_routes.h"
 #include "daemon/underlay/bottleneck.h"
 #include "daemon/underlay/cache.h"
 #include "daemon/underlay/datagrams.h"
-#include "daemon/underlay/locators.h"
 #include "daemon/underlay/seeds.h"
-#include "daemon/underlay/senders.h"
-#include "daemon/underlay/source.h"
-#include "daemon/underlay/usage.h"
 
 #define WORKERS_MAX	 8
 #define LEAVE_COUNT	 3
@@ -261,23 +254,9 @@ static int watchers_start(struct leond *d)
 
 	if (r < 0)
 		return r;
-	source_start(d);
-	locators_start(d);
-	routes_start(d);
-	r = seeds_start(d);
-	if (r < 0)
-		return r;
-	announcer_start(d);
-	vlans_start(d);
-	bridge_ports_start(d);
-	failover_start(d);
-	host_probes_start(d);
-	guard_start(d);
-	usage_start(d);
-	bottleneck_start(d);
-	senders_start(d);
+	modules_start(d);
 	housekeeping_start(d);
-	return 0;
+	return seeds_start(d);
 }
 
 static int begin(struct leond *d)
@@ -308,6 +287,11 @@ static int begin(struct leond *d)
 	return 0;
 }
 
+static const struct leond_ops ops = {
+	.publish = snapshot_publish,
+	.reload = leond_reload,
+};
+
 static void log_advice(void *arg, const char *text)
 {
 	(void)arg;
@@ -319,6 +303,7 @@ int leond_start(struct leond *d, const char *config_path, struct conf *conf)
 	char id[NODE_ID_STRLEN];
 	int r;
 
+	d->ops = &ops;
 	d->config_path = config_path;
 	d->conf = conf;
 	log_set_level(conf->log_level);
@@ -357,16 +342,6 @@ int leond_run(struct leond *d)
 
 static void timers_free(struct leond *d)
 {
-	guard_close(d);
-	host_probes_stop(d);
-	failover_stop(d);
-	bridge_ports_stop(d);
-	vlans_stop(d);
-	locators_free(d);
-	housekeeping_free(d);
-	senders_free(d);
-	bottleneck_free(d);
-	usage_free(d);
 	timer_free(d->drain_timer);
 	timer_free(d->leave_timer);
 	timer_free(d->release_timer);
@@ -385,9 +360,6 @@ static void tables_free(struct leond *d)
 	neigh_free(d->neigh);
 	segments_free(d->vlans.map);
 	events_free(d->events);
-	free(d->seed);
-	cache_free(d);
-	source_free(d);
 	counters_free(d);
 	ipsec_report_free(&d->ipsec);
 }
@@ -398,11 +370,8 @@ void leond_free(struct leond *d)
 	accel_reports_free(d); /* needs the control socket for its answers */
 	ctl_server_free(d->ctl);
 	tables_free(d);
-	resolver_free(d->resolver);
-	routes_free(d);
-	announcer_free(d);
-	accelerator_free(d);
-	accel_queues_free(d);
+	housekeeping_free(d);
+	modules_stop(d);
 	watch_stop(d);
 	if (d->udp_is_open)
 		udp_close(&d->udp);

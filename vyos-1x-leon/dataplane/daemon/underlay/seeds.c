@@ -155,6 +155,12 @@ static void on_answers(void *arg, int fd, uint32_t epoll_events)
 		take_answer(d, &a);
 }
 
+void seeds_stop(struct leond *d)
+{
+	resolver_free(d->resolver);
+	free(d->seed);
+}
+
 int seeds_start(struct leond *d)
 {
 	d->resolver = resolver_new();

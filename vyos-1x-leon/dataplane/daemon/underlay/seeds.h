@@ -7,6 +7,7 @@
 #include "daemon/leond.h"
 
 int seeds_start(struct leond *d);
+void seeds_stop(struct leond *d); /* also without seeds_start() */
 /* The list of peers changed. */
 void seeds_reset(struct leond *d);
 void seeds_run(struct leond *d, mono_t now); /* called once a second */

@@ -9,6 +9,7 @@
 #include "base/defs.h"
 #include "fwd/accel/divert.h"
 #include "fwd/checksum.h"
+#include "fwd/lan/loop_checks.h"
 #include "fwd/lan/reports.h"
 #include "fwd/lan/suppress.h"
 #include "fwd/lan/translate.h"
@@ -24,59 +25,6 @@ static bool is_guard(const uint8_t *data, size_t len, const struct eth_view *v)
 	struct guard_frame g;
 
 	return v->ethertype < ETH_TYPE_MIN && guard_decode(data, len, &g) != -ENOMSG;
-}
-
-bool lan_passes(struct worker *w, uint16_t vlan)
-{
-	const struct snap_lan *lan = w->snap->lan;
-
-	if (likely(!lan || (vlan_set_has(&lan->open, vlan) && !w->lan_is_old)))
-		return true;
-	if (vlan_set_has(&lan->open, vlan)) {
-		drop(w, DROP_lan_stalled);
-		return false;
-	}
-	if (!vlan_set_has(&lan->served, vlan)) {
-		drop(w, DROP_vlan_not_served);
-		return false;
-	}
-	if (vlan_set_has(&lan->blocked, vlan)) {
-		drop(w, DROP_loop_blocked);
-		return false;
-	}
-	drop(w, DROP_lan_listening);
-	report_vlan(w, vlan);
-	return false;
-}
-
-/* Split horizon by LAN: a frame from another node of the local LAN was on this LAN already. The
- * rule ends every loop, independent of the forwarder. */
-static bool comes_from_elsewhere(struct worker *w, uint16_t slot, uint16_t vlan)
-{
-	const struct vlan_set *same = w->snap->node[slot].same_lan;
-
-	if (likely(!same) || !vlan_set_has(same, vlan))
-		return true;
-	drop(w, DROP_same_lan);
-	return false;
-}
-
-bool is_looped(struct worker *w, const uint8_t *data, size_t len, const struct eth_view *v,
-	       uint16_t slot)
-{
-	struct flood_dedup *r = w->fwd->flood_dedup;
-	enum flood_dedup_verdict verdict;
-
-	if (!w->snap->lan || !w->snap->lan->guarded)
-		return false;
-	verdict = flood_dedup_check(r, flood_dedup_hash(r, data, len, v), slot, w->now);
-	if (likely(verdict == FLOOD_DEDUP_FIRST))
-		return false;
-	report_repetition(w, v->vlan);
-	if (verdict == FLOOD_DEDUP_AGAIN)
-		return false;
-	drop(w, verdict == FLOOD_DEDUP_HELD ? DROP_repeated : DROP_flood_looped);
-	return true;
 }
 
 /* Also in blocked VLANs, so that a new forwarder knows the location of hosts. */
@@ -111,7 +59,7 @@ void local_frame(struct worker *w, const struct arrived *a, uint8_t *data, size_
 		drop(w, DROP_link_local_control);
 		return;
 	}
-	if (unlikely(!comes_from_elsewhere(w, slot, v.vlan)))
+	if (unlikely(is_from_own_lan(w, slot, v.vlan)))
 		return;
 	if (unlikely(!lan_passes(w, v.vlan))) {
 		learn_while_blocked(w, data, len, &v, slot);

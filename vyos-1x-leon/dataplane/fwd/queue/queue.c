@@ -11,7 +11,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "fwd/checksum.h"
-#include "fwd/out/forwarding_lookup.h"
+#include "fwd/forwarding_lookup.h"
 #include "fwd/tap/tap_rx.h"
 #include "fwd/tap/tso.h"
 #include "fwd/worker.h"

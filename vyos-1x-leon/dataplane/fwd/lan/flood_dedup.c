@@ -3,7 +3,7 @@
  * Recently flooded frames, see flood_dedup.h. An entry is one word that is replaced atomically:
  * part of the hash, the slot, the state, and the time. Workers.
  */
-#include "fwd/in/flood_dedup.h"
+#include "fwd/lan/flood_dedup.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

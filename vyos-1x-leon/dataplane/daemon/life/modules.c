@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The table of modules, see modules.h. A new module is one row. Control thread.
+ */
+#include "daemon/life/modules.h"
+
+#include "base/defs.h"
+#include "daemon/accel/accel_queues.h"
+#include "daemon/accel/accelerator.h"
+#include "daemon/device/device.h"
+#include "daemon/device/offload.h"
+#include "daemon/device/scheduling.h"
+#include "daemon/lan/bridge_ports.h"
+#include "daemon/lan/failover.h"
+#include "daemon/lan/host_probes.h"
+#include "daemon/lan/loop_guard_io.h"
+#include "daemon/lan/vlans.h"
+#include "daemon/routes/announcer.h"
+#include "daemon/routes/kernel_routes.h"
+#include "daemon/underlay/bottleneck.h"
+#include "daemon/underlay/cache.h"
+#include "daemon/underlay/datagrams.h"
+#include "daemon/underlay/locators.h"
+#include "daemon/underlay/reach.h"
+#include "daemon/underlay/seeds.h"
+#include "daemon/underlay/senders.h"
+#include "daemon/underlay/source.h"
+#include "daemon/underlay/usage.h"
+
+/* Each function may be NULL. */
+struct module {
+	void (*start)(struct leond *d);
+	unsigned changes; /* enum conf_change bits for apply() */
+	void (*apply)(struct leond *d);
+	void (*second)(struct leond *d, mono_t now);
+	void (*stop)(struct leond *d); /* also without start() */
+};
+
+/* datagrams_apply_conf() logs a failure, and the daemon continues. */
+static void apply_datagrams(struct leond *d)
+{
+	datagrams_apply_conf(d);
+}
+
+static const struct module modules[] = {
+	{ .changes = CONF_DATAGRAMS, .apply = apply_datagrams },
+	{ .changes = CONF_PEERS, .apply = seeds_reset, .second = seeds_run, .stop = seeds_stop },
+	{ .start = source_start, .stop = source_free },
+	{ .start = locators_start,
+	  .changes = CONF_ROUTES,
+	  .apply = locators_update,
+	  .stop = locators_free },
+	{ .start = routes_start,
+	  .changes = CONF_ROUTES,
+	  .apply = routes_addresses_changed,
+	  .stop = routes_free },
+	{ .start = announcer_start,
+	  .changes = CONF_ROUTES,
+	  .apply = announcer_apply_conf,
+	  .stop = announcer_free },
+	{ .start = vlans_start,
+	  .changes = CONF_FRAMES,
+	  .apply = vlans_apply_conf,
+	  .stop = vlans_stop },
+	{ .start = bridge_ports_start, .stop = bridge_ports_stop },
+	{ .start = failover_start, .stop = failover_stop },
+	{ .start = host_probes_start, .stop = host_probes_stop },
+	{ .start = guard_start,
+	  .changes = CONF_FRAMES,
+	  .apply = guard_apply_conf,
+	  .stop = guard_close },
+	{ .start = usage_start, .stop = usage_free },
+	{ .start = bottleneck_start,
+	  .changes = CONF_FRAMES,
+	  .apply = bottleneck_apply_conf,
+	  .stop = bottleneck_free },
+	{ .start = senders_start,
+	  .changes = CONF_FRAMES,
+	  .apply = senders_apply_conf,
+	  .stop = senders_free },
+	{ .changes = CONF_DEVICE | CONF_PATHS,
+	  .apply = device_apply_conf,
+	  .second = device_run_mtu },
+	{ .changes = CONF_SCHEDULING, .apply = scheduling_apply_conf },
+	{ .second = reach_run },
+	{ .second = offload_look },
+	{ .second = cache_periodic, .stop = cache_free },
+	{ .stop = accel_queues_free },
+	{ .changes = CONF_ACCELERATION,
+	  .apply = accelerator_apply_conf,
+	  .second = accelerator_second,
+	  .stop = accelerator_free },
+};
+
+void modules_start(struct leond *d)
+{
+	for (unsigned i = 0; i < array_size(modules); i++)
+		if (modules[i].start)
+			modules[i].start(d);
+}
+
+void modules_apply(struct leond *d, unsigned changes)
+{
+	for (unsigned i = 0; i < array_size(modules); i++)
+		if (changes & modules[i].changes)
+			modules[i].apply(d);
+}
+
+void modules_second(struct leond *d, mono_t now)
+{
+	for (unsigned i = 0; i < array_size(modules); i++)
+		if (modules[i].second)
+			modules[i].second(d, now);
+}
+
+void modules_stop(struct leond *d)
+{
+	for (unsigned i = array_size(modules); i-- > 0;)
+		if (modules[i].stop)
+			modules[i].stop(d);
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Checks against loops, see loop_checks.h. Workers.
+ */
+#include "fwd/lan/loop_checks.h"
+
+#include "base/defs.h"
+#include "fwd/lan/reports.h"
+#include "fwd/worker.h"
+
+bool lan_passes(struct worker *w, uint16_t vlan)
+{
+	const struct snap_lan *lan = w->snap->lan;
+
+	if (likely(!lan || (vlan_set_has(&lan->open, vlan) && !w->lan_is_old)))
+		return true;
+	if (vlan_set_has(&lan->open, vlan)) {
+		drop(w, DROP_lan_stalled);
+		return false;
+	}
+	if (!vlan_set_has(&lan->served, vlan)) {
+		drop(w, DROP_vlan_not_served);
+		return false;
+	}
+	if (vlan_set_has(&lan->blocked, vlan)) {
+		drop(w, DROP_loop_blocked);
+		return false;
+	}
+	drop(w, DROP_lan_listening);
+	report_vlan(w, vlan);
+	return false;
+}
+
+bool is_from_own_lan(struct worker *w, uint16_t slot, uint16_t vlan)
+{
+	const struct vlan_set *same = w->snap->node[slot].same_lan;
+
+	if (likely(!same) || !vlan_set_has(same, vlan))
+		return false;
+	drop(w, DROP_same_lan);
+	return true;
+}
+
+bool is_looped(struct worker *w, const uint8_t *data, size_t len, const struct eth_view *v,
+	       uint16_t slot)
+{
+	struct flood_dedup *r = w->fwd->flood_dedup;
+	enum flood_dedup_verdict verdict;
+
+	if (!w->snap->lan || !w->snap->lan->guarded)
+		return false;
+	verdict = flood_dedup_check(r, flood_dedup_hash(r, data, len, v), slot, w->now);
+	if (likely(verdict == FLOOD_DEDUP_FIRST))
+		return false;
+	report_repetition(w, v->vlan);
+	if (verdict == FLOOD_DEDUP_AGAIN)
+		return false;
+	drop(w, verdict == FLOOD_DEDUP_HELD ? DROP_repeated : DROP_flood_looped);
+	return true;
+}
