@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Fields that several control messages have: addresses, endpoints, byte strings, bounded counts.
+ * Called by msg.c and msg_record.c. Pure.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+
+#define IP_WIRE_MAX 17 /* family, address */
+#define EP_WIRE_MAX (IP_WIRE_MAX + 2)
+#define U24_MAX 0xffffffu
+
+struct msg;
+struct rbuf;
+struct wbuf;
+
+/* Returns the address length of this family, or -1 for an unknown family. */
+int family_len(uint8_t family);
+void read_ip(struct rbuf *b, struct ip_addr *ip);
+void write_ip(struct wbuf *b, const struct ip_addr *ip);
+/* The port is present with an address only. */
+void read_endpoint(struct rbuf *b, struct endpoint *ep);
+void write_endpoint(struct wbuf *b, const struct endpoint *ep);
+void read_bytes(struct rbuf *b, uint8_t *out, size_t len);
+/* Returns false and fails the cursor if n exceeds the array in the struct. */
+bool fits(struct rbuf *b, size_t n, size_t max);
+bool is_unicast(const struct ip_addr *ip);
+
+/* msg_record.c: RECORD. */
+bool record_valid(const struct msg *m);
+void record_read(struct rbuf *b, struct msg *m);
+void record_write(struct wbuf *b, const struct msg *m);
