@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "defs.h"
+#include "json_escape.h"
 #include "json_twice.h"
 #include "log.h"
 #include "mem.h"
@@ -88,30 +89,6 @@ static bool is_ascii(const char *text, size_t len)
 	return true;
 }
 
-/* Number of bytes of the parsed text for a character of this length. */
-static size_t width_escaped(size_t len)
-{
-	return len == 1 ? 1 : len < 4 ? 6 : 12;
-}
-
-/* Writes a character as a JSON escape; a character above U+FFFF becomes two surrogates. */
-static void put_escaped(char *to, const char *s, size_t len)
-{
-	uint32_t code = utf8_code(s, len);
-	char buf[16];
-
-	if (len == 1) {
-		*to = *s;
-		return;
-	}
-	if (code < 0x10000)
-		snprintf(buf, sizeof(buf), "\\u%04" PRIx32, code);
-	else
-		snprintf(buf, sizeof(buf), "\\u%04" PRIx32 "\\u%04" PRIx32,
-			 0xd800 + ((code - 0x10000) >> 10), 0xdc00 + ((code - 0x10000) & 0x3ff));
-	memcpy(to, buf, width_escaped(len));
-}
-
 /*
  * Converts the document to ASCII with JSON escapes. Returns NULL and sets the error if the document
  * is not UTF-8. Strict json-c 0.18 refuses every non-ASCII string, and releases differ in their
@@ -136,27 +113,11 @@ static char *escape_all(struct jsonr *r, const char *text, size_t len, size_t *e
 		if (is_pair)
 			memcpy(out + at, text + i, n);
 		else
-			put_escaped(out + at, text + i, n);
-		at += is_pair ? n : width_escaped(n);
+			json_escape_put(out + at, text + i, n);
+		at += is_pair ? n : json_escaped_width(n);
 	}
 	*escaped = at;
 	return out;
-}
-
-/* Maps an offset of the parsed text to an offset of the document. */
-static size_t unescaped_at(const char *text, size_t len, size_t at)
-{
-	size_t i = 0, seen = 0;
-
-	while (i < len) {
-		size_t n = utf8_len(text + i, text + len);
-
-		seen += width_escaped(n);
-		if (seen > at)
-			break;
-		i += n;
-	}
-	return i;
 }
 
 /* Parses the text with json-c. The original document serves only for error positions. */
@@ -178,7 +139,7 @@ static void parse_escaped(struct jsonr *r, const char *escaped, size_t escaped_l
 		if (err != json_tokener_success)
 			fail_syntax(r, text, len, "the text ends too early");
 	} else if (err != json_tokener_success) {
-		fail_syntax(r, text, unescaped_at(text, len, json_tokener_get_parse_end(tok)),
+		fail_syntax(r, text, json_unescaped_at(text, len, json_tokener_get_parse_end(tok)),
 			    json_tokener_error_desc(err));
 	}
 	/* Clears the tokener's copy of the last string, which may be a secret. */

@@ -22,7 +22,7 @@ static size_t associate(const uint8_t *buf, size_t hdr_len, size_t envelope_len,
 }
 
 bool envelope_is_openable(const uint8_t *buf, size_t hdr_len, size_t len, size_t envelope_len,
-			bool sealed)
+			  bool sealed)
 {
 	size_t tag_len = sealed ? AEAD_TAG_LEN : 0;
 
@@ -33,7 +33,7 @@ bool envelope_is_openable(const uint8_t *buf, size_t hdr_len, size_t len, size_t
 }
 
 int envelope_sealed_len(size_t hdr_len, size_t envelope_len, size_t msg_len, size_t buf_len,
-		      bool sealed)
+			bool sealed)
 {
 	size_t around = hdr_len + envelope_len + (sealed ? AEAD_TAG_LEN : 0);
 
@@ -44,7 +44,7 @@ int envelope_sealed_len(size_t hdr_len, size_t envelope_len, size_t msg_len, siz
 }
 
 int envelope_seal(struct aead *a, const uint8_t *nonce, uint8_t *buf, size_t hdr_len,
-			 size_t envelope_len, size_t msg_len)
+		  size_t envelope_len, size_t msg_len)
 {
 	uint8_t aad[LEON_HDR_LEN_MAX + ENVELOPE_HELLO_LEN];
 	size_t aad_len = associate(buf, hdr_len, envelope_len, aad);
@@ -54,7 +54,7 @@ int envelope_seal(struct aead *a, const uint8_t *nonce, uint8_t *buf, size_t hdr
 }
 
 int envelope_open(struct aead *a, const uint8_t *nonce, uint8_t *buf, size_t hdr_len,
-			 size_t envelope_len, size_t len)
+		  size_t envelope_len, size_t len)
 {
 	uint8_t aad[LEON_HDR_LEN_MAX + ENVELOPE_HELLO_LEN];
 	size_t aad_len = associate(buf, hdr_len, envelope_len, aad);

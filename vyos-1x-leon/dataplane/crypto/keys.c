@@ -14,13 +14,13 @@
 #include "crypto/keys_core.h"
 #include "wire/bytes.h"
 
-#define KEYRING_SALT	"LEON 1"
-#define LABEL_HELLO	"hello"
-#define LABEL_SESSION	"session"
-#define LABEL_GUARD	"guard"
-#define LABEL_NAME	"name"
-#define SALT_LEN	16
-#define HELLO_MAX	1280 /* longest HELLO datagram in bytes */
+#define KEYRING_SALT  "LEON 1"
+#define LABEL_HELLO   "hello"
+#define LABEL_SESSION "session"
+#define LABEL_GUARD   "guard"
+#define LABEL_NAME    "name"
+#define SALT_LEN      16
+#define HELLO_MAX     1280 /* longest HELLO datagram in bytes */
 
 static void derive(const uint8_t *master, const char *label, uint32_t vni, void *key, size_t len)
 {

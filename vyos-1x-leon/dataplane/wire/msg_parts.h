@@ -13,7 +13,7 @@
 
 #define IP_WIRE_MAX 17 /* family, address */
 #define EP_WIRE_MAX (IP_WIRE_MAX + 2)
-#define U24_MAX 0xffffffu
+#define U24_MAX	    0xffffffu
 
 struct msg;
 struct rbuf;

@@ -10,7 +10,6 @@
 #include "wire/msg.h"
 #include "wire/msg_parts.h"
 
-
 static bool is_name_valid(const char name[MSG_NAME_MAX + 1])
 {
 	size_t len = strnlen(name, MSG_NAME_MAX + 1);

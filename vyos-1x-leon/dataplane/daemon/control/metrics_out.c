@@ -68,3 +68,11 @@ void put_node_sample(struct out *o, const char *name, const struct node *n)
 	put_label(o, "node_id", node_id_format(n->id, id, sizeof(id)));
 	put_label(o, "name", n->has_record ? n->rec.name : "");
 }
+
+void put_per_node(struct out *o, const char *name, const char *type, const char *help,
+		  put_node_fn fn)
+{
+	put_head(o, name, type, help);
+	for (const struct node *n = NULL; (n = nodedb_next(overlay_nodes(o->d->overlay), n));)
+		fn(o, name, n);
+}

@@ -27,6 +27,14 @@ void put_counter(struct out *o, const char *name, const char *help, uint64_t val
 /* Begins a sample of another member. */
 void put_node_sample(struct out *o, const char *name, const struct node *n);
 
+/* Writes the sample of one node, or nothing if the value is unknown. */
+typedef void (*put_node_fn)(struct out *o, const char *name, const struct node *n);
+/* Writes a metric with a sample of each other member. */
+void put_per_node(struct out *o, const char *name, const char *type, const char *help,
+		  put_node_fn fn);
+
+/* metrics_nodes.c: the members, their links and paths. */
+void put_nodes(struct out *o);
 /* metrics_queues.c: the queue before the overlay, and its rate limits. */
 void put_queues(struct out *o);
 void put_next_hop_queues(struct out *o);

@@ -10,136 +10,10 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
-
-/* --- time --- */
-
-static int64_t interval_ns(const struct guard *g)
-{
-	return g->conf.interval_ms * NS_PER_MS;
-}
-
-static bool is_recent(const struct guard *g, mono_t received)
-{
-	return !mono_is_never(received) &&
-	       mono_sub_ns(g->effective, received) <= GUARD_SILENT_INTERVALS * interval_ns(g);
-}
+#include "daemon/guard/guard_election.h"
+#include "daemon/guard/guard_neighbors.h"
 
 /* --- one VLAN --- */
-
-static struct guard_peer *peer_in(struct guard *g, const struct guard_neighbor *h)
-{
-	struct guard_peer *p = &g->peer[h->peer];
-
-	return p->node == h->node ? p : NULL;
-}
-
-static int compare_ids(const void *a, const void *b)
-{
-	const node_id_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-static bool is_reached(const struct guard *g, node_id_t node)
-{
-	return g->n_reached &&
-	       bsearch(&node, g->reached, g->n_reached, sizeof(node), compare_ids) != NULL;
-}
-
-/* Reports whether recent intervals had no frame to show the node on the LAN. */
-static bool is_unconfirmed(const struct guard *g, const struct guard_peer *p)
-{
-	return !mono_is_never(p->unconfirmed) && !is_recent(g, p->unconfirmed);
-}
-
-/* Reports whether a node takes part in the election. An unconfirmed node without a path does not:
- * the frames may be recorded, and no loop is possible without a path. */
-static bool takes_part(const struct guard *g, const struct guard_neighbor *h)
-{
-	const struct guard_peer *p = &g->peer[h->peer];
-
-	return p->node != h->node ||
-	       (!p->silent && (!is_unconfirmed(g, p) || is_reached(g, h->node)));
-}
-
-/* A node without the local node in the list might not learn the end of forwarding here. */
-static bool takes_precedence(const struct guard *g, const struct guard_vlan *v,
-			     const struct guard_neighbor *h)
-{
-	return (h->flags & GUARD_READY) && guard_outranks(&h->rank, &v->rank) &&
-	       (h->hears_us || is_recent(g, h->confirmed));
-}
-
-/* Returns the node that forwards the VLAN in place of the local node, or NULL. A forwarder remains
- * forwarder until a guard reports the end. A ready node of a better rank takes precedence. If a
- * forwarder does not receive the local guards, forwarding here would cause a loop. */
-static const struct guard_neighbor *yields_to(const struct guard *g, const struct guard_vlan *v)
-{
-	for (unsigned i = 0; i < v->n_received; i++) {
-		const struct guard_neighbor *h = &v->received[i];
-
-		if (takes_part(g, h) && ((h->flags & GUARD_FORWARDS) || takes_precedence(g, v, h)))
-			return h;
-	}
-	return NULL;
-}
-
-/* Reports whether there is a path to a node outside this LAN. */
-static bool reaches_others(const struct guard *g, const struct guard_vlan *v)
-{
-	unsigned here = 0;
-
-	for (unsigned i = 0; i < v->n_received; i++)
-		here += is_reached(g, v->received[i].node);
-	return g->n_reached > here;
-}
-
-static enum guard_reason reason_not_elected(const struct guard_vlan *v,
-					    const struct guard_neighbor *h)
-{
-	if (!guard_outranks(&h->rank, &v->rank))
-		return GUARD_BY_HOLDING;
-	return h->rank.preference > v->rank.preference ? GUARD_BY_PREFERENCE : GUARD_BY_RANK;
-}
-
-static enum guard_reason reason_elected(const struct guard *g, const struct guard_vlan *v)
-{
-	enum guard_reason reason = GUARD_BY_SILENCE;
-
-	for (unsigned i = 0; i < v->n_received; i++) {
-		const struct guard_neighbor *h = &v->received[i];
-
-		if (!takes_part(g, h) || !(h->flags & GUARD_READY))
-			continue;
-		if (h->rank.preference >= v->rank.preference)
-			return GUARD_BY_RANK;
-		reason = GUARD_BY_PREFERENCE;
-	}
-	return reason;
-}
-
-static enum guard_state state_now(const struct guard *g, const struct guard_vlan *v,
-				  enum guard_reason *reason)
-{
-	const struct guard_neighbor *other;
-
-	*reason = GUARD_BY_NOTHING;
-	if (mono_before(g->effective, v->listen))
-		return GUARD_LISTENING;
-	if (!v->n_received)
-		return GUARD_CLEAR;
-	other = yields_to(g, v);
-	if (other)
-		*reason = reason_not_elected(v, other);
-	else if (!reaches_others(g, v))
-		*reason = GUARD_BY_NO_PATH;
-	else if (mono_before(g->effective, g->unsure))
-		*reason = GUARD_BY_STALL;
-	if (*reason != GUARD_BY_NOTHING)
-		return GUARD_BLOCKED;
-	*reason = reason_elected(g, v);
-	return GUARD_SHARED;
-}
 
 /* Notes that hosts are behind another node now. A new node without neighbors has moved no host. A
  * node after a stall has moved no host before another forwarder is known. */
@@ -162,7 +36,7 @@ static unsigned note_moved(struct guard *g, struct guard_vlan *v)
 /* Derives the state of a VLAN from its guards. A guard reports a new state at once. */
 static unsigned settle(struct guard *g, struct guard_vlan *v)
 {
-	enum guard_state state = state_now(g, v, &v->reason);
+	enum guard_state state = guard_election(g, v, &v->reason);
 
 	if (state == v->state)
 		return note_moved(g, v);
@@ -233,16 +107,10 @@ static void forget_vlan(struct guard *g, unsigned i)
 	vlan_set_add(&g->changed, id);
 }
 
-static void take_out(struct guard_vlan *v, unsigned i)
-{
-	memmove(&v->received[i], &v->received[i + 1],
-		(--v->n_received - i) * sizeof(v->received[0]));
-}
-
 /* The next guard is urgent: the removed node learns of the missing guards. */
 static unsigned drop_received(struct guard *g, struct guard_vlan *v, unsigned i)
 {
-	take_out(v, i);
+	guard_neighbor_remove(v, i);
 	v->urgent = true;
 	vlan_set_add(&g->changed, v->id);
 	return GUARD_CHANGED | GUARD_URGENT;
@@ -253,42 +121,9 @@ static unsigned forget_silent(struct guard *g, struct guard_vlan *v)
 	unsigned outcome = GUARD_NOTHING;
 
 	for (unsigned i = v->n_received; i--;)
-		if (!is_recent(g, v->received[i].at))
+		if (!guard_is_recent(g, v->received[i].at))
 			outcome |= drop_received(g, v, i);
 	return outcome;
-}
-
-/* Returns the index of a node in the list, or n_received. */
-static unsigned find_received(const struct guard_vlan *v, node_id_t node)
-{
-	unsigned i = 0;
-
-	while (i < v->n_received && v->received[i].node != node)
-		i++;
-	return i;
-}
-
-/* A node without a session has the last places, because its node-id may be forged. */
-static bool precedes(const struct guard_neighbor *a, const struct guard_neighbor *b)
-{
-	return a->in_session != b->in_session ? a->in_session : guard_outranks(&a->rank, &b->rank);
-}
-
-/* Inserts a node in its order. Returns false if the list is full. */
-static bool insert(struct guard_vlan *v, const struct guard_neighbor *h)
-{
-	unsigned i = 0;
-
-	while (i < v->n_received && precedes(&v->received[i], h))
-		i++;
-	if (i == GUARD_RECEIVED_MAX)
-		return false;
-	if (v->n_received == GUARD_RECEIVED_MAX)
-		v->n_received--;
-	memmove(&v->received[i + 1], &v->received[i], (v->n_received - i) * sizeof(v->received[0]));
-	v->n_received++;
-	v->received[i] = *h;
-	return true;
 }
 
 /* Answers a new node at once, but at most once in an interval. Several nodes may appear alternately
@@ -296,7 +131,7 @@ static bool insert(struct guard_vlan *v, const struct guard_neighbor *h)
 static unsigned send_hello(struct guard *g, struct guard_vlan *v)
 {
 	if (!mono_is_never(v->hello_sent) &&
-	    mono_sub_ns(g->effective, v->hello_sent) < interval_ns(g))
+	    mono_sub_ns(g->effective, v->hello_sent) < guard_interval_ns(g))
 		return GUARD_NOTHING;
 	v->hello_sent = g->effective;
 	v->urgent = true;
@@ -313,18 +148,10 @@ static bool lists_us(const struct guard *g, const struct guard_frame *f)
 	return false;
 }
 
-/* Reports whether a later frame of the node was accepted before. A frame farther back than the
- * window is a genuine frame after a forged frame: see guard_peer_takes(). */
-static bool is_overtaken(const struct guard_neighbor *h, const struct guard_frame *f)
-{
-	return h->incarnation == f->incarnation && h->sequence > f->sequence &&
-	       h->sequence - f->sequence < GUARD_WINDOW;
-}
-
 static unsigned received_in(struct guard *g, struct guard_vlan *v, const struct guard_frame *f,
 			    unsigned peer, bool in_session)
 {
-	unsigned outcome = GUARD_NOTHING, i = find_received(v, f->node);
+	unsigned outcome = GUARD_NOTHING, i = guard_neighbor_find(v, f->node);
 	bool is_new = i == v->n_received;
 	struct guard_neighbor h = { .node = f->node,
 				    .segment = f->segment,
@@ -338,14 +165,14 @@ static unsigned received_in(struct guard *g, struct guard_vlan *v, const struct 
 				    .at = g->effective };
 	struct guard_neighbor before = is_new ? (struct guard_neighbor){ 0 } : v->received[i];
 
-	if (!is_new && is_overtaken(&before, f)) {
+	if (!is_new && guard_neighbor_is_overtaken(&before, f)) {
 		v->received[i].at = g->effective;
 		return GUARD_NOTHING;
 	}
 	h.confirmed = is_new || h.hears_us ? g->effective : before.confirmed;
 	if (!is_new)
-		take_out(v, i);
-	if (!insert(v, &h))
+		guard_neighbor_remove(v, i);
+	if (!guard_neighbor_insert(v, &h))
 		return GUARD_NOTHING;
 	if (is_new || before.segment != f->segment) {
 		vlan_set_add(&g->changed, v->id);
@@ -405,7 +232,7 @@ static unsigned go_on(struct guard *g, mono_t now)
 	if (passed_ns < GUARD_STILL_MS * NS_PER_MS)
 		return GUARD_NOTHING;
 	g->n_stalls++;
-	if (passed_ns > GUARD_SILENT_INTERVALS * interval_ns(g))
+	if (passed_ns > GUARD_SILENT_INTERVALS * guard_interval_ns(g))
 		return restart(g);
 	g->unsure = mono_add_ms(g->effective, GUARD_UNSURE_MS);
 	return settle_all(g);
@@ -512,7 +339,7 @@ unsigned guard_gone(struct guard *g, node_id_t node, mono_t now)
 
 	for (unsigned i = 0; i < g->n_used; i++) {
 		struct guard_vlan *v = g->vlan[g->used[i]];
-		unsigned at = find_received(v, node);
+		unsigned at = guard_neighbor_find(v, node);
 
 		if (at == v->n_received)
 			continue;
@@ -569,13 +396,13 @@ static unsigned other_frame(struct guard *g, const struct guard_frame *f, bool i
 	struct guard_peer *p = &g->peer[place];
 	struct guard_vlan *v;
 
-	if (!guard_peer_takes(p, f, in_session, is_recent(g, p->at))) {
+	if (!guard_peer_takes(p, f, in_session, guard_is_recent(g, p->at))) {
 		g->n_replayed++;
 		return GUARD_REPLAYED;
 	}
 	p->at = g->effective;
 	confirm(g, p, in_session || lists_us(g, f));
-	if (is_unconfirmed(g, p)) {
+	if (guard_is_unconfirmed(g, p)) {
 		g->n_unconfirmed++;
 		outcome |= GUARD_UNCONFIRMED;
 	}
@@ -614,7 +441,7 @@ static void count_shared(struct guard *g)
 		const struct guard_vlan *v = g->vlan[g->used[i]];
 
 		for (unsigned k = 0; k < v->n_received; k++) {
-			struct guard_peer *p = peer_in(g, &v->received[k]);
+			struct guard_peer *p = guard_neighbor_peer(g, &v->received[k]);
 
 			if (!p)
 				continue;
@@ -645,7 +472,7 @@ unsigned guard_tick(struct guard *g, mono_t now)
 
 	if (!g->conf.enabled || !g->lan)
 		return GUARD_NOTHING;
-	if (g->local_loop && !is_recent(g, g->own_received_at)) {
+	if (g->local_loop && !guard_is_recent(g, g->own_received_at)) {
 		g->local_loop = false;
 		outcome |= GUARD_LOOP_ENDS;
 	}
@@ -657,113 +484,6 @@ unsigned guard_tick(struct guard *g, mono_t now)
 }
 
 /* The tick is half as long while another node needs a guard each GUARD_FAST_MS. */
-uint32_t guard_tick_ms(const struct guard *g)
-{
-	uint32_t most_ms = guard_peer_shares_lan(g->peer) ? GUARD_FAST_MS / 2 : GUARD_FAST_MS;
-
-	return min_of(g->conf.interval_ms / GUARD_TICKS, most_ms);
-}
-
-/* A later step queries the other nodes first, or starts to listen: see go_on(). */
-mono_t guard_valid_until(const struct guard *g)
-{
-	int64_t silent_ns = GUARD_SILENT_INTERVALS * interval_ns(g);
-
-	if (!g->conf.enabled || !g->lan)
-		return MONO_NEVER;
-	return mono_add_ns(g->now, guard_peer_shares_lan(g->peer)
-					   ? min_of(GUARD_STILL_MS * NS_PER_MS, silent_ns)
-					   : silent_ns);
-}
-
-/* --- frames to send --- */
-
-bool guard_next_due(struct guard *g, uint16_t *vlan)
-{
-	if (!g->n_used)
-		g->due_ns = 0;
-	if (g->due_ns < interval_ns(g))
-		return false;
-	g->due_ns -= interval_ns(g);
-	g->turn = (uint16_t)((g->turn + 1) % g->n_used);
-	*vlan = g->used[g->turn];
-	return true;
-}
-
-bool guard_next_urgent(struct guard *g, unsigned *i, uint16_t *vlan)
-{
-	while (*i < g->n_used) {
-		struct guard_vlan *v = g->vlan[g->used[(*i)++]];
-
-		if (!v->urgent)
-			continue;
-		v->urgent = false;
-		*vlan = v->id;
-		return true;
-	}
-	return false;
-}
-
-/* The VLANs shared with a node take turns, so a broken VLAN does not silence the node. VLANs with a
- * guard of the node within the last interval come first. */
-static bool next_shared(struct guard *g, struct guard_peer *p, bool recent, uint16_t *vlan)
-{
-	int64_t limit_ns = interval_ns(g) + interval_ns(g) / 2;
-
-	for (unsigned n = 1; n <= g->n_used; n++) {
-		unsigned at = (p->turn + n) % g->n_used;
-		const struct guard_vlan *v = g->vlan[g->used[at]];
-		unsigned i = find_received(v, p->node);
-
-		if (i == v->n_received ||
-		    (recent && mono_sub_ns(g->effective, v->received[i].at) > limit_ns))
-			continue;
-		p->turn = at;
-		*vlan = v->id;
-		return true;
-	}
-	return false;
-}
-
-bool guard_next_fast(struct guard *g, unsigned *i, uint16_t *vlan)
-{
-	/* A quarter less than the interval, because a tick is not exact. */
-	int64_t due_ns = (GUARD_FAST_MS - GUARD_FAST_MS / 4) * NS_PER_MS;
-
-	while (*i < GUARD_PEERS) {
-		struct guard_peer *p = &g->peer[(*i)++];
-
-		if (!p->n_shared || mono_sub_ns(g->now, p->notified) < due_ns)
-			continue;
-		if (next_shared(g, p, true, vlan) || next_shared(g, p, false, vlan))
-			return true;
-	}
-	return false;
-}
-
-void guard_fill(struct guard *g, uint16_t vlan, struct guard_frame *f)
-{
-	const struct guard_vlan *v = g->vlan[vlan % VLAN_IDS];
-	enum guard_state state = guard_vlan_state(g, vlan);
-
-	f->sequence = ++g->sequence;
-	f->tag = vlan;
-	f->segment = segments_id(g->conf.segments, vlan);
-	f->preference = g->conf.preference;
-	f->flags = 0;
-	if (v && state != GUARD_LISTENING && reaches_others(g, v))
-		f->flags |= GUARD_READY;
-	if (state == GUARD_CLEAR || state == GUARD_SHARED)
-		f->flags |= GUARD_FORWARDS;
-	for (unsigned i = 0; v && i < v->n_received; i++) {
-		struct guard_peer *p = peer_in(g, &v->received[i]);
-
-		f->received[i] = guard_mark(v->received[i].node, v->received[i].incarnation);
-		if (p)
-			p->notified = g->now;
-	}
-}
-
 unsigned guard_others(struct guard *g, node_id_t *out, unsigned max)
 {
 	unsigned n = 0;
@@ -772,6 +492,6 @@ unsigned guard_others(struct guard *g, node_id_t *out, unsigned max)
 	for (unsigned i = 0; i < GUARD_PEERS && n < max; i++)
 		if (g->peer[i].n_shared)
 			out[n++] = g->peer[i].node;
-	qsort(out, n, sizeof(*out), compare_ids);
+	qsort(out, n, sizeof(*out), guard_compare_ids);
 	return n;
 }

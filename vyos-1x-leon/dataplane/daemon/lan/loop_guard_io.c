@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "daemon/accel/accel_queues.h"
 #include "daemon/lan/failover.h"
+#include "daemon/lan/guard_report.h"
 #include "daemon/lan/host_probes.h"
 #include "daemon/lan/loop_guard_io.h"
 #include "daemon/leond.h"
@@ -176,107 +177,6 @@ static void announce(struct leond *d)
 		lan_changed(d, SLOT_SELF, moved);
 }
 
-/* Sets *out to the changed VLANs in the given state. Returns the first other node on the LANs of
- * these VLANs. */
-static node_id_t changed_into(const struct leond *d, enum guard_state state, struct vlan_set *out)
-{
-	const struct guard *g = &d->guard;
-	node_id_t other = NODE_ID_NONE;
-
-	*out = (struct vlan_set){ 0 };
-	for (unsigned i = 0; i < g->n_used; i++) {
-		const struct guard_vlan *v = g->vlan[g->used[i]];
-
-		if (v->state != state || !vlan_set_has(&d->guard_io->unreported, v->id))
-			continue;
-		vlan_set_add(out, v->id);
-		if (other == NODE_ID_NONE && v->n_received)
-			other = v->received[0].node;
-	}
-	return other;
-}
-
-static void report_state(struct leond *d, enum guard_state state, enum event_kind kind,
-			 const char *what)
-{
-	struct vlan_set vlans;
-	struct event_facts n = { .kind = kind };
-	char who[NODE_LABEL_LEN], which[160];
-
-	n.node = changed_into(d, state, &vlans);
-	if (vlan_set_is_empty(&vlans))
-		return;
-	vlan_set_format(&vlans, which, sizeof(which));
-	if (n.node == NODE_ID_NONE) {
-		report_event(d, &n, "%s (%s)", what, which);
-		return;
-	}
-	node_label(d, n.node, who, sizeof(who));
-	report_event(d, &n, "node %s is on the same LAN (%s): %s", who, which, what);
-}
-
-static void report(struct leond *d)
-{
-	const struct event_facts off = { .kind = EV_LOOP_GUARD_OFF };
-
-	if (!d->guard.conf.enabled) {
-		report_event(d, &off, "the loop guard is switched off");
-		return;
-	}
-	if (!d->guard.lan)
-		return;
-	report_state(d, GUARD_LISTENING, EV_LOOP_GUARD_LISTENING,
-		     "listening for other nodes on the local LAN before anything is forwarded");
-	report_state(d, GUARD_BLOCKED, EV_LOOP_GUARD_BLOCKED, "this node does not forward");
-	report_state(d, GUARD_SHARED, EV_LOOP_GUARD_SHARED, "this node forwards");
-	report_state(d, GUARD_CLEAR, EV_LOOP_GUARD_CLEAR,
-		     "no other node is on the local LAN: forwarding");
-}
-
-/* Another node on the LAN of a VLAN, with another name of that VLAN. */
-static const struct guard_neighbor *received_other_segment(const struct leond *d,
-							   const struct guard_vlan *v)
-{
-	uint32_t own = segments_id(d->vlans.map, v->id);
-
-	for (unsigned i = 0; i < v->n_received; i++)
-		if (v->received[i].segment != own)
-			return &v->received[i];
-	return NULL;
-}
-
-/* A LAN would be two segments, and each router would move its frames into another segment. */
-static void report_segment_mismatch(struct leond *d)
-{
-	struct event_facts n = { .kind = EV_SEGMENT_MISMATCH };
-	const struct guard_neighbor *first = NULL;
-	struct vlan_set found = { 0 };
-	char who[NODE_LABEL_LEN], which[160];
-
-	for (unsigned i = 0; i < d->guard.n_used; i++) {
-		const struct guard_vlan *v = d->guard.vlan[d->guard.used[i]];
-		const struct guard_neighbor *h = received_other_segment(d, v);
-
-		if (!h) {
-			vlan_set_remove(&d->guard_io->unlike, v->id);
-		} else if (!vlan_set_has(&d->guard_io->unlike, v->id)) {
-			vlan_set_add(&found, v->id);
-			first = first ? first : h;
-		}
-	}
-	if (!first)
-		return;
-	vlan_set_add_all(&d->guard_io->unlike, &found);
-	vlan_set_format(&found, which, sizeof(which));
-	n.node = first->node;
-	n.value = first->segment;
-	report_event(
-		d, &n,
-		"node %s is on the same LAN and has another segment id for %s (%u for the first "
-		"VLAN): configure the same segment ids on both nodes",
-		node_label(d, first->node, who, sizeof(who)), which, first->segment);
-}
-
 /* Changes of many VLANs occur together, so a single event reports all changes. */
 static void notify(struct leond *d, mono_t now)
 {
@@ -288,8 +188,8 @@ static void notify(struct leond *d, mono_t now)
 		return;
 	}
 	d->guard_io->notified_at = now;
-	report(d);
-	report_segment_mismatch(d);
+	guard_report_states(d, &d->guard_io->unreported);
+	guard_report_mismatch(d, &d->guard_io->unlike);
 	d->guard_io->unreported = (struct vlan_set){ 0 };
 	routes_soon(d);
 	announce(d);

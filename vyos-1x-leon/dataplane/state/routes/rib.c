@@ -12,6 +12,7 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
+#include "state/routes/rib_rules.h"
 
 /* Metric of a node, common to all routes through it. */
 struct damping {
@@ -115,120 +116,6 @@ static int compare_refused(const void *a, const void *b)
 		return (int)x->is_prefix - (int)y->is_prefix;
 	order = compare_ids(x->node, y->node);
 	return order ? order : (int)x->why - (int)y->why;
-}
-
-static int compare_ips(const void *a, const void *b)
-{
-	return ip_compare(a, b);
-}
-
-static bool has_ip(const struct ip_addr *list, unsigned n, const struct ip_addr *ip)
-{
-	return n && bsearch(ip, list, n, sizeof(*list), compare_ips);
-}
-
-/* In sorted order, addresses inside a prefix directly follow the prefix address. */
-static bool covers_one_of(const struct prefix *p, const struct ip_addr *list, unsigned n)
-{
-	unsigned low = 0, high = n;
-
-	while (low < high) {
-		unsigned mid = low + (high - low) / 2;
-
-		if (ip_compare(&list[mid], &p->ip) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < n && prefix_has(p, &list[low]);
-}
-
-/* --- rules --- */
-
-/* "This network", loopback, link-local and multicast never lead to another host. */
-static const struct prefix unusable_networks[] = {
-	{ { 4, { 0 } }, 8 },	       { { 4, { 127 } }, 8 },  { { 4, { 169, 254 } }, 16 },
-	{ { 4, { 224 } }, 3 },	       { { 6, { 0 } }, 127 }, /* :: and ::1 */
-	{ { 6, { 0xfe, 0x80 } }, 10 }, { { 6, { 0xff } }, 8 },
-};
-
-static bool one_covers(const struct prefix *list, unsigned n, const struct prefix *p)
-{
-	for (unsigned i = 0; i < n; i++)
-		if (prefix_covers(&list[i], p))
-			return true;
-	return false;
-}
-
-static bool is_own_overlay(const struct conf *c, const struct ip_addr *ip)
-{
-	for (uint8_t i = 0; i < c->n_overlay; i++)
-		if (ip_equal(&c->overlay[i], ip))
-			return true;
-	return false;
-}
-
-static bool is_meant(const struct conf_node *meant, const struct rib_node *n)
-{
-	return meant->id != NODE_ID_NONE ? meant->id == n->id
-					 : memcmp(meant->key, n->rec->identity, MSG_KEY_LEN) == 0;
-}
-
-static bool is_named(const struct conf_import *rule, const struct rib_node *n)
-{
-	for (uint8_t i = 0; i < rule->n_nodes; i++)
-		if (is_meant(&rule->node[i], n))
-			return true;
-	return rule->n_nodes == 0;
-}
-
-static bool is_prefix_accepted(const struct conf *c, const struct prefix *p,
-			       const struct rib_node *n)
-{
-	for (uint32_t i = 0; i < c->n_imports; i++) {
-		const struct conf_import *rule = &c->import[i];
-
-		if (p->len >= rule->ge && p->len <= rule->le && prefix_covers(&rule->prefix, p) &&
-		    is_named(rule, n))
-			return true;
-	}
-	return false;
-}
-
-/* Checks an address as next-hop: with a route of its own, or as gateway. */
-static bool is_address_safe(const struct rib_input *in, const struct ip_addr *ip,
-			    enum rib_refusal *why)
-{
-	struct prefix host = prefix_of_host(ip);
-
-	if (one_covers(unusable_networks, array_size(unusable_networks), &host))
-		*why = RIB_UNUSABLE;
-	else if (is_own_overlay(in->conf, ip) || has_ip(in->own, in->n_own, ip))
-		*why = RIB_OWN;
-	else if (has_ip(in->underlay, in->n_underlay, ip))
-		*why = RIB_UNDERLAY;
-	else
-		return true;
-	return false;
-}
-
-/* Checks the import rules. A configured list is used as it is. Without a list only private networks
- * are accepted, and none that this host is connected to. */
-static bool is_address_accepted(const struct rib_input *in, const struct ip_addr *ip,
-				enum rib_refusal *why)
-{
-	const struct conf *c = in->conf;
-	struct prefix host = prefix_of_host(ip);
-
-	if (!is_address_safe(in, ip, why))
-		return false;
-	*why = RIB_NOT_ACCEPTED;
-	if (c->n_import_addresses)
-		return one_covers(c->import_address, c->n_import_addresses, &host);
-	if (!ip_is_private(ip))
-		return false;
-	*why = RIB_CONNECTED;
-	return !one_covers(in->connected, in->n_connected, &host);
 }
 
 /* --- metric of a node --- */
@@ -361,7 +248,7 @@ static void collect_addresses(struct rib *x, const struct rib_input *in, const s
 		const struct ip_addr *ip = &n->rec->overlay[i];
 		struct prefix dst = prefix_of_host(ip);
 
-		if (!is_address_accepted(in, ip, &why))
+		if (!rib_address_is_accepted(in, ip, &why))
 			refuse(x, &dst, false, n->id, why);
 		else if (!owns(x, ip, n->id))
 			refuse(x, &dst, false, n->id, RIB_CONFLICT);
@@ -378,34 +265,10 @@ static const struct ip_addr *gateway_of(const struct rib *x, const struct rib_in
 	for (uint8_t i = 0; i < n->rec->n_overlay; i++) {
 		const struct ip_addr *ip = &n->rec->overlay[i];
 
-		if (ip->family == family && is_address_safe(in, ip, &why) && owns(x, ip, n->id))
+		if (ip->family == family && rib_address_is_safe(in, ip, &why) && owns(x, ip, n->id))
 			return ip;
 	}
 	return NULL;
-}
-
-static bool is_prefix_usable(const struct rib_input *in, const struct prefix *p,
-			     const struct rib_node *n, enum rib_refusal *why)
-{
-	const struct conf *c = in->conf;
-
-	if (!is_prefix_accepted(c, p, n)) {
-		*why = RIB_NOT_ACCEPTED;
-		return false;
-	}
-	if (one_covers(unusable_networks, array_size(unusable_networks), p)) {
-		*why = RIB_UNUSABLE;
-		return false;
-	}
-	*why = RIB_OWN;
-	for (uint8_t i = 0; i < c->n_prefixes; i++)
-		if (prefix_compare(&c->prefix[i], p) == 0)
-			return false;
-	if (p->len == prefix_host_len(&p->ip) &&
-	    (is_own_overlay(c, &p->ip) || has_ip(in->own, in->n_own, &p->ip)))
-		return false;
-	*why = RIB_UNDERLAY;
-	return !covers_one_of(p, in->underlay, in->n_underlay);
 }
 
 static void collect_prefixes(struct rib *x, const struct rib_input *in, const struct rib_node *n,
@@ -417,7 +280,7 @@ static void collect_prefixes(struct rib *x, const struct rib_input *in, const st
 		const struct prefix *p = &n->rec->prefix[i];
 		const struct ip_addr *gateway;
 
-		if (!is_prefix_usable(in, p, n, &why)) {
+		if (!rib_prefix_is_usable(in, p, n, &why)) {
 			refuse(x, p, true, n->id, why);
 			continue;
 		}
@@ -610,46 +473,4 @@ bool rib_covers(const struct rib *x, const struct ip_addr *ip)
 			return true;
 	}
 	return false;
-}
-
-const char *rib_refusal_name(enum rib_refusal r)
-{
-	static const char *const names[] = {
-		[RIB_NOT_ACCEPTED] = "not-accepted",
-		[RIB_FARTHER] = "farther",
-		[RIB_UNUSABLE] = "unusable",
-		[RIB_OWN] = "own",
-		[RIB_UNDERLAY] = "underlay",
-		[RIB_CONNECTED] = "connected",
-		[RIB_CONFLICT] = "conflict",
-		[RIB_NO_GATEWAY] = "no-gateway",
-		[RIB_LIMIT] = "limit",
-	};
-
-	return (unsigned)r < array_size(names) ? names[r] : "unknown";
-}
-
-const char *rib_refusal_text(enum rib_refusal r)
-{
-	static const char *const texts[] = {
-		[RIB_NOT_ACCEPTED] = "no import rule accepts the destination",
-		[RIB_FARTHER] = "another node with a lower latency announces the same destination",
-		[RIB_UNUSABLE] = "the destination is a loopback, link-local or multicast address",
-		[RIB_OWN] = "the destination is an address or a prefix of this node",
-		[RIB_UNDERLAY] = "a node or peer is reached at that address outside the overlay",
-		[RIB_CONNECTED] =
-			("the destination is in a network of another interface: add the network "
-			 "to import address to accept the destination"),
-		[RIB_CONFLICT] = "another node announces the same address",
-		[RIB_NO_GATEWAY] =
-			"the announcing node has no usable overlay-address of the same family",
-		[RIB_LIMIT] = "there are too many routes",
-	};
-
-	return (unsigned)r < array_size(texts) ? texts[r] : "unknown";
-}
-
-bool rib_refusal_is_trouble(enum rib_refusal r)
-{
-	return r != RIB_NOT_ACCEPTED && r != RIB_FARTHER;
 }

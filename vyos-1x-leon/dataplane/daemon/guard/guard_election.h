@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Election of the forwarder of a VLAN: a function of the guards received within the last
+ * GUARD_SILENT_INTERVALS intervals. Part of the state machine of the loop guard (loop_guard.h).
+ * Changes nothing. Pure; control thread.
+ */
+#pragma once
+
+#include "daemon/guard/loop_guard.h"
+
+static inline int64_t guard_interval_ns(const struct guard *g)
+{
+	return g->conf.interval_ms * NS_PER_MS;
+}
+
+static inline bool guard_is_recent(const struct guard *g, mono_t received)
+{
+	return !mono_is_never(received) &&
+	       mono_sub_ns(g->effective, received) <= GUARD_SILENT_INTERVALS * guard_interval_ns(g);
+}
+
+/* Order of node-ids for qsort() and bsearch(). */
+int guard_compare_ids(const void *a, const void *b);
+/* Reports whether recent intervals had no frame to show the node on the LAN. */
+bool guard_is_unconfirmed(const struct guard *g, const struct guard_peer *p);
+/* Reports whether there is a path to a node outside this LAN. */
+bool guard_reaches_others(const struct guard *g, const struct guard_vlan *v);
+/* State of the VLAN by its guards, with the reason of the election. */
+enum guard_state guard_election(const struct guard *g, const struct guard_vlan *v,
+				enum guard_reason *reason);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The nodes received in a VLAN, see guard_neighbors.h. Pure; control thread.
+ */
+#include "daemon/guard/guard_neighbors.h"
+
+#include <string.h>
+
+struct guard_peer *guard_neighbor_peer(struct guard *g, const struct guard_neighbor *h)
+{
+	struct guard_peer *p = &g->peer[h->peer];
+
+	return p->node == h->node ? p : NULL;
+}
+
+void guard_neighbor_remove(struct guard_vlan *v, unsigned i)
+{
+	memmove(&v->received[i], &v->received[i + 1],
+		(--v->n_received - i) * sizeof(v->received[0]));
+}
+
+unsigned guard_neighbor_find(const struct guard_vlan *v, node_id_t node)
+{
+	unsigned i = 0;
+
+	while (i < v->n_received && v->received[i].node != node)
+		i++;
+	return i;
+}
+
+/* A node without a session has the last places, because its node-id may be forged. */
+static bool precedes(const struct guard_neighbor *a, const struct guard_neighbor *b)
+{
+	return a->in_session != b->in_session ? a->in_session : guard_outranks(&a->rank, &b->rank);
+}
+
+bool guard_neighbor_insert(struct guard_vlan *v, const struct guard_neighbor *h)
+{
+	unsigned i = 0;
+
+	while (i < v->n_received && precedes(&v->received[i], h))
+		i++;
+	if (i == GUARD_RECEIVED_MAX)
+		return false;
+	if (v->n_received == GUARD_RECEIVED_MAX)
+		v->n_received--;
+	memmove(&v->received[i + 1], &v->received[i], (v->n_received - i) * sizeof(v->received[0]));
+	v->n_received++;
+	v->received[i] = *h;
+	return true;
+}
+
+bool guard_neighbor_is_overtaken(const struct guard_neighbor *h, const struct guard_frame *f)
+{
+	return h->incarnation == f->incarnation && h->sequence > f->sequence &&
+	       h->sequence - f->sequence < GUARD_WINDOW;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Contents of the latency database for latdb.c and latdb_own.c. Control thread.
+ */
+#pragma once
+
+#include <assert.h>
+
+#include "base/defs.h"
+#include "state/latency/latdb.h"
+
+static_assert(sizeof(struct cell) == 16, "a cell is 16 bytes");
+
+#define ROW_GROWTH 16
+static_assert(ROW_GROWTH % LEAST_MULTIPLE == 0, "the array has whole blocks");
+
+struct row {
+	struct cell *cell; /* indexed by the slot of the far end */
+	uint32_t *least;   /* indexed like cell; see latdb_least() */
+	uint32_t n_cells, n_least;
+	uint32_t seq; /* last complete sequence */
+	uint64_t incarnation;
+	bool lacks; /* the row named a link to a node unknown here */
+	/* State of the sequence that is being received, or was last received. */
+	struct {
+		uint32_t seq, base;
+		uint16_t parts;
+		uint64_t mask; /* received parts; 0: no sequence is being received */
+		uint8_t *seen; /* bitmap of slots named by a complete row; NULL otherwise */
+		uint32_t n_seen;
+	} in;
+};
+static_assert(MSG_PARTS_MAX <= 64, "one bit per part");
+
+struct latdb {
+	struct row *row; /* indexed by slot; [SLOT_SELF] is the own row */
+	uint32_t n_rows;
+	/* Own row: sequence of the last change of each cell; one above the row's sequence: not
+	 * announced yet. */
+	uint32_t *changed_at;
+	uint32_t n_changed_at;
+	uint32_t n_dirty;
+	/* State of the current announcement: message of each cell, indexed by slot. */
+	bool out_whole;
+	uint32_t out_base;
+	uint8_t *out_part;
+	uint32_t n_out_part, out_parts;
+};
+#define PART_NONE 0xff /* the cell is not sent */
+static_assert(MSG_PARTS_MAX < PART_NONE, "a part fits into a byte");
+
+/* Grows an array with elements of `size` bytes to `want` elements; new elements are zero. */
+void *latdb_grow(void *array, uint32_t *n, uint32_t want, size_t size);
+struct row *latdb_row_at(struct latdb *db, uint16_t from);
+struct cell *latdb_cell_at(struct row *r, uint16_t to);
+
+static inline struct cell cell_of(const struct lat_entry *e)
+{
+	return (struct cell){
+		.rtt_up = min_of(e->rtt_us, CELL_US_MAX) | (e->up ? CELL_UP : 0) |
+			  (e->up && e->silent ? CELL_SILENT : 0),
+		.long_term_us = min_of(e->long_term_us, CELL_US_MAX),
+		.var_us = min_of(e->var_us, CELL_US_MAX),
+		.loss_pm = e->loss_pm,
+		.mtu = e->mtu,
+	};
+}
+
+static inline bool cell_is_up(struct cell c)
+{
+	return c.rtt_up & CELL_UP;
+}
+
+/* Writes a cell that latdb_cell_at() has made. */
+static inline void latdb_put(struct row *r, uint32_t to, struct cell c)
+{
+	r->cell[to] = c;
+	r->least[to] = cell_is_up(c) ? min_of(c.rtt_up & CELL_US_MAX, c.long_term_us) : LEAST_DOWN;
+}
+
+static inline bool cell_is_known(struct cell c)
+{
+	return c.rtt_up || c.var_us || c.loss_pm || c.mtu;
+}
+
+static inline bool cell_same(struct cell a, struct cell b)
+{
+	return a.rtt_up == b.rtt_up && a.long_term_us == b.long_term_us && a.var_us == b.var_us &&
+	       a.loss_pm == b.loss_pm && a.mtu == b.mtu;
+}
+
+/* Returns true if a change of the cell may change a computed path. A link that is and stays down
+ * changes none. */
+static inline bool cell_moves_paths(struct cell before, struct cell after)
+{
+	return (cell_is_up(before) || cell_is_up(after)) && !cell_same(before, after);
+}
+
+static inline bool is_dirty(const struct latdb *db, uint16_t to)
+{
+	return to < db->n_changed_at && db->changed_at[to] == latdb_row_seq(db, SLOT_SELF) + 1;
+}
