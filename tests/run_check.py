@@ -177,7 +177,8 @@ def part_unit(_):
 
 
 def part_python(options):
-    return pytest('python', options) if build('build') else Tally(failed=1)
+    parallel = ['-n', '2', '-p', 'no:rerunfailures']
+    return pytest('python', [*parallel, *options]) if build('build') else Tally(failed=1)
 
 
 def part_netns(options):
