@@ -45,8 +45,8 @@ def test_aside_and_back(near):
     t = Transfer(a, b, b.ip4, up=ENDLESS, down=ENDLESS, pause=.05)
     wait_for(lambda: is_aside(far, t), ASIDE_WITHIN, 'it goes past')
     wait_for(lambda: said(far) == ('bypassed', 1), 20, 'both say so')
-    assert 'goes past leon-accel' in far.node['a'].leonctl('show', 'acceleration', json_output=False)
-    wait_for(lambda: not any(x.show()['connections_followed'] for x in far.accel.values()), 20,
+    assert 'bypasses leon-accel' in far.node['a'].leonctl('show', 'acceleration', json_output=False)
+    wait_for(lambda: not any(x.show()['connections_tracked'] for x in far.accel.values()), 20,
              'it is forgotten')
     far_from(far, 20)
     far.wait_intercepted(within=90)

@@ -518,7 +518,7 @@ WARNINGS = {
     'all that is included is excluded': (
         accelerated(include={'port': '2049'}, exclude={'port': ['443', '2049']}),
         host(),
-        'All of "acceleration include port" is excluded too, so no TCP connection is taken over: '
+        'All of "acceleration include port" is excluded too, so no TCP connection is intercepted: '
         'delete one of the two.',
     ),
     'nothing is done for critical frames': (

@@ -301,7 +301,7 @@ def _accelerate(leon):
     if code != 0:
         # No error: TCP passes without acceleration.
         Warning(
-            f'No TCP connection of {leon["ifname"]} is taken over, since leon-accel does not '
+            f'No TCP connection of {leon["ifname"]} is intercepted, since leon-accel does not '
             f'run: see "show log leon"'
         )
 

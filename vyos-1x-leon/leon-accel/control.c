@@ -51,7 +51,7 @@ static void write_counters(const struct engine *e, struct jsonw *w)
 
 static void show(const struct engine *e, struct jsonw *w)
 {
-	jsonw_u64(w, "connections_followed", e->n_conns);
+	jsonw_u64(w, "connections_tracked", e->n_conns);
 	jsonw_u64(w, "connections_intercepted", e->n_intercepted);
 	jsonw_u64(w, "held_bytes", (uint64_t)e->held);
 	write_counters(e, w);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Shares of the table of followed connections, see share.h.
+ * Shares of the table of tracked connections, see share.h.
  */
 #include "share.h"
 

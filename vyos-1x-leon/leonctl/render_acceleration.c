@@ -103,14 +103,14 @@ static void print_counted(FILE *out, struct jsonr_node *root)
 {
 	struct jsonr_node *n = jsonr_object(root, "counted");
 
-	fprintf(out, "connections     %s taken now, %s followed, %s of frames held\n",
+	fprintf(out, "connections     %s intercepted now, %s tracked, %s of frames held\n",
 		text_number(root, "connections"), text_number(root, "tracked"),
 		text_bytes(root, "held_bytes"));
-	fprintf(out, "counted         %s taken over, %s handed back, %s refused, %s reset\n",
+	fprintf(out, "counted         %s intercepted, %s released, %s refused, %s reset\n",
 		text_number(n, "intercepted"), text_number(n, "released"),
 		text_number(n, "refused"), text_number(n, "reset"));
 	if (value_u64(root, "fast_enough"))
-		fprintf(out, "left alone      %s that would not gain\n",
+		fprintf(out, "fast enough     %s without a benefit\n",
 			text_number(root, "fast_enough"));
 	if (value_u64(n, "queue_full") || value_u64(n, "held_dropped"))
 		fprintf(out, "dropped         %s where the queue to leond was full, %s not held\n",
@@ -118,7 +118,7 @@ static void print_counted(FILE *out, struct jsonr_node *root)
 	print_nonzero(out, n);
 }
 
-/* Nothing of these is followed, and an operator who looks for a connection should know why. */
+/* Connections of these nodes are not tracked, which an operator should know. */
 static void print_bypassed(FILE *out, struct jsonr_node *list)
 {
 	unsigned n = 0;
@@ -126,7 +126,7 @@ static void print_bypassed(FILE *out, struct jsonr_node *list)
 	for (size_t i = 0; i < jsonr_len(list); i++)
 		n += strcmp(text_str(jsonr_at(list, i), "tcp"), "bypassed") == 0;
 	if (n)
-		fprintf(out, "aside           TCP with near nodes (%u) goes past leon-accel\n", n);
+		fprintf(out, "bypassed        TCP with near nodes (%u) bypasses leon-accel\n", n);
 }
 
 static void print_nodes(FILE *out, struct jsonr_node *list)
@@ -167,19 +167,19 @@ static bool print_state(FILE *out, struct jsonr_node *root)
 	const char *state = text_str(root, "state");
 
 	if (strcmp(state, "off") == 0) {
-		fputs("No TCP connection is taken over: acceleration is not configured.\n", out);
+		fputs("No TCP connection is intercepted: acceleration is not configured.\n", out);
 		return false;
 	}
 	if (strcmp(state, "running") == 0)
 		return true;
 	if (!value_bool(root, "installed")) {
-		fputs("leon-accel is not installed, so no TCP connection is taken over: install "
+		fputs("leon-accel is not installed, so no TCP connection is intercepted: install "
 		      "the package leon-accel.\n",
 		      out);
 		return false;
 	}
 	fprintf(out,
-		"leon-accel is not here, so no TCP connection is taken over; its unit is "
+		"leon-accel does not run, so no TCP connection is intercepted; its unit is "
 		"leon-accel@%s.\n",
 		text_str(root, "interface"));
 	return false;
@@ -189,7 +189,8 @@ int render_acceleration(struct jsonr_node *root, FILE *out)
 {
 	if (!print_state(out, root))
 		return 0;
-	fprintf(out, "taken over are connections of at least %s segments to nodes of %s and more\n",
+	fprintf(out,
+		"intercepted are connections of at least %s segments to nodes of %s and more\n",
 		text_number(root, "minimum_segments"), text_us(root, "threshold_us"));
 	print_counted(out, root);
 	print_bypassed(out, jsonr_array(root, "nodes"));
@@ -241,7 +242,7 @@ int render_acceleration_connections(struct jsonr_node *root, FILE *out)
 	if (table_rows(t))
 		table_print(t, out);
 	else
-		fputs("No TCP connection is followed.\n", out);
+		fputs("No TCP connection is tracked.\n", out);
 	if (value_u64(root, "omitted"))
 		fprintf(out, "and %s more\n", text_number(root, "omitted"));
 	table_free(t);

@@ -55,7 +55,7 @@ int render_reload(struct jsonr_node *root, FILE *out)
 
 int render_reset_acceleration(struct jsonr_node *root, FILE *out)
 {
-	fprintf(out, "%s: %s TCP connections are handed back to their hosts\n",
+	fprintf(out, "%s: %s TCP connections are released to their hosts\n",
 		text_str(root, "interface"), text_number(root, "connections"));
 	return 0;
 }

@@ -45,7 +45,7 @@ enum accel_notify {
 	ACCEL_NOTIFY_HERE = 1, /* leon-accel: version; hand me the queues */
 	ACCEL_NOTIFY_SETUP,    /* who this is; one descriptor for each queue comes with it */
 	ACCEL_NOTIFY_NODE,     /* what is known of a node, said each second and when it changes */
-	/* which connections are taken over, said first and when it changes */
+	/* which connections are intercepted, said first and when it changes */
 	ACCEL_NOTIFY_SETTINGS,
 	ACCEL_NOTIFY_MOVED, /* a host is behind another node now; the last ones are said first */
 	ACCEL_NOTIFY_END,

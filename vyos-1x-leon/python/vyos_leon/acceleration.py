@@ -71,7 +71,7 @@ def something_is_left(config, _):
         if wanted and wanted <= set(_listed(config, 'exclude', what)):
             yield (
                 f'All of "acceleration include {what}" is excluded too, so no TCP connection '
-                f'is taken over: delete one of the two.'
+                f'is intercepted: delete one of the two.'
             )
 
 

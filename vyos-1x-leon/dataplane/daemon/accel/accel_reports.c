@@ -198,8 +198,8 @@ static void report_counts(struct leond *d, const struct accel_node *n, const str
 		uint64_t n;
 		const char *done;
 	} news[] = {
-		{ EV_TCP_INTERCEPTED, n->intercepted - was->intercepted, "taken over" },
-		{ EV_TCP_RELEASED, n->returned - was->returned, "handed back" },
+		{ EV_TCP_INTERCEPTED, n->intercepted - was->intercepted, "intercepted" },
+		{ EV_TCP_RELEASED, n->returned - was->returned, "released" },
 		{ EV_TCP_REFUSED, n->refused - was->refused, "refused" },
 		{ EV_TCP_RESET, n->reset - was->reset, "reset" },
 	};
@@ -210,7 +210,8 @@ static void report_counts(struct leond *d, const struct accel_node *n, const str
 					     .value = news[i].n };
 
 		if (news[i].n)
-			report_event(d, &facts, "%llu TCP %s to hosts at node %s %s, %u taken now",
+			report_event(d, &facts,
+				     "%llu TCP %s to hosts at node %s %s, %u intercepted now",
 				     (unsigned long long)news[i].n, plural(news[i].n), who,
 				     news[i].done, n->intercepted_now);
 	}

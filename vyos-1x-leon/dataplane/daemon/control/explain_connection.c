@@ -86,7 +86,7 @@ enum command_result explain_connection(struct command *c)
 	if (!c->d->conf->acceleration)
 		return command_refuse(c, "acceleration is not configured");
 	if (!accel_reports_totals(c->d))
-		return command_refuse(c, "leon-accel is not here: no connection is followed");
+		return command_refuse(c, "leon-accel does not run: no connection is tracked");
 	write_endpoints(c->w, ep);
 	if (pass_on(c, ep) < 0)
 		return command_refuse(c, "leon-accel cannot be asked now: try again");

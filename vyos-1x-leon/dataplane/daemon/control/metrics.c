@@ -305,7 +305,7 @@ static void put_accelerator(struct out *o, const struct accel_totals *t)
 		     "1 where there is a carrier to the accelerator of the node.",
 		     accelerator_reached);
 	put_per_node(o, "accel_bypassed", "gauge",
-		     "1 where TCP to and from the node, which is near, goes past leon-accel.",
+		     "1 where TCP to and from the node, which is near, bypasses leon-accel.",
 		     accelerator_bypassed);
 }
 

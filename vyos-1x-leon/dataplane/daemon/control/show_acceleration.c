@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show acceleration`, `show acceleration connections` and `reset acceleration`: what leon-accel
- * says of the connections that it took over. It is asked for single ones, so that these commands
- * wait for its pages. Control thread.
+ * `show acceleration`, `show acceleration connections` and `reset acceleration`: the reports of
+ * leon-accel about its connections. The list of connections waits for the pages of leon-accel.
+ * Control thread.
  */
 #include <stdlib.h>
 
@@ -227,7 +227,7 @@ static void on_answer(void *arg, enum accel_answer answer, const struct accel_co
 
 	if (answer == ACCEL_ANSWER_NONE) {
 		free(l);
-		command_finish(c, command_refuse(c, "leon-accel went away, or does not answer: "
+		command_finish(c, command_refuse(c, "leon-accel has ended, or does not answer: "
 						    "see `show events`"));
 		return;
 	}
@@ -251,7 +251,7 @@ enum command_result show_acceleration_connections(struct command *c)
 	write_state(c);
 	jsonw_array(c->w, "connections");
 	if (!accel_reports_totals(c->d)) {
-		/* There is nobody to ask, and nothing is taken. */
+		/* Without leon-accel, no connection is intercepted. */
 		jsonw_end(c->w);
 		jsonw_u64(c->w, "omitted", 0);
 		free(l);
@@ -270,7 +270,7 @@ enum command_result reset_acceleration(struct command *c)
 	if (!c->d->conf->acceleration)
 		return command_refuse(c, "acceleration is not configured");
 	if (!t || !accel_reports_release(c->d))
-		return command_refuse(c, "leon-accel is not here: no connection is taken");
+		return command_refuse(c, "leon-accel does not run: no connection is intercepted");
 	jsonw_u64(c->w, "connections", t->intercepted_now);
 	return CMD_DONE;
 }
