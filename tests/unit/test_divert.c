@@ -451,14 +451,13 @@ static void a_super_frame_of_the_segment_counts_its_segments(void **state)
 	assert_int_equal(fx_all_drops(&fx), 0);
 }
 
-/* The queue holds some messages of 24 kB, but not all. */
-static void a_full_queue_loses_and_counts_all(void **state)
+/* The queue holds some messages of 24 kB, but not all. Returns the number of sent frames. */
+static unsigned fill_queue(void)
 {
 	struct gr_spec s = tcp(6);
 	unsigned sent = 0;
 	int some = 128 << 10;
 
-	(void)state;
 	assert_int_equal(setsockopt(pair[1], SOL_SOCKET, SO_SNDBUF, &some, sizeof(some)), 0);
 	while (!fx_drops(&fx, DROP_accel_queue_full)) {
 		assert_true(sent < 100 * SEGMENTS);
@@ -467,9 +466,38 @@ static void a_full_queue_loses_and_counts_all(void **state)
 		batch(1, LEON_ACCEL, &s, SEGMENTS);
 		sent += SEGMENTS;
 	}
+	return sent;
+}
+
+static void a_full_queue_loses_and_counts_all(void **state)
+{
+	unsigned sent = fill_queue();
+
+	(void)state;
 	assert_true(fx_count(&fx, CNT_accel_in) > 0);
 	assert_int_equal(fx_count(&fx, CNT_accel_in), sent - SEGMENTS);
 	assert_int_equal(fx_drops(&fx, DROP_accel_queue_full), SEGMENTS);
+}
+
+/* A frame of a host that finds the queue full goes to its node as an ordinary frame, and is not
+ * lost. */
+static void a_full_queue_sheds_frames_of_hosts(void **state)
+{
+	struct gr_spec s = tcp(4);
+	uint64_t before;
+	struct datagram d;
+
+	(void)state;
+	batch(1, LEON_FRAME, &s, 1);
+	assert_int_equal(taken(ACCEL_NODE, 1), 1);
+	fdb_learn(fx.fdb, 0, fx_mac(2), 1, 1);
+	fill_queue();
+	before = fx_drops(&fx, DROP_accel_queue_full);
+	assert_true(fx_host_sends(&fx, message + ACCEL_QUEUE_HDR, message_len - ACCEL_QUEUE_HDR));
+	assert_true(fx_node_gets(&fx, 1, &d));
+	assert_int_equal(d.h.kind, LEON_FRAME);
+	assert_int_equal(fx_count(&fx, CNT_accel_shed), 1);
+	assert_int_equal(fx_drops(&fx, DROP_accel_queue_full), before);
 }
 
 int main(void)
@@ -496,6 +524,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_super_frame_of_the_segment_counts_its_segments,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_full_queue_loses_and_counts_all, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_full_queue_sheds_frames_of_hosts, setup,
+						teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

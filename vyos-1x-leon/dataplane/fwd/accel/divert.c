@@ -75,7 +75,7 @@ static void notify_super(struct virtio_net_hdr *h, const struct frame *f)
 	h->hdr_len = (uint16_t)(f->v.l4_offset + TCP_HDR_LEN);
 }
 
-static void hand_over_of_tap(struct worker *w, const struct frame *f, uint16_t slot)
+static bool hand_over_of_tap(struct worker *w, const struct frame *f, uint16_t slot)
 {
 	struct virtio_net_hdr h = { 0 };
 
@@ -83,21 +83,30 @@ static void hand_over_of_tap(struct worker *w, const struct frame *f, uint16_t s
 		notify_super(&h, f);
 	if (f->partial || f->gso != FRAME_PLAIN)
 		notify_partial(&h, &f->v, f->len);
-	handover_now(w, ACCEL_LAN, w->snap->node[slot].id, &h, f);
+	return handover_now(w, ACCEL_LAN, w->snap->node[slot].id, &h, f);
 }
 
+/*
+ * A full queue sheds the frame to its node as an ordinary frame. The accelerator of the node drops
+ * the frames of intercepted connections, so a plain connection is served and an intercepted one
+ * loses a frame. The queue sheds nothing towards the LAN. A host that received both these frames
+ * and those of a proxy socket would acknowledge data that the other proxy socket lacks.
+ */
 bool accel_from_tap(struct worker *w, const struct frame *f, uint16_t slot)
 {
 	if (slot == SLOT_NONE || !is_for_it(w, slot, &f->v) || f->gso == FRAME_UNKNOWN_GSO)
 		return false;
-	hand_over_of_tap(w, f, slot);
-	return true;
+	if (likely(hand_over_of_tap(w, f, slot)))
+		return true;
+	count(w, CNT_accel_shed, tso_frames(f));
+	return false;
 }
 
 void accel_sees(struct worker *w, const struct frame *f)
 {
-	if (w->io.accel > 0 && is_whole_tcp(&f->v) && f->gso != FRAME_UNKNOWN_GSO)
-		hand_over_of_tap(w, f, SLOT_SELF);
+	if (w->io.accel > 0 && is_whole_tcp(&f->v) && f->gso != FRAME_UNKNOWN_GSO &&
+	    !hand_over_of_tap(w, f, SLOT_SELF))
+		drop_many(w, DROP_accel_queue_full, tso_frames(f));
 }
 
 bool accel_from_node(struct worker *w, uint16_t slot, const struct delivery *d,

@@ -25,8 +25,8 @@ struct accel_rx {
 void accel_rx_init(struct accel_rx *rx);
 void accel_rx_fini(struct accel_rx *rx);
 
-/* A frame from the TAP for the node of a slot. Returns true if the frame was diverted, or lost to a
- * full queue. */
+/* A frame from the TAP for the node of a slot. Returns true if the frame was diverted, false for
+ * an ordinary frame and if the queue is full. */
 bool accel_from_tap(struct worker *w, const struct frame *f, uint16_t slot);
 /* A frame from the TAP for a host of the same LAN, which is not forwarded. The frame may belong to
  * an intercepted connection of a host that moved here. */

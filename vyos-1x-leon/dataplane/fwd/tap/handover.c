@@ -15,8 +15,8 @@
 
 _Static_assert(ACCEL_VNET_LEN == sizeof(struct virtio_net_hdr), "vnet header");
 
-/* Sends a message; iov[0] is free for the headers, and n includes it. Returns false and counts a
- * loss. */
+/* Sends a message; iov[0] is free for the headers, and n includes it. Returns false if the queue is
+ * full. */
 static bool send_message(struct worker *w, enum accel_where where, node_id_t node,
 			 const struct virtio_net_hdr *vnet, struct iovec *iov, size_t n,
 			 unsigned frames)
@@ -27,10 +27,8 @@ static bool send_message(struct worker *w, enum accel_where where, node_id_t nod
 	accel_queue_put(header, where, node);
 	memcpy(header + ACCEL_QUEUE_HDR, vnet, ACCEL_VNET_LEN);
 	iov[0] = (struct iovec){ header, sizeof(header) };
-	if (unlikely(sendmsg(w->io.accel, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)) {
-		drop_many(w, DROP_accel_queue_full, frames);
+	if (unlikely(sendmsg(w->io.accel, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0))
 		return false;
-	}
 	count(w, CNT_accel_in, frames);
 	return true;
 }
@@ -45,6 +43,8 @@ static void send_unit(struct worker *w, unsigned i)
 
 	if (send_message(w, h->where, h->node, &vnet, iov, n + 1, frames))
 		count(w, CNT_accel_in_super, frames > 1);
+	else
+		drop_many(w, DROP_accel_queue_full, frames);
 }
 
 void handover_flush(struct worker *w)
@@ -56,14 +56,14 @@ void handover_flush(struct worker *w)
 	coalesce_reset(batch);
 }
 
-void handover_now(struct worker *w, enum accel_where where, node_id_t node,
+bool handover_now(struct worker *w, enum accel_where where, node_id_t node,
 		  const struct virtio_net_hdr *vnet, const struct frame *f)
 {
 	struct iovec iov[] = { { 0 }, { f->data, f->len } };
 
 	if (handover_waits(&w->handover))
 		handover_flush(w);
-	send_message(w, where, node, vnet, iov, array_size(iov), tso_frames(f));
+	return send_message(w, where, node, vnet, iov, array_size(iov), tso_frames(f));
 }
 
 void handover_add(struct worker *w, enum accel_where where, node_id_t node,

@@ -24,8 +24,9 @@ static inline bool handover_waits(const struct handover *h)
 	return h->batch.n_units != 0;
 }
 
-/* Sends one message after the collected ones: a frame or super-frame with its vnet header. */
-void handover_now(struct worker *w, enum accel_where where, node_id_t node,
+/* Sends one message after the collected ones: a frame or super-frame with its vnet header. Returns
+ * false if the queue is full. */
+bool handover_now(struct worker *w, enum accel_where where, node_id_t node,
 		  const struct virtio_net_hdr *vnet, const struct frame *f);
 /* Adds a frame with the view v; flushes first if the batch is full or has another source. */
 void handover_add(struct worker *w, enum accel_where where, node_id_t node,
