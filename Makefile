@@ -22,7 +22,7 @@ export LEON_BUILD := $(CURDIR)/build
 	check-packaging check-clang check-observability check-fresh check-ipsec check-vm check-vm-accel check-vm-units check-units \
 	check-cuts check-image check-image-vyos check-image-arm check-deploy check-release check-mixed \
 	bench bench-line eval eval-accel deb deb-cross \
-	image image-arm image-vyos release lint format fuzz fuzz-long fuzz-coverage prove soak soak-accel clean help
+	image image-arm image-vyos release lint format fuzz fuzz-long fuzz-coverage prove soak soak-accel soak-kills clean help
 
 all: build/build.ninja ## build leond and leonctl into build/
 	ninja -C build
@@ -199,6 +199,11 @@ soak-accel: ## acceleration: taken over and given back at random for ACCEL_MINUT
 	ninja -C build-asan
 	ACCEL_MINUTES=$(or $(ACCEL_MINUTES),30) LEON_BUILD=$(CURDIR)/build-asan $(PYTHON) -B -m pytest \
 		-p no:cacheprovider -s $(PYTEST_ARGS) tests/accel/test_accel_cycles.py
+
+soak-kills: all ## acceleration: ACCEL_KILLS (1000) kills at random, compares what arrived: half an hour
+	.ci/deps check
+	ACCEL_KILLS=$(or $(ACCEL_KILLS),1000) $(PYTHON) -B -m pytest -p no:cacheprovider -s $(PYTEST_ARGS) \
+		tests/accel/test_accel_kills.py
 
 clean: ## remove everything that was built
 	rm -rf build build-asan build-tsan build-fuzz build-coverage build-clang-*

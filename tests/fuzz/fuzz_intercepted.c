@@ -83,11 +83,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	while ((one = intercepted_before(t, n)) != NULL) {
 		check_one(one);
 		copy = *one;
-		if (++n > INTERCEPTED_MAX)
+		if (++n > INTERCEPTED_PLACES)
 			abort();
 	}
 	for (unsigned i = n; i > 0; i--)
-		intercepted_forget_before(t, i / 2);
+		intercepted_drop(t, intercepted_own_before(t, i / 2));
 	if (intercepted_before(t, 0))
 		abort();
 	at = n ? intercepted_put(t, &copy) : -1;

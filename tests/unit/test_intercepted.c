@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The file of intercepted connections: the next process reads the entries of the previous one,
- * once. */
+/* The file of intercepted connections: the next process reads the entries of previous ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +58,7 @@ static int put(struct intercepted_file *t, uint16_t port)
 	return intercepted_put(t, &one);
 }
 
-static void what_is_left_is_found_once(void **state)
+static void what_is_left_is_found_until_it_is_reset(void **state)
 {
 	struct intercepted_file *t = opened(path);
 	int second;
@@ -77,9 +76,20 @@ static void what_is_left_is_found_once(void **state)
 	assert_int_equal(intercepted_before(t, 1)->key.near_port, 3);
 	assert_int_equal(intercepted_before(t, 1)->near_start, 1003);
 	assert_null(intercepted_before(t, 2));
-	intercepted_forget_before(t, 0);
+	intercepted_drop(t, intercepted_own_before(t, 0));
 	assert_int_equal(intercepted_before(t, 0)->key.near_port, 3);
-	intercepted_forget_before(t, 0);
+	intercepted_close(t); /* killed before it has reset the second one */
+
+	t = opened(path);
+	assert_int_equal(intercepted_before(t, 0)->key.near_port, 3);
+	second = intercepted_own_before(t, 0);
+	assert_null(intercepted_before(t, 0));
+	assert_true(put(t, 4) != second);
+	intercepted_close(t); /* killed before the host has answered */
+
+	t = opened(path);
+	for (unsigned i = 0; i < 2; i++)
+		intercepted_drop(t, intercepted_own_before(t, 0));
 	assert_null(intercepted_before(t, 0));
 	intercepted_close(t);
 
@@ -93,7 +103,7 @@ static void a_full_table_says_so_and_room_comes_back(void **state)
 	struct intercepted_file *t = opened(NULL);
 
 	(void)state;
-	for (unsigned i = 0; i < INTERCEPTED_MAX; i++)
+	for (unsigned i = 0; i < INTERCEPTED_PLACES; i++)
 		assert_int_equal(put(t, (uint16_t)i), i);
 	assert_int_equal(put(t, 1), -1);
 	intercepted_drop(t, -1);
@@ -127,6 +137,7 @@ static void what_is_not_of_it_is_not_read(void **state)
 		intercepted_close(t);
 		t = opened(path);
 		assert_int_equal(intercepted_before(t, 0)->key.near_port, 9);
+		intercepted_drop(t, intercepted_own_before(t, 0));
 		intercepted_close(t);
 	}
 }
@@ -169,7 +180,7 @@ static void a_path_that_is_no_file_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_left_is_found_once),
+		cmocka_unit_test(what_is_left_is_found_until_it_is_reset),
 		cmocka_unit_test(a_full_table_says_so_and_room_comes_back),
 		cmocka_unit_test(what_is_not_of_it_is_not_read),
 		cmocka_unit_test(what_makes_no_sense_is_left_out),

@@ -115,6 +115,7 @@ static void remember(struct conn *c)
 				       .near_start = f->near_start,
 				       .far_start = f->far_start };
 
+	intercepted_drop(c->e->intercepted, c->socket.file_index);
 	c->socket.file_index = intercepted_put(c->e->intercepted, &one);
 }
 

@@ -321,9 +321,11 @@ void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_fra
 
 /* --- connections of the previous process --- */
 
-/* An entry waits until leond is connected and the node is known. */
-static bool quench(struct engine *e, const struct intercepted_one *one, mono_t now)
+/* An entry waits until leond is connected and the node is known. Its place in the file is then of
+ * the connection. */
+static bool quench(struct engine *e, unsigned i, mono_t now)
 {
+	const struct intercepted_one *one = intercepted_before(e->intercepted, i);
 	struct accel_peer *p = peer_find(e, one->node);
 	struct accel_key k = conn_key_from(&one->key, false);
 	unsigned hash;
@@ -334,21 +336,31 @@ static bool quench(struct engine *e, const struct intercepted_one *one, mono_t n
 	c = find(e, &k, &hash);
 	if (!c)
 		c = add(e, p, &k, hash, now);
-	if (c->flow.state == FLOW_PLAIN)
+	if (c->flow.state == FLOW_PLAIN && c->socket.file_index < 0) {
 		conn_quench(c, one, now);
+		c->socket.file_index = intercepted_own_before(e->intercepted, i);
+	} else {
+		intercepted_drop(e->intercepted, intercepted_own_before(e->intercepted, i));
+	}
 	return true;
 }
 
 static void quench_all(struct engine *e, mono_t now)
 {
-	const struct intercepted_one *one;
 	unsigned i = 0;
 
-	while ((one = intercepted_before(e->intercepted, i)) != NULL)
-		if (quench(e, one, now))
-			intercepted_forget_before(e->intercepted, i);
-		else
+	while (intercepted_before(e->intercepted, i))
+		if (!quench(e, i, now))
 			i++;
+}
+
+/* The host was asked often enough, or its addresses have a new connection. */
+static void forget_quenched(struct conn *c)
+{
+	if (c->socket.fd >= 0 || (c->ask.left && c->flow.state == FLOW_CLOSED))
+		return;
+	intercepted_drop(c->e->intercepted, c->socket.file_index);
+	c->socket.file_index = -1;
 }
 
 /* --- timers --- */
@@ -403,6 +415,7 @@ void conns_second(struct engine *e, mono_t now)
 			c->ask.left--;
 			conn_probe_reset(c);
 		}
+		forget_quenched(c);
 		if (c->away.host_probes && !is_intercepted(c)) {
 			c->away.host_probes--;
 			here_find_hosts(c);

@@ -24,13 +24,13 @@ struct intercepted_place {
 
 struct table {
 	uint32_t magic, size;
-	struct intercepted_place place[INTERCEPTED_MAX];
+	struct intercepted_place place[INTERCEPTED_PLACES];
 };
 
 struct intercepted_file {
 	struct table *table;
-	unsigned next; /* Start of the search for a free place. */
-	struct intercepted_one *before;
+	unsigned next;			     /* Start of the search for a free place. */
+	unsigned before[INTERCEPTED_PLACES]; /* Places of the previous processes. */
 	unsigned n_before;
 };
 
@@ -43,12 +43,17 @@ static bool is_sane(const struct intercepted_one *one)
 
 static void read_before(struct intercepted_file *t)
 {
-	t->before = x_calloc(INTERCEPTED_MAX, sizeof(*t->before));
 	if (t->table->magic != MAGIC || t->table->size != sizeof(*t->table))
-		return;
-	for (unsigned i = 0; i < INTERCEPTED_MAX; i++)
-		if (t->table->place[i].used && is_sane(&t->table->place[i].one))
-			t->before[t->n_before++] = t->table->place[i].one;
+		memset(t->table, 0, sizeof(*t->table));
+	t->table->magic = MAGIC;
+	t->table->size = sizeof(*t->table);
+	for (unsigned i = 0; i < INTERCEPTED_PLACES; i++) {
+		struct intercepted_place *p = &t->table->place[i];
+
+		p->used = p->used && is_sane(&p->one);
+		if (p->used)
+			t->before[t->n_before++] = i;
+	}
 }
 
 /* Returns the descriptor of a file of the right size, or -errno. */
@@ -87,9 +92,6 @@ int intercepted_open(struct intercepted_file **out, const char *path)
 	}
 	t->table = map;
 	read_before(t);
-	memset(t->table, 0, sizeof(*t->table));
-	t->table->magic = MAGIC;
-	t->table->size = sizeof(*t->table);
 	return 0;
 }
 
@@ -98,14 +100,13 @@ void intercepted_close(struct intercepted_file *t)
 	if (!t)
 		return;
 	munmap(t->table, sizeof(*t->table));
-	free(t->before);
 	free(t);
 }
 
 int intercepted_put(struct intercepted_file *t, const struct intercepted_one *one)
 {
-	for (unsigned i = 0; i < INTERCEPTED_MAX; i++) {
-		unsigned at = (t->next + i) % INTERCEPTED_MAX;
+	for (unsigned i = 0; i < INTERCEPTED_PLACES; i++) {
+		unsigned at = (t->next + i) % INTERCEPTED_PLACES;
 
 		if (t->table->place[at].used)
 			continue;
@@ -125,10 +126,13 @@ void intercepted_drop(struct intercepted_file *t, int at)
 
 const struct intercepted_one *intercepted_before(const struct intercepted_file *t, unsigned i)
 {
-	return i < t->n_before ? &t->before[i] : NULL;
+	return i < t->n_before ? &t->table->place[t->before[i]].one : NULL;
 }
 
-void intercepted_forget_before(struct intercepted_file *t, unsigned i)
+int intercepted_own_before(struct intercepted_file *t, unsigned i)
 {
+	unsigned at = t->before[i];
+
 	t->before[i] = t->before[--t->n_before];
+	return (int)at;
 }
