@@ -500,6 +500,31 @@ static void a_full_queue_sheds_frames_of_hosts(void **state)
 	assert_int_equal(fx_drops(&fx, DROP_accel_queue_full), before);
 }
 
+/* A flood of frames of hosts leaves room for the packets of inter-proxy connections. */
+static void hosts_do_not_fill_the_queue(void **state)
+{
+	struct gr_spec s = tcp(4), carrier = tcp(6);
+	int all = ACCEL_QUEUE_BYTES;
+	uint64_t lost, passed;
+
+	(void)state;
+	if (setsockopt(pair[1], SOL_SOCKET, SO_SNDBUFFORCE, &all, sizeof(all)) < 0)
+		skip();
+	for (unsigned i = 0; !fx_drops(&fx, DROP_accel_queue_full); i++) {
+		assert_true(i < 10000);
+		used = 0;
+		gr_reset(&g);
+		batch(1, LEON_FRAME, &s, SEGMENTS);
+	}
+	lost = fx_drops(&fx, DROP_accel_queue_full);
+	passed = fx_count(&fx, CNT_accel_in);
+	used = 0;
+	gr_reset(&g);
+	batch(1, LEON_ACCEL, &carrier, SEGMENTS);
+	assert_int_equal(fx_drops(&fx, DROP_accel_queue_full), lost);
+	assert_int_equal(fx_count(&fx, CNT_accel_in), passed + SEGMENTS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -524,6 +549,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_super_frame_of_the_segment_counts_its_segments,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_full_queue_loses_and_counts_all, setup, teardown),
+		cmocka_unit_test_setup_teardown(hosts_do_not_fill_the_queue, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_full_queue_sheds_frames_of_hosts, setup,
 						teardown),
 	};

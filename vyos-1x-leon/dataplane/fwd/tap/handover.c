@@ -4,7 +4,9 @@
  */
 #include "fwd/tap/handover.h"
 
+#include <linux/sockios.h>
 #include <linux/virtio_net.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -14,6 +16,16 @@
 #include "fwd/worker.h"
 
 _Static_assert(ACCEL_VNET_LEN == sizeof(struct virtio_net_hdr), "vnet header");
+
+/* Frames of hosts fill a half of the queue. In the other half, the packets of inter-proxy
+ * connections are not lost to these frames, so an overload does not end the connections. */
+static bool has_room(const struct worker *w, enum accel_where where)
+{
+	int queued = 0;
+
+	return where == ACCEL_PEER || ioctl(w->io.accel, SIOCOUTQ, &queued) < 0 ||
+	       queued < ACCEL_QUEUE_BYTES / 2;
+}
 
 /* Sends a message; iov[0] is free for the headers, and n includes it. Returns false if the queue is
  * full. */
@@ -27,7 +39,8 @@ static bool send_message(struct worker *w, enum accel_where where, node_id_t nod
 	accel_queue_put(header, where, node);
 	memcpy(header + ACCEL_QUEUE_HDR, vnet, ACCEL_VNET_LEN);
 	iov[0] = (struct iovec){ header, sizeof(header) };
-	if (unlikely(sendmsg(w->io.accel, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0))
+	if (unlikely(!has_room(w, where) ||
+		     sendmsg(w->io.accel, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0))
 		return false;
 	count(w, CNT_accel_in, frames);
 	return true;
