@@ -46,7 +46,7 @@ class End:
         self.error = self.wrong = None
         self.confirmed = b''
         self.far_is_done = threading.Event()
-        self.name = f'{s.getsockname()[:2]}'
+        self.name = f'{time.monotonic():.1f} {s.getsockname()[:2]}'
         s.settimeout(HANG_S)
         self.threads = [threading.Thread(target=f, daemon=True) for f in (self.send, self.receive)]
         for t in self.threads:
@@ -197,6 +197,7 @@ def kill(far, dice):
     time.sleep(dice.random() * .4)
     kind = dice.randrange(12)
     names = 'ab' if kind == 0 else dice.choice('ab')
+    print(f'{time.monotonic():.1f} {"leond" if kind == 1 else "leon-accel"} {names}', flush=True)
     if kind == 1:
         far.node[names].kill()
         time.sleep(dice.random())

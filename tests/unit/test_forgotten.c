@@ -130,12 +130,38 @@ static void a_node_is_no_peer_of_itself(void **state)
 	conns_lab_close(&l);
 }
 
+/* leond is gone while the inter-proxy connection ends, so the RST to the host is lost. The host
+ * only waits for data. */
+static void a_host_is_asked_after_the_return_of_leond(void **state)
+{
+	struct conns_lab l;
+	node_id_t node;
+	struct conn *c;
+	int host;
+
+	(void)state;
+	conns_lab_open(&l);
+	c = intercept(&l, &host);
+	l.e.n_queues = 0;
+	flow_reset(&c->flow, false, l.now);
+	after_s(&l, 20);
+	assert_int_equal(conns_lab_sent(&l, &node), 0);
+	l.e.n_queues = 1;
+	after_s(&l, 1);
+	assert_int_equal(conns_lab_sent(&l, &node), 1);
+	after_s(&l, 20);
+	assert_int_equal(conns_lab_sent(&l, &node), 4);
+	close(host);
+	conns_lab_close(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_host_that_left_is_not_awaited_for_ever),
 		cmocka_unit_test(data_of_an_unknown_stream_is_refused),
 		cmocka_unit_test(a_node_is_no_peer_of_itself),
+		cmocka_unit_test(a_host_is_asked_after_the_return_of_leond),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

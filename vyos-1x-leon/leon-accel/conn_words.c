@@ -111,8 +111,8 @@ void conn_end_by_reset(struct conn *c, int fd)
 	/* Both hosts may be past the number, because both also exchange frames directly. A host
 	 * answers with the present number. */
 	c->ask.both = c->away.far_at;
-	if (c->ask.both)
-		c->ask.left = 2 * ASKS;
+	/* The segments may be lost, and a host that only waits would not notice. */
+	c->ask.left = c->ask.both ? 2 * ASKS : ASKS;
 	if (fd >= 0)
 		proxy_sock_reset(fd);
 }

@@ -411,7 +411,7 @@ void conns_second(struct engine *e, mono_t now)
 		if (c->flow.state == FLOW_PLAIN)
 			e->plain[eligibility(c, now)]++;
 		e->undelivered += conn_undelivered(c);
-		if (c->ask.left && c->flow.state == FLOW_CLOSED) {
+		if (c->ask.left && c->flow.state == FLOW_CLOSED && e->n_queues) {
 			c->ask.left--;
 			conn_probe_reset(c);
 		}
