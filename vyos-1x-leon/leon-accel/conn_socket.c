@@ -166,6 +166,8 @@ int conn_open_proxy_sock(struct conn *c, conn_event_fn on_socket)
 	c->socket.started = false;
 	c->socket.watched = 0;
 	c->socket.made = loop_now(c->e->loop);
+	/* From now on the other node may start, also while the next process of this node does. */
+	remember(c);
 	return 0;
 }
 
@@ -189,7 +191,6 @@ bool conn_start_proxy_sock(struct conn *c)
 		log_error("accel", "a proxy socket does not start: %s", strerror(-rc));
 	log_info("accel", "taken stream=%u peer_window=%u scales=%u/%u mss=%u held=%u", c->bound,
 		 s.window, s.near_scale, s.far_scale, s.mss, f->hold.n);
-	remember(c);
 	c->socket.started = true;
 	c->benefit_at = loop_now(c->e->loop);
 	c->no_benefit = false;

@@ -231,6 +231,9 @@ bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now)
 		flow_from_near(&c->flow, f, now);
 	else
 		flow_from_far(&c->flow, f, now);
+	/* A host with a RST has no connection any more. */
+	if (cf->from_lan && f->t->flags & TCP_RST)
+		c->ask.left = 0;
 	conn_sync_stream(c);
 	consider(c, now);
 	return true;

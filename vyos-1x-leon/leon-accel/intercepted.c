@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Intercepted connections, see intercepted.h: a table in a shared mapping, written at the begin and
- * the end of an interception. Its format depends on machine and version, and a table of another
- * format is ignored.
+ * Intercepted connections, see intercepted.h: a table in a shared mapping, written with the proxy
+ * socket and at the end of an interception. Its format depends on machine and version, and a table
+ * of another format is ignored.
  */
 #include "intercepted.h"
 
