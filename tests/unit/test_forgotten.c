@@ -160,6 +160,38 @@ static void a_host_is_asked_after_the_return_of_leond(void **state)
 	conns_lab_close(&l);
 }
 
+/* The frames of a connection of a killed process led to an offer, before the node was known. */
+static void an_offer_does_not_save_a_lost_connection(void **state)
+{
+	char path[] = "/tmp/leon-taken-XXXXXX";
+	struct intercepted_one one = { .node = FAR_NODE };
+	struct conns_lab l;
+	struct conn *c;
+	int host, fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	conns_lab_open(&l);
+	c = intercept(&l, &host);
+	conn_detach(c);
+	c->flow.state = FLOW_PLAIN;
+	c->flow.stream = 0;
+	one.key = c->flow.key;
+	intercepted_close(l.e.intercepted);
+	assert_int_equal(intercepted_open(&l.e.intercepted, path), 0);
+	assert_true(intercepted_put(l.e.intercepted, &one) >= 0);
+	intercepted_close(l.e.intercepted); /* the process was killed */
+	assert_int_equal(intercepted_open(&l.e.intercepted, path), 0);
+	unlink(path);
+	flow_offer(&c->flow, 1, l.now);
+	after_s(&l, 1);
+	assert_int_equal(c->flow.state, FLOW_CLOSED);
+	assert_true(c->flow.was_reset);
+	close(host);
+	conns_lab_close(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +199,7 @@ int main(void)
 		cmocka_unit_test(data_of_an_unknown_stream_is_refused),
 		cmocka_unit_test(a_node_is_no_peer_of_itself),
 		cmocka_unit_test(a_host_is_asked_after_the_return_of_leond),
+		cmocka_unit_test(an_offer_does_not_save_a_lost_connection),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

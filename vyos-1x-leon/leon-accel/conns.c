@@ -339,6 +339,10 @@ static bool quench(struct engine *e, unsigned i, mono_t now)
 	c = find(e, &k, &hash);
 	if (!c)
 		c = add(e, p, &k, hash, now);
+	/* The hosts have exchanged frames since the start of this process, which may have led to an
+	 * offer. */
+	flow_cancel(&c->flow, now);
+	conn_sync_stream(c);
 	if (c->flow.state == FLOW_PLAIN && c->socket.file_index < 0) {
 		conn_quench(c, one, now);
 		c->socket.file_index = intercepted_own_before(e->intercepted, i);
