@@ -317,7 +317,7 @@ def test_gone_and_back(lab):
     a = net.node['a']
     assert shown(a)['state'] == shown(a, 'connections')['state'] == 'absent'
     assert connections(a) == []
-    with pytest.raises(LeonctlError, match='not here'):
+    with pytest.raises(LeonctlError, match='does not run'):
         a.ctl('reset', 'acceleration')
     assert metric(a, 'accel_up') == 0
     accelerate(net)

@@ -160,6 +160,28 @@ static void a_host_is_asked_after_the_return_of_leond(void **state)
 	conns_lab_close(&l);
 }
 
+/* The process is killed before the host has answered, so the next one repeats the question. */
+static void a_reset_connection_stays_in_the_file(void **state)
+{
+	struct intercepted_one one = { .node = FAR_NODE };
+	struct conns_lab l;
+	struct conn *c;
+	int host;
+
+	(void)state;
+	conns_lab_open(&l);
+	c = intercept(&l, &host);
+	c->socket.file_index = intercepted_put(l.e.intercepted, &one);
+	flow_reset(&c->flow, false, l.now);
+	after_s(&l, 2);
+	assert_int_equal(c->socket.file_index, 0);
+	assert_int_equal(intercepted_put(l.e.intercepted, &one), 1);
+	after_s(&l, 5);
+	assert_int_equal(c->socket.file_index, -1);
+	close(host);
+	conns_lab_close(&l);
+}
+
 /* The frames of a connection of a killed process led to an offer, before the node was known. */
 static void an_offer_does_not_save_a_lost_connection(void **state)
 {
@@ -200,6 +222,7 @@ int main(void)
 		cmocka_unit_test(a_node_is_no_peer_of_itself),
 		cmocka_unit_test(a_host_is_asked_after_the_return_of_leond),
 		cmocka_unit_test(an_offer_does_not_save_a_lost_connection),
+		cmocka_unit_test(a_reset_connection_stays_in_the_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,8 +123,6 @@ void conn_detach(struct conn *c)
 	}
 	c->ended.lingers = c->socket.started = false;
 	c->socket.fd = -1;
-	intercepted_drop(c->e->intercepted, c->socket.file_index);
-	c->socket.file_index = -1;
 	c->e->promised -= (int64_t)c->window.given + (int64_t)c->in.len;
 	fifo_free(&c->in);
 	local_pair_free(c);
@@ -174,6 +172,9 @@ static void give_up(void *arg, struct flow *f, enum flow_end_of how)
 	if (how == FLOW_UNUSED && fd < 0)
 		return;
 	conn_detach(c);
+	/* A reset connection stays in the file until its host was asked. */
+	if (how != FLOW_RESET)
+		conn_unlist(c);
 	if (how == FLOW_RESET) {
 		/* A proxy socket before its start sends no RST, because the host has other
 		 * numbers. */
@@ -319,6 +320,7 @@ static bool end_where_done(struct conn *c)
 		return true;
 	}
 	conn_detach(c);
+	conn_unlist(c);
 	close(fd);
 	flow_closed(&c->flow, loop_now(c->e->loop));
 	return true;

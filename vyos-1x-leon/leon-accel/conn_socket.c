@@ -105,6 +105,12 @@ static void repeat_fin(struct conn *c)
 		tun_write(&lan->tun, no_offload, frame, len, ETH_HDR_LEN);
 }
 
+void conn_unlist(struct conn *c)
+{
+	intercepted_drop(c->e->intercepted, c->socket.file_index);
+	c->socket.file_index = -1;
+}
+
 static void remember(struct conn *c)
 {
 	const struct flow *f = &c->flow;
@@ -115,7 +121,7 @@ static void remember(struct conn *c)
 				       .near_start = f->near_start,
 				       .far_start = f->far_start };
 
-	intercepted_drop(c->e->intercepted, c->socket.file_index);
+	conn_unlist(c);
 	c->socket.file_index = intercepted_put(c->e->intercepted, &one);
 }
 

@@ -90,6 +90,8 @@ struct conn {
 extern const struct flow_ops conn_ops;
 /* Forgets proxy socket and stream. The descriptor stays open. */
 void conn_detach(struct conn *c);
+/* Removes the connection from the file of intercepted.h. */
+void conn_unlist(struct conn *c);
 /* Time without benefit after which the place of a connection is free for another one. */
 #define CONN_NO_BENEFIT_MS 5000
 /* Reports whether an intercepted connection has had no benefit for that time. */

@@ -89,6 +89,7 @@ static void forget(struct conn *c)
 	if (c->socket.fd >= 0)
 		close(c->socket.fd);
 	conn_detach(c);
+	conn_unlist(c);
 	share_remove(peer_share(c->peer), c);
 	HASH_DEL(e->conns, entry);
 	e->n_conns--;
@@ -156,6 +157,7 @@ static void change_peer(struct conn *c, struct accel_peer *p, mono_t now)
 	if (flow_other_node(&c->flow, peer_leads(p)))
 		return;
 	conn_detach(c);
+	conn_unlist(c);
 	flow_fini(&c->flow);
 	flow_init(&c->flow, &conn_ops, c, peer_leads(p), &key, now);
 }
@@ -362,12 +364,10 @@ static void quench_all(struct engine *e, mono_t now)
 }
 
 /* The host was asked often enough, or its addresses have a new connection. */
-static void forget_quenched(struct conn *c)
+static void forget_reset(struct conn *c)
 {
-	if (c->socket.fd >= 0 || (c->ask.left && c->flow.state == FLOW_CLOSED))
-		return;
-	intercepted_drop(c->e->intercepted, c->socket.file_index);
-	c->socket.file_index = -1;
+	if (c->socket.fd < 0 && !(c->ask.left && c->flow.state == FLOW_CLOSED))
+		conn_unlist(c);
 }
 
 /* --- timers --- */
@@ -422,7 +422,7 @@ void conns_second(struct engine *e, mono_t now)
 			c->ask.left--;
 			conn_probe_reset(c);
 		}
-		forget_quenched(c);
+		forget_reset(c);
 		if (c->away.host_probes && !is_intercepted(c)) {
 			c->away.host_probes--;
 			here_find_hosts(c);
