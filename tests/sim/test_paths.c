@@ -692,6 +692,26 @@ static void test_black_hole_during_search(void **state)
 	sim_free(s);
 }
 
+/* Large PINGs were lost while the node restarted, faster than its link counts as down. The search
+ * begins again with the return of the node, not after ten minutes. */
+static void test_restart_during_search(void **state)
+{
+	struct sim *s = sim_new(2, 14);
+
+	(void)state;
+	sim_link(s, 0, 1)->mtu = 1300;
+	sim_boot_all(s);
+	expect_converged(s, 10000);
+	sim_run(s, 30000);
+	assert_true(link_mtu(s, 0, 1) <= 1300);
+	sim_kill(s, 1);
+	sim_link(s, 0, 1)->mtu = 0;
+	sim_boot(s, 1);
+	sim_run(s, 60000);
+	assert_true(link_mtu(s, 0, 1) > 1300);
+	sim_free(s);
+}
+
 /* Less than every size that is assumed to pass. */
 static void test_tiny_mtu(void **state)
 {
@@ -727,6 +747,7 @@ int main(void)
 		cmocka_unit_test(test_maximum_relays_zero_is_direct),
 		cmocka_unit_test(test_path_mtu),
 		cmocka_unit_test(test_black_hole_during_search),
+		cmocka_unit_test(test_restart_during_search),
 		cmocka_unit_test(test_tiny_mtu),
 	};
 

@@ -19,6 +19,7 @@
 #include "proto/admit/eviction.h"
 #include "proto/schedule.h"
 #include "proto/core.h"
+#include "proto/measure/pmtu.h"
 #include "proto/measure/probe.h"
 #include "proto/paths.h"
 #include "proto/peer.h"
@@ -159,6 +160,9 @@ static void took_record(struct overlay *o, struct node *n, bool joined, bool res
 {
 	struct peer *p = peer_of_node(o, n);
 
+	/* Large PINGs that were lost in the restart prove nothing about the path. */
+	if (restarted)
+		pmtu_reset(o, p);
 	if (joined || restarted)
 		overlay_emit(o, was_known ? EV_RETURNED : EV_JOINED, n->id, NODE_ID_NONE, 0, NULL);
 	if (joined) {
