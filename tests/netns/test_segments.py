@@ -3,6 +3,9 @@
 with the VLAN. A segment may have another VLAN at each site. The VLANs are configured here, for any
 kernel; test_vlans.py takes them from the bridge."""
 import os
+import time
+
+import pytest
 
 from lab import PATIENT, line_up, merged, wait_for
 from test_offload import everything
@@ -187,3 +190,23 @@ def test_two_routers_name_the_vlan_of_their_lan(lab):
     trunk.arrives('n1', 10, n0=10, n2=20)
     net.node['n1'].reload(**segment(storage=(10, 70011)))
     wait_for(lambda: len(net.node['n0'].events('segment-mismatch')) == 2, 20, 'and again')
+
+
+@pytest.mark.parametrize('is_known', [True, False], ids=['known', 'unknown'])
+def test_the_first_frames_of_a_vlan(lab, is_known):
+    """The guards of both nodes have listened to a VLAN of the key `vlan` before its first frame.
+    Otherwise the near node listens first, and then the far node."""
+    net = lab(merged(line_up(2), {'config': {'vlan': ['0', '70']}} if is_known else {})).joined()
+    net.settle_hosts('n0', 'n1')
+
+    def is_clear(node):
+        states = {v['vlan']: v['state'] for v in node.statistics()['loop_guard']['vlans']}
+        return states.get(70) == 'clear'
+    if is_known:
+        wait_for(lambda: all(map(is_clear, net.node.values())), 20, 'both have listened')
+    wire = Wire(net)
+    start = time.monotonic()
+    assert wire.once('n0', 70) == is_known
+    wait_for(lambda: wire.once('n0', 70), 20, 'a frame of VLAN 70 passes')
+    print(f'VLAN 70 passes after {time.monotonic() - start:.1f} s')
+    assert all(map(is_clear, net.node.values()))
