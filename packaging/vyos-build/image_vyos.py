@@ -73,15 +73,19 @@ class Builder:
         self.flavors = sorted(path.stem for path in (HERE / 'flavors').glob('*.toml'))
 
     def clone(self, source, folder):
-        """Clones the branch `current`, independent of the present branch of a local directory."""
         if folder.exists():
             shutil.rmtree(folder)
         subprocess.run(['git', 'clone', '-q', source, folder], check=True)
-        subprocess.run(['git', '-C', folder, 'checkout', '-q', '-B', 'current'], check=True)
 
     def prepare(self):
         self.clone(self.options.vyos_build, self.vyos)
         self.clone(self.options.vyos_1x, self.vyos / 'build/vyos-1x')
+        # The programs look up the name of the branch: `rolling`, and `current` before June 2026. A
+        # local directory may be at any branch.
+        branch = tomllib.loads((self.vyos / 'data/defaults.toml').read_text())['vyos_branch']
+        for folder in (self.vyos, self.vyos / 'build/vyos-1x'):
+            subprocess.run(['git', '-C', folder, 'checkout', '-q', '-B', branch], check=True)
+        step(f'vyos-build of the branch {branch}')
         for name in OUR_PACKAGES:
             found = sorted(self.options.debs.glob(f'{name}_*.deb'))
             if not found:
