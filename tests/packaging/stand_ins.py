@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 VALIDATOR = '/usr/libexec/vyos/validators/file-path'
+INTERFACE_EXISTS = '/usr/libexec/vyos/validators/interface-exists'
 VPN_IPSEC = '/usr/libexec/vyos/conf_mode/vpn_ipsec.py'
 COMPLETION = '/usr/libexec/vyos/completion/list_interfaces'
 XML_REF = '/usr/lib/python3/dist-packages/vyos/xml_ref'

@@ -122,10 +122,18 @@ def test_nothing_where_no_leon_is_configured(router):
     assert text(router, SCRIPT) == OPERATORS
 
 
-def test_an_image_with_the_package_is_left_alone(router):
+def test_devices_exist_before_the_configuration(router):
+    """With the package too, because VyOS checks for existing interfaces. The user of the daemon may
+    attach. A second call changes nothing."""
     install(router)
-    assert boot(router) == ''
+    for _ in range(2):
+        assert boot(router) == ''
+        assert devices(router) == ['leon0', 'leon1']
     assert is_there(router, KEPT)
+    for name in ('leon0', 'leon1'):
+        shown = router.run('ip', '-d', 'link', 'show', name).stdout
+        assert {'tap', 'persist', 'multi_queue', 'vnet_hdr', 'user'} <= set(shown.split()), shown
+        assert ' user leon ' in shown
 
 
 def test_image_without_the_package_gets_it(image):
@@ -138,7 +146,7 @@ def test_image_without_the_package_gets_it(image):
     assert image.run('/usr/sbin/leond', '--version').returncode == 0
     assert image.run('stat', '-c', '%G %a', '/etc/leon').stdout == 'leon 750\n'
     assert text(image, '/config/config.boot') == CONFIG
-    assert devices(image) == []
+    assert devices(image) == ['leon0', 'leon1']
     # The boot also works from files of an earlier boot.
     forget(image)
     assert 'the packages were installed' in boot(image)

@@ -16,6 +16,7 @@ from stand_ins import (
     CACHES,
     COMPLETION,
     CONFIG_TEMPLATES,
+    INTERFACE_EXISTS,
     OP_TEMPLATES,
     ORIGINAL,
     VALIDATOR,
@@ -47,6 +48,7 @@ FILES = {
     '/usr/libexec/vyos/op_mode/leon.py',
     '/usr/libexec/vyos/tests/smoke/cli/test_interfaces_leon.py',
     '/usr/libexec/vyos/validators/file-path',
+    '/usr/libexec/vyos/validators/interface-exists',
     '/usr/libexec/vyos/validators/leon-vlan',
     '/usr/libexec/vyos-1x-leon/leon-boot',
     '/usr/share/doc/vyos-1x-leon/README.md',
@@ -151,6 +153,8 @@ def vyos(root, vyos_deb, tmp_path):
         folder, 'vyos-utils', {VALIDATOR: ORIGINAL.replace('original', 'newer')}, version='2')
     for package in (vyos_1x, utils, newer):
         root.put(package, f'/tmp/{package.name}')
+    of_2026 = make_package(folder, 'vyos-2026', {INTERFACE_EXISTS: ORIGINAL})
+    root.put(of_2026, '/tmp/vyos-1x-2026.deb')
     root.put(vyos_deb, '/tmp/vyos-1x-leon.deb')
     root.run('dpkg', '--install', '/tmp/vyos-1x_1.deb', '/tmp/vyos-utils_1.deb', '/tmp/leond.deb')
     # The root is a copy of a machine without VyOS, so files of VyOS must be absent.
@@ -193,7 +197,7 @@ def test_life_of_the_package(vyos):
     vyos.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb')
     assert status(vyos) == 'ii'
     diversions = vyos.run('dpkg-divert', '--list', 'vyos-1x-leon').stdout
-    assert diversions.count('diversion of') == 3
+    assert diversions.count('diversion of') == 4
     assert 'newer' in text(vyos, f'{VALIDATOR}.vyos')
     assert '# original' in text(vyos, '/usr/libexec/vyos-1x-leon/vyos/vpn_ipsec.py')
     assert 'dpkg-divert' in text(vyos, VPN_IPSEC)
@@ -280,6 +284,21 @@ def test_validator(content, tmp_path, arguments, accepted):
         assert (done.returncode, done.stdout) == (0, '')
     else:
         assert (done.returncode, done.stdout) == (3, f'original {arguments}\n')
+
+
+@pytest.mark.parametrize('name, accepted', [
+    ('leon0', True), ('leon4711', True), ('leon', False), ('leon0x', False), ('eth0', False), ('', False),
+    ('leon0/../eth0', False),
+])  # fmt: skip
+def test_validator_of_2026(vyos, name, accepted):
+    """VyOS gets it later than our package here."""
+    vyos.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb')
+    vyos.run('dpkg', '--install', '/tmp/vyos-1x-2026.deb')
+    done = vyos.run(INTERFACE_EXISTS, name, check=False)
+    assert (done.returncode, done.stdout) == (
+        (0, '') if accepted else (3, f'original {name}\n'))  # fmt: skip
+    vyos.run('dpkg', '--remove', 'vyos-1x-leon')
+    assert 'original' in text(vyos, INTERFACE_EXISTS)
 
 
 @pytest.mark.parametrize('arguments, ours, theirs', [
