@@ -104,20 +104,14 @@ static int parse_options(int argc, char **argv, struct options *o)
 	return -1;
 }
 
-/* Returns the exit code of an answer, equal with and without --json. */
+/* Returns the exit code of an answer that is not rendered. */
 static int verdict(const struct ctl_command *c, struct jsonr_node *root)
 {
-	FILE *nowhere;
-	int code;
-
-	if (c->render != render_reload && c->render != render_ping && c->render != render_trace)
-		return 0;
-	nowhere = fopen("/dev/null", "w");
-	if (!nowhere)
-		return 0;
-	code = c->render(root, nowhere);
-	fclose(nowhere);
-	return code;
+	if (c->render == render_reload)
+		return verdict_reload(root);
+	if (c->render == render_ping)
+		return verdict_ping(root);
+	return c->render == render_trace ? verdict_trace(root) : 0;
 }
 
 /* Prints the answer; returns the exit code. */

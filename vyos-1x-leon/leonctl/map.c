@@ -11,10 +11,7 @@
 
 #include "base/defs.h"
 #include "base/jsonr.h"
-#include "io/ctlsock.h"
 #include "map_page.h"
-
-#define TIMEOUT_MS 30000
 
 static const char marker[] = "<!--data-->";
 
@@ -45,38 +42,12 @@ void map_write(const struct map_answers *a, const char *time, FILE *out)
 	fputs(at + strlen(marker), out);
 }
 
-/* Returns 0 or the exit code. */
-static int check(const struct target *t, const char *answer, size_t len)
-{
-	struct jsonr *doc = jsonr_parse(answer, len, CTL_ANSWER_MAX);
-	struct jsonr_node *root = jsonr_root(doc);
-	const char *error;
-	int code = 0;
-
-	if (!root) {
-		target_complain(t, "invalid answer of leond: %s", jsonr_error(doc));
-		code = EXIT_NO_ANSWER;
-	} else if (jsonr_str(root, "error", &error)) {
-		target_complain(t, "%s", error);
-		code = EXIT_REFUSED;
-	}
-	jsonr_free(doc);
-	return code;
-}
-
 static int get(const struct target *t, const char *command, char **answer)
 {
-	char request[128], reason[256];
-	size_t len;
-	int r;
+	int code = 0;
 
-	snprintf(request, sizeof(request), "{\"version\":1,\"command\":\"%s\",\"arguments\":{}}",
-		 command);
-	r = target_request(t, request, TIMEOUT_MS, answer, &len);
-	if (r == 0)
-		return check(t, *answer, len);
-	target_complain(t, "%s", target_reason(t, r, reason, sizeof(reason)));
-	return target_exit_code(r);
+	jsonr_free(target_ask(t, command, answer, &code));
+	return code;
 }
 
 int map_print(struct target *t, const char *unused attr_unused)

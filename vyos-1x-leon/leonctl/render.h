@@ -12,6 +12,11 @@
 
 typedef int (*render_fn)(struct jsonr_node *root, FILE *out);
 
+/* The exit codes of the commands that have more than one. */
+int verdict_reload(struct jsonr_node *root);
+int verdict_ping(struct jsonr_node *root);
+int verdict_trace(struct jsonr_node *root);
+
 int render_nodes(struct jsonr_node *root, FILE *out);
 int render_peers(struct jsonr_node *root, FILE *out);
 int render_paths(struct jsonr_node *root, FILE *out);

@@ -41,6 +41,12 @@ int render_invite(struct jsonr_node *root, FILE *out)
 	return 0;
 }
 
+/* The daemon applied nothing, so `systemctl reload` must fail. */
+int verdict_reload(struct jsonr_node *root)
+{
+	return jsonr_len(jsonr_array(root, "restart_keys")) > 0 ? 1 : 0;
+}
+
 int render_reload(struct jsonr_node *root, FILE *out)
 {
 	struct jsonr_node *warnings = jsonr_array(root, "warnings");
@@ -49,8 +55,7 @@ int render_reload(struct jsonr_node *root, FILE *out)
 	fprintf(out, "%s: %s\n", text_str(root, "interface"), text_str(root, "verdict"));
 	for (size_t i = 0; i < jsonr_len(warnings) && jsonr_str_at(warnings, i, &text); i++)
 		fprintf(out, "warning: %s\n", text);
-	/* The daemon applied nothing, so `systemctl reload` must fail. */
-	return jsonr_len(jsonr_array(root, "restart_keys")) > 0 ? 1 : 0;
+	return verdict_reload(root);
 }
 
 int render_reset_acceleration(struct jsonr_node *root, FILE *out)

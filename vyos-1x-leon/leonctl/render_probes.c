@@ -7,6 +7,16 @@
 #include "table.h"
 #include "value.h"
 
+int verdict_trace(struct jsonr_node *root)
+{
+	return value_bool(root, "complete") ? 0 : 1;
+}
+
+int verdict_ping(struct jsonr_node *root)
+{
+	return value_u64(root, "received") > 0 ? 0 : 1;
+}
+
 int render_trace(struct jsonr_node *root, FILE *out)
 {
 	static const struct table_column columns[] = { { "HOP", ALIGN_RIGHT },
@@ -27,7 +37,7 @@ int render_trace(struct jsonr_node *root, FILE *out)
 	}
 	table_print(t, out);
 	table_free(t);
-	return value_bool(root, "complete") ? 0 : 1;
+	return verdict_trace(root);
 }
 
 int render_ping(struct jsonr_node *root, FILE *out)
@@ -45,5 +55,5 @@ int render_ping(struct jsonr_node *root, FILE *out)
 		text_number(root, "sent"), text_number(root, "received"),
 		text_permille(root, "loss_permille"), text_us(root, "min_us"),
 		text_us(root, "avg_us"), text_us(root, "max_us"));
-	return value_u64(root, "received") > 0 ? 0 : 1;
+	return verdict_ping(root);
 }

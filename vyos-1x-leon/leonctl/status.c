@@ -8,40 +8,8 @@
 #include <stdlib.h>
 
 #include "base/defs.h"
-#include "io/ctlsock.h"
-
-#define TIMEOUT_MS 10000
 
 enum status_question { Q_STATISTICS, Q_NODES, Q_PEERS, Q_EVENTS, N_QUESTIONS };
-
-/* Returns NULL after it printed the reason. */
-static struct jsonr *ask(const struct target *t, const char *what)
-{
-	char request[96], reason[256], *answer = NULL;
-	const char *error;
-	struct jsonr *doc;
-	size_t len;
-	int r;
-
-	snprintf(request, sizeof(request),
-		 "{\"version\":1,\"command\":\"show %s\",\"arguments\":{}}", what);
-	r = target_request(t, request, TIMEOUT_MS, &answer, &len);
-	if (r < 0) {
-		target_complain(t, "%s; see: systemctl status 'leond@*'",
-				target_reason(t, r, reason, sizeof(reason)));
-		return NULL;
-	}
-	doc = jsonr_parse(answer, len, CTL_ANSWER_MAX);
-	free(answer);
-	if (jsonr_root(doc) && !jsonr_str(jsonr_root(doc), "error", &error))
-		return doc;
-	if (jsonr_root(doc))
-		target_complain(t, "%s", error);
-	else
-		target_complain(t, "invalid answer of leond: %s", jsonr_error(doc));
-	jsonr_free(doc);
-	return NULL;
-}
 
 static int print(const struct target *t, struct jsonr *doc[N_QUESTIONS])
 {
@@ -68,20 +36,22 @@ static int print(const struct target *t, struct jsonr *doc[N_QUESTIONS])
 
 int status_run(struct target *t, const char *argument attr_unused)
 {
-	static const char *const what[] = { [Q_STATISTICS] = "statistics",
-					    [Q_NODES] = "nodes",
-					    [Q_PEERS] = "peers",
-					    [Q_EVENTS] = "events" };
+	static const char *const what[] = { [Q_STATISTICS] = "show statistics",
+					    [Q_NODES] = "show nodes",
+					    [Q_PEERS] = "show peers",
+					    [Q_EVENTS] = "show events" };
 	struct jsonr *doc[N_QUESTIONS] = { NULL };
-	int code = -1;
+	int code = -1, why = 0;
 
 	if (target_find(t) >= 0)
 		return EXIT_REFUSED;
 	for (int i = 0; i < N_QUESTIONS && code < 0; i++) {
-		doc[i] = ask(t, what[i]);
+		doc[i] = target_ask(t, what[i], NULL, &why);
 		if (!doc[i])
 			code = EXIT_REFUSED;
 	}
+	if (why == EXIT_NO_ANSWER && !t->json)
+		fputs("leonctl: see: systemctl status 'leond@*'\n", stderr);
 	if (code < 0)
 		code = print(t, doc);
 	for (int i = 0; i < N_QUESTIONS; i++)

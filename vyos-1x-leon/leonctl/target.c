@@ -8,11 +8,15 @@
 #include <glob.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/jsonw.h"
 #include "io/ctlsock.h"
+
+/* Of a table, which the daemon writes at once. */
+#define TIMEOUT_MS 10000
 
 void target_complain(const struct target *t, const char *fmt, ...)
 {
@@ -131,4 +135,45 @@ const char *target_reason(const struct target *t, int error, char *buf, size_t l
 int target_exit_code(int error)
 {
 	return error == -EACCES || error == -EPERM ? EXIT_NOT_PERMITTED : EXIT_NO_ANSWER;
+}
+
+static struct jsonr *checked(const struct target *t, const char *answer, size_t len, int *code)
+{
+	struct jsonr *doc = jsonr_parse(answer, len, CTL_ANSWER_MAX);
+	const char *error;
+
+	if (jsonr_root(doc) && !jsonr_str(jsonr_root(doc), "error", &error))
+		return doc;
+	if (jsonr_root(doc)) {
+		target_complain(t, "%s", error);
+		*code = EXIT_REFUSED;
+	} else {
+		target_complain(t, "invalid answer of leond: %s", jsonr_error(doc));
+		*code = EXIT_NO_ANSWER;
+	}
+	jsonr_free(doc);
+	return NULL;
+}
+
+struct jsonr *target_ask(const struct target *t, const char *command, char **text, int *code)
+{
+	char request[128], reason[256], *answer = NULL;
+	struct jsonr *doc = NULL;
+	size_t len;
+	int r;
+
+	snprintf(request, sizeof(request), "{\"version\":1,\"command\":\"%s\",\"arguments\":{}}",
+		 command);
+	r = target_request(t, request, TIMEOUT_MS, &answer, &len);
+	if (r < 0) {
+		target_complain(t, "%s", target_reason(t, r, reason, sizeof(reason)));
+		*code = target_exit_code(r);
+	} else {
+		doc = checked(t, answer, len, code);
+	}
+	if (text)
+		*text = answer;
+	else
+		free(answer);
+	return doc;
 }
