@@ -228,14 +228,14 @@ def generate_identity(raw: bool, interface: str):
 def generate_invite(
     raw: bool, interface: typing.Optional[str], address: typing.Optional[str]
 ):
-    """A token, which contains the secret, for `leond --join` or generate_join."""
+    """A token, which contains the secret, for `leonctl join` or generate_join."""
     return _show(raw, interface, 'invite', *([address] if address else []))
 
 
 def generate_join(raw: bool, interface: str, token: str):
     """Commands that make this router a member, to paste in configuration mode."""
-    if not token.startswith('leon1.'):
-        raise vyos.opmode.IncorrectValue('A token begins with "leon1."')
+    if not token.startswith(('leon1.', 'leon2.')):
+        raise vyos.opmode.IncorrectValue('A token begins with "leon2."')
     try:
         lines = joining.commands(interface, joining.decode(token))
     except joining.Fault as e:

@@ -37,7 +37,7 @@ FLOORS = {
         ['underlay/'],
         ['routes/'],
         ['accel/'],
-        ['guard/', 'identity/', 'join/'],
+        ['guard/', 'identity/'],
         ['report/'],
     ],
     'proto': [

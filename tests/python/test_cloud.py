@@ -256,8 +256,9 @@ class Machine(apply.Machine):
 
     def run(self, *command, given=None):
         self.ran.append(' '.join(command))
-        if command[0] == 'leond':
-            return super().run(str(BUILD / 'vyos-1x-leon/dataplane/leond'), *command[1:], given=given)
+        folder = {'leond': 'dataplane', 'leonctl': 'leonctl'}.get(command[0])
+        if folder:
+            return super().run(str(BUILD / 'vyos-1x-leon' / folder / command[0]), *command[1:], given=given)
         for start, (status, out, err) in self.answers.items():
             if self.ran[-1].startswith(start):
                 return subprocess.CompletedProcess(command, status, out, err)
@@ -379,8 +380,8 @@ def test_a_copy_of_the_disk_is_another_node(machine):
      'leon.secret-from: file:///nowhere cannot be fetched: nobody there'),
     ({'token': TOKEN[:-9]},
      'leon.token: the token is damaged or truncated; copy the whole token again'),
-    ({'token': 'seoul.example.net'}, 'leon.token: this is no token; a token begins with "leon1."'),
-    ({'token': 'OUTPUT OF leonctl invite'}, 'leon.token: this is no token; a token begins with "leon1."'),
+    ({'token': 'seoul.example.net'}, 'leon.token: this is no token; a token begins with "leon2."'),
+    ({'token': 'OUTPUT OF leonctl invite'}, 'leon.token: this is no token; a token begins with "leon2."'),
     ({'token': TOKEN, 'mtu': 1}, 'leon.mtu: '),
 ])
 def test_wrong_user_data(machine, leon, sentence):

@@ -53,7 +53,7 @@ def test_a_misspelt_word(typed, meant):
 
 
 def test_each_command_is_nearest_to_itself():
-    """With any single character removed, except if the result is another command."""
+    """With any single character removed, except if another command is as near."""
     for command in [c for c in commands() if '-' not in c]:
         for i in range(len(command)):
             typed = command[:i] + command[i + 1:]
@@ -61,6 +61,8 @@ def test_each_command_is_nearest_to_itself():
             if command[i] == ' ' or '' in words or len(words[-1]) < 3:
                 continue
             error = run(*words).stderr
+            if any(f'did you mean "{typed[:k] + typed[k + 1:]}"?' in error for k in range(len(typed))):
+                continue
             assert f'did you mean "{command}"?' in error or 'missing node' in error or 'usage' in error, (typed, error)
 
 
@@ -253,6 +255,19 @@ def test_tab_offers_every_command():
 def test_tab_offers_options():
     assert offered('leonctl --so') == ['--socket']
     assert '--json' in offered('leonctl -')
+
+
+def test_tab_offers_options_of_the_command():
+    assert offered('leonctl init --a') == ['--address'] and offered('leonctl join leon1.x --br') == ['--bridge']
+    assert offered('leonctl invite --e') == ['--expires'] and offered('leonctl leave --y') == ['--yes']
+    assert offered('leonctl init --address 10.99.0.1/24 --na') == ['--name']
+    assert offered('leonctl show nodes --a') == []
+
+
+def test_zsh_and_fish_offer_options_of_the_command():
+    assert '--address' in zsh('leonctl', 'init', '--') and '--yes' in zsh('leonctl', '-i', 'leon0', 'leave', '--')
+    assert '--address' not in zsh('leonctl', 'show', 'nodes', '--')
+    assert '--address' in fish('leonctl', 'leonctl init --') and '--expires' in fish('leonctl', 'leonctl invite --')
 
 
 def test_tab_offers_nodes(tmp_path):

@@ -376,15 +376,15 @@ def test_generate_invite(script, leon, daemon):
 
 def test_generate_join(script, monkeypatch, tmp_path):
     """Commands of every word of the configuration of leond; the token is on no command line."""
-    leond = tmp_path / 'leond'
-    leond.write_text("""#!/bin/sh
-        [ "$*" = "--join -" ] && [ "$(cat)" = leon1.abc ] || { echo "leond: no token" >&2; exit 1; }
+    leonctl = tmp_path / 'leonctl'
+    leonctl.write_text("""#!/bin/sh
+        [ "$*" = "join --print -" ] && [ "$(cat)" = leon1.abc ] || { echo "leonctl: no token" >&2; exit 1; }
         echo '{"version": 1, "interface": "leon0", "vni": 7, "node-id": "240.1.2.3",
             "peer": {"seed-1": {"address": "2001:db8::1", "port": 7000}}, "x": true, "list": [1, 2],
             "authentication": {"pre-shared-secret": "a b"}}'
     """)
-    leond.chmod(0o755)
-    monkeypatch.setattr(script.joining, 'LEOND', str(leond))
+    leonctl.chmod(0o755)
+    monkeypatch.setattr(script.joining, 'LEONCTL', str(leonctl))
     assert script.generate_join(raw=False, interface='leon4', token='leon1.abc').splitlines() == [
         'set interfaces leon leon4 vni 7',
         'set interfaces leon leon4 node-id 240.1.2.3',

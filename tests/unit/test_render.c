@@ -181,13 +181,14 @@ static void survives_anything(void **state)
 /* Compares the request for a command line with the expected one. */
 static void expect_request(int argc, const char *const *argv, const char *want)
 {
+	static const struct target no_options;
 	char err[256] = "";
 	int used = 0;
 	const struct ctl_command *c = command_find(argc, argv, &used);
 	char *request;
 
 	assert_non_null(c);
-	request = command_request(c, argc - used, argv + used, err, sizeof(err));
+	request = command_request(c, &no_options, argc - used, argv + used, err, sizeof(err));
 	if (!want) {
 		assert_null(request);
 		assert_true(err[0] != '\0');

@@ -31,6 +31,7 @@ static const struct token sample = {
 
 static void assert_same(const struct token *a, const struct token *b)
 {
+	assert_int_equal(a->expires, b->expires);
 	assert_int_equal(a->vni, b->vni);
 	assert_int_equal(a->n_seeds, b->n_seeds);
 	for (unsigned i = 0; i < a->n_seeds; i++) {
@@ -115,6 +116,22 @@ static void out_of_range(void **state)
 	assert_false(token_encode(&t, text));
 }
 
+static void with_an_expiry(void **state)
+{
+	struct token t = sample, back;
+	char text[TOKEN_TEXT_MAX];
+	(void)state;
+
+	t.expires = 1800000000;
+	assert_true(token_encode(&t, text));
+	assert_int_equal(strncmp(text, "leon2.", 6), 0);
+	assert_null(decode(text, &back));
+	assert_same(&t, &back);
+	/* The time cannot be removed by another digit. */
+	text[4] = '1';
+	assert_non_null(decode(text, &back));
+}
+
 /* Mail and user-data break lines. */
 static void white_space(void **state)
 {
@@ -165,7 +182,7 @@ static void one_clear_sentence(void **state)
 	} cases[] = {
 		{ "", "there is no token" },	      { " \n", "there is no token" },
 		{ "correct horse", "begins with" },   { "leon.AAAA", "begins with" },
-		{ "leonx1.AAAA", "begins with" },     { "leon2.AAAA", "another version" },
+		{ "leonx1.AAAA", "begins with" },     { "leon3.AAAA", "another version" },
 		{ "leon12.AAAA", "another version" }, { "leon1.", "truncated" },
 		{ "leon1.AAA", "truncated" },	      { "leon1.!!!!", "truncated" },
 	};
@@ -230,6 +247,7 @@ int main(void)
 		cmocka_unit_test(the_one_of_the_document),
 		cmocka_unit_test(the_largest),
 		cmocka_unit_test(out_of_range),
+		cmocka_unit_test(with_an_expiry),
 		cmocka_unit_test(white_space),
 		cmocka_unit_test(any_damage),
 		cmocka_unit_test(one_clear_sentence),

@@ -28,6 +28,14 @@ _leonctl_nodes() {
 	"$@" --json show nodes 2>/dev/null | grep -oE '"(node_id|name)": ?"[^"]*"' | sed 's/.*"\(.*\)"/\1/'
 }
 
+# Options of the command "$1".
+_leonctl_options() {
+	local first
+	read -r first _ <<<"$1"
+	[[ -n $first ]] && leonctl "$first" --help 2>/dev/null |
+		sed -n 1p | grep -oE -e '\[--[a-z-]+' | grep -vE 'json|socket' | tr -d '['
+}
+
 _leonctl_interfaces() {
 	local socket
 	for socket in /run/leon/*.sock; do
@@ -47,6 +55,7 @@ _leonctl() {
 			ask+=("${COMP_WORDS[i]}" "${COMP_WORDS[i + 1]}")
 			((++i))
 			;;
+		--address | --bridge | --expires | --name | --source-address | --source-interface) ((++i)) ;;
 		--listen) words+=" --listen" ;;
 		-*) ;;
 		*) words+=" ${COMP_WORDS[i]}" ;;
@@ -63,8 +72,11 @@ _leonctl() {
 		return
 		;;
 	esac
-	[[ $cur == -* && -z $words ]] &&
-		mapfile -t COMPREPLY < <(compgen -W '--interface --json --socket --version --help' -- "$cur") && return
+	if [[ $cur == -* ]] && { [[ -z $words ]] || [[ -n $(_leonctl_options "$words") ]]; }; then
+		mapfile -t COMPREPLY < <(compgen -W "--interface --json --socket --version --help
+			$(_leonctl_options "$words")" -- "$cur")
+		return
+	fi
 	mapfile -t COMPREPLY < <(compgen -W "$(_leonctl_next "$words")" -- "$cur")
 }
 

@@ -12,7 +12,7 @@ function __leonctl_given
     for word in (commandline -opc)[2..-1]
         if test $skip = 1
             set skip 0
-        else if contains -- $word -i --interface --socket
+        else if contains -- $word -i --interface --socket --address --bridge --expires --name --source-address --source-interface
             set skip 1
         else if string match -qv -- '-*' $word; and test $word != help
             echo $word
@@ -38,5 +38,14 @@ complete -c leonctl -f -a '(__leonctl_next)'
 complete -c leonctl -s i -l interface -x -a '(string replace -r ".*/(.*)\.sock" "\$1" /run/leon/*.sock)' -d 'overlay interface'
 complete -c leonctl -s j -l json -d 'print the answer of the daemon'
 complete -c leonctl -l socket -r -F -d 'control socket'
+set -l makes '__fish_seen_subcommand_from init join'
+complete -c leonctl -n $makes -l address -x -d 'address with its length, such as 10.99.0.1/24'
+complete -c leonctl -n $makes -l bridge -x -d 'bridge that the interface joins'
+complete -c leonctl -n $makes -l name -x -d 'node-name (default: host name)'
+complete -c leonctl -n $makes -l source-address -x -d 'local address for sending'
+complete -c leonctl -n $makes -l source-interface -x -d 'interface for sending'
+complete -c leonctl -n $makes -l print -d 'print the configuration only'
+complete -c leonctl -n '__fish_seen_subcommand_from invite' -l expires -x -a '1h 24h 7d never' -d 'validity of the token'
+complete -c leonctl -n '__fish_seen_subcommand_from leave' -l yes -d 'do not ask'
 complete -c leonctl -l version -d 'print the version'
 complete -c leonctl -s h -l help -d 'print the help of the command'

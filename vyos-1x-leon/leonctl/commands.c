@@ -14,13 +14,17 @@
 #include "base/jsonw.h"
 #include "base/mem.h"
 #include "base/nearest.h"
+#include "init.h"
+#include "join.h"
+#include "leave.h"
 #include "map.h"
 #include "secret.h"
 #include "serve.h"
 #include "status.h"
 #include "top.h"
 
-#define COUNT_MAX 100
+#define COUNT_MAX    100
+#define EXPIRY_MAX_S (3650u * 86400u)
 
 static const struct ctl_command table[] = {
 	{ "status", ARG_NONE, NULL, "all well, or each problem with its cause and remedy" },
@@ -57,7 +61,10 @@ static const struct ctl_command table[] = {
 	{ "metrics --listen", ARG_LISTEN, NULL,
 	  "serve the metrics over HTTP until a signal ends it" },
 	{ "metrics", ARG_NONE, render_metrics, "all metrics as Prometheus text" },
+	{ "init", ARG_NONE, NULL, "make this machine the first node of a new overlay" },
 	{ "invite", ARG_ADDRESSES, render_invite, "a secret token with which a machine can join" },
+	{ "join", ARG_TOKEN, NULL, "make this machine a node of the overlay of the token" },
+	{ "leave", ARG_NONE, NULL, "stop leond and remove configuration and identity" },
 	{ "reload", ARG_NONE, render_reload, "apply the changed configuration file" },
 	{ "reset acceleration", ARG_NONE, render_reset_acceleration,
 	  "hand all TCP connections back to their hosts" },
@@ -73,12 +80,50 @@ static const struct {
 	const char *words;
 	command_run_fn run;
 } own[] = {
+	{ "init", init_run },
+	{ "join", join_run },
+	{ "leave", leave_run },
 	{ "status", status_run },
 	{ "top", top_run },
 	{ "map", map_print },
 	{ "metrics --listen", serve_metrics },
 	{ "generate secret", secret_print },
 };
+
+#define NODE_OPTIONS                                                                               \
+	" [--address ADDRESS/LENGTH]... [--bridge BRIDGE] [--name NAME]"                           \
+	" [--source-address ADDRESS]... [--source-interface INTERFACE] [--print]"
+
+/* The options of single commands, as the help prints them. */
+static const struct {
+	const char *words, *options;
+} options[] = {
+	{ "init", NODE_OPTIONS },
+	{ "join", NODE_OPTIONS },
+	{ "invite", " [--expires TIME]" },
+	{ "leave", " [--yes]" },
+};
+
+static const char *options_of(const struct ctl_command *c)
+{
+	for (size_t i = 0; i < array_size(options); i++)
+		if (strcmp(options[i].words, c->words) == 0)
+			return options[i].options;
+	return "";
+}
+
+bool command_takes(const struct ctl_command *c, const char *option)
+{
+	const char *at = options_of(c);
+	size_t len = strlen(option);
+
+	while ((at = strstr(at, "--")) != NULL) {
+		at += 2;
+		if (strncmp(at, option, len) == 0 && (at[len] == ' ' || at[len] == ']'))
+			return true;
+	}
+	return false;
+}
 
 command_run_fn command_run(const struct ctl_command *c)
 {
@@ -153,6 +198,8 @@ static const char *argument_text(enum command_argument a)
 		return " ADDRESS:PORT ADDRESS:PORT";
 	case ARG_COMMAND:
 		return " [COMMAND]";
+	case ARG_TOKEN:
+		return " TOKEN|FILE|-";
 	case ARG_NONE:
 		break;
 	}
@@ -178,10 +225,10 @@ void command_help(FILE *f)
 void command_help_one(const struct ctl_command *c, FILE *f)
 {
 	fprintf(f,
-		"usage: leonctl [-i INTERFACE] [--json] [--socket PATH] %s%s\n"
+		"usage: leonctl [-i INTERFACE] [--json] [--socket PATH] %s%s%s\n"
 		"  %s\n"
 		"leonctl(8) describes the command, the options and the exit status.\n",
-		c->words, argument_text(c->argument), c->help);
+		c->words, argument_text(c->argument), options_of(c), c->help);
 }
 
 /* --- suggestions --- */
@@ -326,6 +373,46 @@ static bool write_endpoints(struct jsonw *w, const struct ctl_command *c, int ar
 	return true;
 }
 
+/* "90s", "30m", "24h", "7d", or "never", which is 0. */
+static bool parse_duration(const char *s, uint64_t *seconds)
+{
+	static const struct {
+		char unit;
+		uint32_t seconds;
+	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
+	char *end;
+	unsigned long n;
+
+	*seconds = 0;
+	if (strcmp(s, "never") == 0)
+		return true;
+	if (!isdigit((unsigned char)*s) || strlen(s) > 8)
+		return false;
+	n = strtoul(s, &end, 10);
+	for (size_t i = 0; i < array_size(units); i++)
+		if (end[0] == units[i].unit && end[1] == '\0')
+			*seconds = n * units[i].seconds;
+	return *seconds > 0 && *seconds <= EXPIRY_MAX_S;
+}
+
+static bool write_expiry(struct jsonw *w, const struct target *t, char *err, size_t err_len)
+{
+	const char *text;
+	uint64_t seconds;
+
+	if (!target_option(t, "expires", &text))
+		return true;
+	if (!parse_duration(text, &seconds)) {
+		snprintf(err, err_len,
+			 "--expires: \"%.40s\" is no time such as 30m, 24h, 7d or never, at most "
+			 "3650d",
+			 text);
+		return false;
+	}
+	jsonw_u64(w, "expires_seconds", seconds);
+	return true;
+}
+
 static bool write_arguments(struct jsonw *w, const struct ctl_command *c, int argc,
 			    const char *const *argv, char *err, size_t err_len)
 {
@@ -361,8 +448,8 @@ static bool write_arguments(struct jsonw *w, const struct ctl_command *c, int ar
 	return true;
 }
 
-char *command_request(const struct ctl_command *c, int argc, const char *const *argv, char *err,
-		      size_t err_len)
+char *command_request(const struct ctl_command *c, const struct target *t, int argc,
+		      const char *const *argv, char *err, size_t err_len)
 {
 	struct jsonw *w = jsonw_new();
 	char *text = NULL;
@@ -372,7 +459,7 @@ char *command_request(const struct ctl_command *c, int argc, const char *const *
 	jsonw_u64(w, "version", 1);
 	jsonw_str(w, "command", c->words);
 	jsonw_object(w, "arguments");
-	if (write_arguments(w, c, argc, argv, err, err_len)) {
+	if (write_arguments(w, c, argc, argv, err, err_len) && write_expiry(w, t, err, err_len)) {
 		jsonw_end(w);
 		jsonw_end(w);
 		text = x_strdup(jsonw_text(w, &len));

@@ -18,7 +18,8 @@ enum command_argument {
 	ARG_ADDRESSES,
 	ARG_LISTEN,
 	ARG_ENDPOINTS,
-	ARG_COMMAND
+	ARG_COMMAND,
+	ARG_TOKEN
 };
 
 struct ctl_command {
@@ -39,6 +40,8 @@ bool command_help_group(const char *word, FILE *f);
 /* Prints suggestions for unknown words: the nearest command, or the commands that begin with the
  * first word, or all commands. */
 void command_unknown(int argc, const char *const *argv, FILE *f);
+/* Returns true if the command has this option, such as "address". */
+bool command_takes(const struct ctl_command *c, const char *option);
 /* Returns the function of a command without renderer. */
 command_run_fn command_run(const struct ctl_command *c);
 /* Checks the argument of the command. Returns false with a sentence in err if the arguments are
@@ -47,5 +50,5 @@ bool command_argument(const struct ctl_command *c, int argc, const char *const *
 		      const char **argument, char *err, size_t err_len);
 /* Returns one request line, to be freed, or NULL with a sentence in err if the arguments are
  * wrong. */
-char *command_request(const struct ctl_command *c, int argc, const char *const *argv, char *err,
-		      size_t err_len);
+char *command_request(const struct ctl_command *c, const struct target *t, int argc,
+		      const char *const *argv, char *err, size_t err_len);

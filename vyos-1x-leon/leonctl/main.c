@@ -17,7 +17,7 @@
 /* A ping of 100 packets takes 20 s, and the last one may be lost. */
 #define TIMEOUT_MS 30000
 
-enum { OPT_SOCKET = 256, OPT_VERSION, OPT_LISTEN };
+enum { OPT_SOCKET = 256, OPT_VERSION, OPT_LISTEN, OPT_OF_COMMAND };
 
 #define WORDS_MAX 16
 
@@ -57,6 +57,13 @@ static void add_word(struct options *o, const char *word)
 		o->word[o->n_words++] = word;
 }
 
+/* Stores an option of one command. More options than any command needs are left out. */
+static void add_given(struct target *t, const char *name)
+{
+	if (t->n_given < TARGET_GIVEN_MAX)
+		t->given[t->n_given++] = (struct target_given){ name, optarg };
+}
+
 /* A wrong option before --json also gives an object. */
 static bool wants_json(int argc, char **argv)
 {
@@ -76,19 +83,29 @@ static int parse_options(int argc, char **argv, struct options *o)
 		{ "listen", required_argument, NULL, OPT_LISTEN },
 		{ "version", no_argument, NULL, OPT_VERSION },
 		{ "help", no_argument, NULL, 'h' },
+		{ "address", required_argument, NULL, OPT_OF_COMMAND },
+		{ "bridge", required_argument, NULL, OPT_OF_COMMAND },
+		{ "expires", required_argument, NULL, OPT_OF_COMMAND },
+		{ "name", required_argument, NULL, OPT_OF_COMMAND },
+		{ "print", no_argument, NULL, OPT_OF_COMMAND },
+		{ "source-address", required_argument, NULL, OPT_OF_COMMAND },
+		{ "source-interface", required_argument, NULL, OPT_OF_COMMAND },
+		{ "yes", no_argument, NULL, OPT_OF_COMMAND },
 		{ NULL, 0, NULL, 0 },
 	};
 	const char *listen = NULL;
-	int c;
+	int c, index = 0;
 
 	o->target.json = wants_json(argc, argv);
-	while ((c = getopt_long(argc, argv, ":i:jh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":i:jh", options, &index)) != -1) {
 		if (c == 'i')
 			o->target.interface = optarg;
 		else if (c == OPT_SOCKET)
 			o->target.socket = optarg;
 		else if (c == OPT_LISTEN)
 			listen = optarg;
+		else if (c == OPT_OF_COMMAND)
+			add_given(&o->target, options[index].name);
 		else if (c == ':' || c == '?')
 			return wrong_option(o, c, argv);
 		o->version |= c == OPT_VERSION;
@@ -219,6 +236,18 @@ static int help(const struct options *o)
 	return 0;
 }
 
+static bool all_taken(const struct target *t, const struct ctl_command *c)
+{
+	for (int i = 0; i < t->n_given; i++) {
+		if (command_takes(c, t->given[i].name))
+			continue;
+		target_complain(t, "%s: no option --%s; see leonctl %s --help", c->words,
+				t->given[i].name, c->words);
+		return false;
+	}
+	return true;
+}
+
 static int run_command(struct options *o)
 {
 	char err[256], *request;
@@ -227,9 +256,12 @@ static int run_command(struct options *o)
 
 	if (!c)
 		return unknown(o);
+	if (!all_taken(&o->target, c))
+		return EXIT_USAGE;
 	if (!c->render)
 		return run(o, c, o->n_words - used, o->word + used);
-	request = command_request(c, o->n_words - used, o->word + used, err, sizeof(err));
+	request =
+		command_request(c, &o->target, o->n_words - used, o->word + used, err, sizeof(err));
 	if (!request) {
 		target_complain(&o->target, "%s", err);
 		return EXIT_USAGE;

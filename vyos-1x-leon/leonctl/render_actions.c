@@ -16,11 +16,13 @@ static void print_warning(struct jsonr_node *root)
 {
 	struct jsonr_node *seeds = jsonr_array(root, "seeds");
 
-	fputs("This token is a secret. Every machine with the token can join the overlay, until the\n"
-	      "pre-shared-secret is changed. Transfer the token like a password. On the new machine run\n"
-	      "  leond --join - --config /etc/leon/leon0.json\nand paste the token, then press Ctrl-D.\n"
-	      "The machine joins through",
+	fputs("This token contains the pre-shared-secret of the overlay. Transfer the token like a\n"
+	      "password. On the new machine run\n"
+	      "  leonctl join TOKEN --address ADDRESS/LENGTH\n",
 	      stderr);
+	if (jsonr_is_str(root, "expires"))
+		fprintf(stderr, "`join` refuses the token after %s.\n", text_str(root, "expires"));
+	fputs("The machine joins through", stderr);
 	for (size_t i = 0; i < jsonr_len(seeds); i++) {
 		struct jsonr_node *seed = jsonr_at(seeds, i);
 

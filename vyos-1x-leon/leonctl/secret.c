@@ -12,9 +12,7 @@
 
 #include "base/defs.h"
 
-#define SECRET_DIGITS 44 /* 6 bits each, 264 bits together */
-
-int secret_print(struct target *t, const char *unused attr_unused)
+bool secret_draw(const struct target *t, char out[SECRET_DIGITS + 1])
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -22,13 +20,23 @@ int secret_print(struct target *t, const char *unused attr_unused)
 
 	if (getrandom(random, sizeof(random), 0) != sizeof(random)) {
 		target_complain(t, "no random numbers: %s", strerror(errno));
-		return EXIT_REFUSED;
+		return false;
 	}
-	/* The digits need no escapes in JSON. */
-	fputs(t->json ? "{\"version\":1,\"secret\":\"" : "", stdout);
 	for (size_t i = 0; i < sizeof(random); i++)
-		putchar(digits[random[i] % 64]);
-	puts(t->json ? "\"}" : "");
+		out[i] = digits[random[i] % 64];
+	out[SECRET_DIGITS] = '\0';
 	explicit_bzero(random, sizeof(random));
+	return true;
+}
+
+int secret_print(struct target *t, const char *unused attr_unused)
+{
+	char secret[SECRET_DIGITS + 1];
+
+	if (!secret_draw(t, secret))
+		return EXIT_REFUSED;
+	/* The digits need no escapes in JSON. */
+	printf(t->json ? "{\"version\":1,\"secret\":\"%s\"}\n" : "%s\n", secret);
+	explicit_bzero(secret, sizeof(secret));
 	return 0;
 }

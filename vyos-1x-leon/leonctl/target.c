@@ -41,6 +41,24 @@ void target_complain(const struct target *t, const char *fmt, ...)
 	jsonw_free(w);
 }
 
+const struct target_given *target_next_option(const struct target *t, const char *name,
+					      const struct target_given *at)
+{
+	for (at = at ? at + 1 : t->given; at < t->given + t->n_given; at++)
+		if (strcmp(at->name, name) == 0)
+			return at;
+	return NULL;
+}
+
+bool target_option(const struct target *t, const char *name, const char **value)
+{
+	const struct target_given *found = target_next_option(t, name, NULL);
+
+	if (found && value)
+		*value = found->value;
+	return found != NULL;
+}
+
 /* Lists the interfaces of the sockets. */
 static void complain_of_several(const struct target *t, const glob_t *g)
 {

@@ -15,15 +15,28 @@ enum { EXIT_REFUSED = 1, EXIT_USAGE, EXIT_NO_ANSWER, EXIT_NOT_PERMITTED };
 #define TARGET_PATH_LEN 108
 #define TARGET_RUN_DIR	"/run/leon"
 
+/* An option of one command, such as --address. */
+struct target_given {
+	const char *name, *value; /* value NULL: the option has none */
+};
+#define TARGET_GIVEN_MAX 40
+
 struct target {
 	const char *interface, *socket; /* from the command line; NULL: not given */
 	bool json;			/* answers and errors are JSON */
 	char path[TARGET_PATH_LEN];	/* of the socket, after the search */
+	struct target_given given[TARGET_GIVEN_MAX];
+	int n_given;
 };
 
 /* Prints an error: one line on stderr, or with --json an object on stdout. */
 void target_complain(const struct target *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Returns the option behind `at` (NULL: the first one) with this name, or NULL. */
+const struct target_given *target_next_option(const struct target *t, const char *name,
+					      const struct target_given *at);
+/* Returns true if the option is given. Stores its first value; `value` may be NULL. */
+bool target_option(const struct target *t, const char *name, const char **value);
 /* Finds the socket. Returns -1, or an exit code after it printed the reason. */
 int target_find(struct target *t);
 /* Returns the answer, to be freed, or -errno (io/ctlsock.h). Prints nothing. */

@@ -14,13 +14,12 @@
 #include "base/mem.h"
 #include "base/version.h"
 #include "daemon/identity/identity_file.h"
-#include "daemon/join/join.h"
 #include "daemon/leond.h"
 #include "daemon/life/advice.h"
 #include "daemon/life/confread.h"
 #include "daemon/life/start.h"
 
-enum { OPT_CHECK = 256, OPT_FOREGROUND, OPT_VERSION, OPT_HELP, OPT_IDENTITY, OPT_JOIN };
+enum { OPT_CHECK = 256, OPT_FOREGROUND, OPT_VERSION, OPT_HELP, OPT_IDENTITY };
 
 /* The unit does not start leond again after this status: EX_CONFIG of sysexits.h. */
 #define EXIT_REFUSED 78
@@ -28,15 +27,10 @@ enum { OPT_CHECK = 256, OPT_FOREGROUND, OPT_VERSION, OPT_HELP, OPT_IDENTITY, OPT
 static void usage(FILE *f)
 {
 	fputs("usage: leond --config FILE [--check] [--foreground]\n"
-	      "       leond --join TOKEN|FILE|- [--config FILE]\n"
 	      "       leond --generate-identity FILE\n"
 	      "       leond --version | --help\n"
 	      "  --config FILE  configuration (leond.json(5))\n"
 	      "  --check        parse it, say \"configuration OK\" or what is wrong, and exit\n"
-	      "  --join TOKEN|FILE|-\n"
-	      "                 make a configuration from what `leonctl invite` printed, in --config,\n"
-	      "                 never over a file that is there, or on the standard output. Others see\n"
-	      "                 the words of a command: give a file, or - for the standard input\n"
 	      "  --generate-identity FILE\n"
 	      "                 make an identity key, never over a file that is there, and print its\n"
 	      "                 public half\n"
@@ -45,7 +39,7 @@ static void usage(FILE *f)
 }
 
 struct arguments {
-	const char *config, *join;
+	const char *config;
 	bool check;
 };
 
@@ -82,10 +76,8 @@ static int check_arguments(const struct arguments *a, int n_rest, char **rest)
 {
 	if (n_rest)
 		fprintf(stderr, "leond: unexpected argument \"%s\"; see leond --help\n", rest[0]);
-	else if (!a->config && !a->join)
+	else if (!a->config)
 		fputs("leond: --config is missing; see leond --help\n", stderr);
-	else if (a->join && a->check)
-		fputs("leond: --join and --check exclude each other; see leond --help\n", stderr);
 	else
 		return -1;
 	return 2;
@@ -98,7 +90,6 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 		{ "config", required_argument, NULL, 'c' },
 		{ "check", no_argument, NULL, OPT_CHECK },
 		{ "generate-identity", required_argument, NULL, OPT_IDENTITY },
-		{ "join", required_argument, NULL, OPT_JOIN },
 		{ "foreground", no_argument, NULL, OPT_FOREGROUND },
 		{ "version", no_argument, NULL, OPT_VERSION },
 		{ "help", no_argument, NULL, OPT_HELP },
@@ -116,9 +107,6 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 			break;
 		case OPT_IDENTITY:
 			return generate_identity(optarg);
-		case OPT_JOIN:
-			a->join = optarg;
-			break;
 		case OPT_FOREGROUND:
 			break;
 		case OPT_VERSION:
@@ -184,11 +172,6 @@ int main(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	set_private(true);
-	if (a.join) {
-		code = join_run(a.join, a.config);
-		set_private(false);
-		return code;
-	}
 	c = conf_read_file(a.config, err, sizeof(err));
 	if (!c) {
 		fprintf(stderr, "%s\n", err);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Joining tokens, see token.h. Called by `leonctl invite` in the daemon and by leond --join.
+ * Joining tokens, see token.h. Called by `leonctl invite` in the daemon and by `leonctl join`.
  */
 #include "wire/token.h"
 
@@ -12,9 +12,10 @@
 #define PREFIX_LEN (sizeof(TOKEN_PREFIX) - 1)
 #define CRC_LEN	   4
 #define VNI_MAX	   0xffffff
-/* Payload: VNI, number of seeds, each with port and length, secret with length, checksum. */
+/* Payload: expiry, VNI, number of seeds, each with port and length, secret with length,
+ * checksum. */
 #define PAYLOAD_MAX                                                                                \
-	(3 + 1 + TOKEN_SEEDS_MAX * (2 + 1 + TOKEN_HOST_MAX) + 1 + TOKEN_SECRET_MAX + CRC_LEN)
+	(4 + 3 + 1 + TOKEN_SEEDS_MAX * (2 + 1 + TOKEN_HOST_MAX) + 1 + TOKEN_SECRET_MAX + CRC_LEN)
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -31,9 +32,9 @@ static uint32_t crc_add(uint32_t crc, const void *data, size_t len)
 	return crc;
 }
 
-static uint32_t checksum(const uint8_t *payload, size_t len)
+static uint32_t checksum(const char *prefix, const uint8_t *payload, size_t len)
 {
-	return ~crc_add(crc_add(UINT32_MAX, TOKEN_PREFIX, PREFIX_LEN), payload, len);
+	return ~crc_add(crc_add(UINT32_MAX, prefix, PREFIX_LEN), payload, len);
 }
 
 /* --- base64url without padding (RFC 4648 section 5) --- */
@@ -123,11 +124,14 @@ static bool read_seed(struct rbuf *b, struct token_seed *seed)
 	return true;
 }
 
-static bool read_payload(struct rbuf *b, struct token *t)
+static bool read_payload(struct rbuf *b, bool expires, struct token *t)
 {
 	const char *secret;
 	size_t len;
 
+	t->expires = expires ? rbuf_u32(b) : 0;
+	if (expires && t->expires == 0)
+		return false;
 	t->vni = rbuf_u24(b);
 	t->n_seeds = rbuf_u8(b);
 	if (t->n_seeds == 0 || t->n_seeds > TOKEN_SEEDS_MAX)
@@ -144,16 +148,17 @@ static bool read_payload(struct rbuf *b, struct token *t)
 	return true;
 }
 
-static const char *decode_payload(const uint8_t *payload, int len, struct token *out)
+static const char *decode_payload(const char *prefix, const uint8_t *payload, int len,
+				  struct token *out)
 {
 	struct rbuf b;
 	struct token t = { 0 };
 
 	if (len < CRC_LEN ||
-	    checksum(payload, (size_t)len - CRC_LEN) != get_u32(payload + len - CRC_LEN))
+	    checksum(prefix, payload, (size_t)len - CRC_LEN) != get_u32(payload + len - CRC_LEN))
 		return "the token is damaged or truncated; copy the whole token again";
 	b = rbuf_of(payload, (size_t)len - CRC_LEN);
-	if (!read_payload(&b, &t))
+	if (!read_payload(&b, strcmp(prefix, TOKEN_EXPIRING) == 0, &t))
 		return "the token is whole, but not one that leonctl made; make a new one with "
 		       "`leonctl invite`";
 	*out = t;
@@ -190,18 +195,20 @@ static const char *decode_text(const char *text, struct token *out)
 {
 	uint8_t payload[TOKEN_TEXT_MAX];
 	size_t len = strlen(text);
-	const char *error;
+	const char *error, *prefix = TOKEN_PREFIX;
 	int n;
 
 	if (len == 0)
 		return "there is no token";
 	if (!token_is_one(text))
-		return "this is no token; a token begins with \"" TOKEN_PREFIX "\"";
-	if (strncmp(text, TOKEN_PREFIX, PREFIX_LEN) != 0)
-		return "the token is of another version than this leond reads (" TOKEN_PREFIX
+		return "this is no token; a token begins with \"" TOKEN_EXPIRING "\"";
+	if (strncmp(text, TOKEN_EXPIRING, PREFIX_LEN) == 0)
+		prefix = TOKEN_EXPIRING;
+	else if (strncmp(text, TOKEN_PREFIX, PREFIX_LEN) != 0)
+		return "the token is of another version than this leond reads (" TOKEN_EXPIRING
 		       "...); make it with the older release of the two, or upgrade this one";
 	n = decode64(text + PREFIX_LEN, len - PREFIX_LEN, payload);
-	error = decode_payload(payload, n, out);
+	error = decode_payload(prefix, payload, n, out);
 	explicit_bzero(payload, sizeof(payload));
 	return error;
 }
@@ -229,12 +236,15 @@ static bool is_whole(const struct token *t)
 
 bool token_encode(const struct token *t, char text[TOKEN_TEXT_MAX])
 {
+	const char *prefix = t->expires ? TOKEN_EXPIRING : TOKEN_PREFIX;
 	uint8_t payload[PAYLOAD_MAX];
 	struct wbuf b = wbuf_of(payload, sizeof(payload));
 	size_t len;
 
 	if (!is_whole(t))
 		return false;
+	if (t->expires)
+		wbuf_u32(&b, t->expires);
 	wbuf_u24(&b, t->vni);
 	wbuf_u8(&b, (uint8_t)t->n_seeds);
 	for (unsigned i = 0; i < t->n_seeds; i++) {
@@ -246,8 +256,8 @@ bool token_encode(const struct token *t, char text[TOKEN_TEXT_MAX])
 	len = strlen(t->secret);
 	wbuf_u8(&b, (uint8_t)len);
 	wbuf_bytes(&b, t->secret, len);
-	wbuf_u32(&b, checksum(payload, wbuf_len(&b)));
-	memcpy(text, TOKEN_PREFIX, PREFIX_LEN);
+	wbuf_u32(&b, checksum(prefix, payload, wbuf_len(&b)));
+	memcpy(text, prefix, PREFIX_LEN);
 	encode64(payload, wbuf_len(&b), text + PREFIX_LEN);
 	explicit_bzero(payload, sizeof(payload));
 	return true;

@@ -14,7 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TOKEN_PREFIX	 "leon1."
+#define TOKEN_PREFIX	 "leon1." /* no expiry */
+#define TOKEN_EXPIRING	 "leon2."
 #define TOKEN_SEEDS_MAX	 8
 #define TOKEN_HOST_MAX	 253
 #define TOKEN_SECRET_MIN 8
@@ -28,6 +29,7 @@ struct token_seed {
 };
 
 struct token {
+	uint32_t expires; /* seconds since 1970; 0: never */
 	uint32_t vni;
 	unsigned n_seeds; /* at least one */
 	struct token_seed seed[TOKEN_SEEDS_MAX];

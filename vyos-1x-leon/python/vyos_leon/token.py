@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`set` commands from a token of `leonctl invite`, for the operational mode. leond decodes the
-token."""
+"""`set` commands from a token of `leonctl invite`, for the operational mode. leonctl decodes
+the token."""
 
 import json
 import subprocess
 
-LEOND = '/usr/sbin/leond'
+LEONCTL = '/usr/bin/leonctl'
 # Keys that the command itself has, or that VyOS does not have.
 OMITTED = ('version', 'interface', 'bridge')
 
 
 class Fault(Exception):
-    """The sentence of leond."""
+    """The sentence of leonctl."""
 
 
 def decode(token):
     """The configuration of leond. The token is on no command line of this process."""
     done = subprocess.run(
-        [LEOND, '--join', '-'], input=token, capture_output=True, text=True, timeout=60
+        [LEONCTL, 'join', '--print', '-'], input=token, capture_output=True, text=True, timeout=60
     )
     if done.returncode != 0:
-        raise Fault(done.stderr.strip().removeprefix('leond: '))
+        raise Fault(done.stderr.strip().removeprefix('leonctl: '))
     return json.loads(done.stdout)
 
 

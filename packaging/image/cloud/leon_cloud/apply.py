@@ -165,11 +165,11 @@ def fetched(machine, key, where):
 
 
 def invited(machine, key, token):
-    """Returns leond's document of a token. leond reads standard input, because arguments are
+    """Returns leond's document of a token. leonctl reads standard input, because arguments are
     public."""
-    done = machine.run('leond', '--join', '-', given=token)
+    done = machine.run('leonctl', 'join', '--print', '-', given=token)
     if done.returncode != 0:
-        sentences = [line.removeprefix('leond: ') for line in said(done)]
+        sentences = [line.removeprefix('leonctl: ') for line in said(done)]
         raise section.SectionError([f'leon.{key}: {sentence}' for sentence in sentences])
     return json.loads(done.stdout)
 

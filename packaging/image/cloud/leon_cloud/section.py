@@ -233,7 +233,7 @@ class Plan:
             self.document.get('authentication'), {'pre-shared-secret': secret})}
 
     def with_token(self, invited):
-        """Returns the whole document of leond. invited: the document that `leond --join` makes of
+        """Returns the whole document of leond. invited: the document that `leonctl join` makes of
         the token, except name, node-id and interface, which are those of this machine."""
         return {**self.document, 'vni': invited['vni'],
                 'peer': joined(invited['peer'], self.document.get('peer', {})),

@@ -11,10 +11,13 @@
 #include "base/mem.h"
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
-#include "daemon/join/join.h"
 #include "daemon/leond.h"
+#include "daemon/report/clock.h"
+#include "state/conf/new_node.h"
 
-#define OWN_MAX 3 /* limit of own addresses, to leave room for others */
+#define OWN_MAX	     3 /* limit of own addresses, to leave room for others */
+#define EXPIRY_S     (24 * 3600)
+#define EXPIRY_MAX_S (3650 * 24 * 3600)
 
 static bool has_seed(const struct token *t, const char *host, uint16_t port)
 {
@@ -149,8 +152,10 @@ static void answer_seeds(struct jsonw *w, const struct token *t)
 /* Checks that the token yields a valid configuration; a requested address may be invalid. */
 static bool can_be_used(struct command *c, const struct token *t)
 {
-	struct join_self self = { c->d->conf->interface, c->d->self, NULL };
-	char err[160], *text = join_configuration(t, &self, err, sizeof(err));
+	const struct new_node n = { .interface = c->d->conf->interface,
+				    .node_id = c->d->self,
+				    .overlay = t };
+	char err[160], *text = new_node_text(&n, err, sizeof(err));
 
 	if (!text) {
 		command_refuse(c, "no node could join with the token: %s", err);
@@ -182,16 +187,26 @@ static enum command_result answer_token(struct command *c, const struct token *t
 		 (unsigned)ctl_conn_peer(c->conn)->uid);
 	jsonw_str(c->w, "token", text);
 	jsonw_u64(c->w, "vni", t->vni);
+	answer_time(c->w, "expires", (int64_t)t->expires * 1000000);
 	answer_seeds(c->w, t);
 	jsonw_u64(c->w, "trusted_identities", c->d->conf->n_trusted);
 	x_wipe(text, sizeof(text));
 	return CMD_DONE;
 }
 
+/* A request without the argument gets the usual validity, and 0 stands for no end. */
+static uint32_t expiry(struct command *c)
+{
+	uint64_t seconds = EXPIRY_S;
+
+	jsonr_u64(c->arguments, "expires_seconds", 0, EXPIRY_MAX_S, &seconds);
+	return seconds ? (uint32_t)(wall_now_us() / 1000000 + (int64_t)seconds) : 0;
+}
+
 enum command_result make_invite(struct command *c)
 {
 	const struct conf *conf = c->d->conf;
-	struct token t = { .vni = conf->vni };
+	struct token t = { .vni = conf->vni, .expires = expiry(c) };
 	struct jsonr_node *list = jsonr_array(c->arguments, "seeds");
 	enum command_result r;
 

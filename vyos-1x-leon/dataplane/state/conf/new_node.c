@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The first configuration of a node as text, see new_node.h. Pure; any thread.
+ */
+#include "state/conf/new_node.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/jsonw.h"
+#include "base/mem.h"
+#include "state/conf/conf.h"
+
+#define INDENT 2
+
+static void new_line(FILE *f, int depth)
+{
+	fprintf(f, "\n%*s", depth * INDENT, "");
+}
+
+/* Reformats the output of jsonw with one key per line, for later editing. */
+static void put_indented(FILE *f, const char *text)
+{
+	bool in_string = false;
+	int depth = 0;
+
+	for (; *text; text++) {
+		if (*text == '"')
+			in_string = !in_string;
+		if (!in_string && (*text == '}' || *text == ']'))
+			new_line(f, --depth);
+		fputc(*text, f);
+		if (in_string && *text == '\\')
+			fputc(*++text, f);
+		if (in_string)
+			continue;
+		if (*text == '{' || *text == '[')
+			new_line(f, ++depth);
+		else if (*text == ',')
+			new_line(f, depth);
+		else if (*text == ':')
+			fputc(' ', f);
+	}
+	fputc('\n', f);
+}
+
+static char *indented(const char *text)
+{
+	char *out = NULL;
+	size_t len;
+	FILE *f = open_memstream(&out, &len);
+
+	if (!f)
+		bug("out of memory for a configuration");
+	put_indented(f, text);
+	fclose(f);
+	return out;
+}
+
+static void write_peers(struct jsonw *w, const struct token *t)
+{
+	char name[16];
+
+	if (t->n_seeds == 0)
+		return;
+	jsonw_object(w, "peer");
+	for (unsigned i = 0; i < t->n_seeds; i++) {
+		snprintf(name, sizeof(name), "seed-%u", i + 1);
+		jsonw_object(w, name);
+		jsonw_str(w, "address", t->seed[i].host);
+		if (t->seed[i].port != CONF_PEER_PORT_DEFAULT)
+			jsonw_u64(w, "port", t->seed[i].port);
+		jsonw_end(w);
+	}
+	jsonw_end(w);
+}
+
+static void write_text(struct jsonw *w, const char *key, const char *value)
+{
+	if (value)
+		jsonw_str(w, key, value);
+}
+
+static void write_list(struct jsonw *w, const char *key, const char *const *list)
+{
+	if (!list || !*list)
+		return;
+	jsonw_array(w, key);
+	for (; *list; list++)
+		jsonw_str(w, NULL, *list);
+	jsonw_end(w);
+}
+
+static char *write_configuration(const struct new_node *n)
+{
+	struct jsonw *w = jsonw_new();
+	char id[NODE_ID_STRLEN], *text;
+	size_t len;
+
+	jsonw_object(w, NULL);
+	jsonw_u64(w, "version", 1);
+	jsonw_str(w, "interface", n->interface);
+	write_list(w, "address", n->address);
+	write_text(w, "bridge", n->bridge);
+	write_list(w, "source-address", n->source_address);
+	write_text(w, "source-interface", n->source_interface);
+	jsonw_u64(w, "vni", n->overlay->vni);
+	jsonw_str(w, "node-id", node_id_format(n->node_id, id, sizeof(id)));
+	write_text(w, "node-name", n->name);
+	write_peers(w, n->overlay);
+	jsonw_object(w, "authentication");
+	jsonw_str(w, "pre-shared-secret", n->overlay->secret);
+	jsonw_end(w);
+	jsonw_end(w);
+	text = indented(jsonw_text(w, &len));
+	x_wipe((char *)jsonw_text(w, &len), len);
+	jsonw_free(w);
+	return text;
+}
+
+char *new_node_text(const struct new_node *n, char *err, size_t err_len)
+{
+	char *text = write_configuration(n);
+	struct conf *c = conf_parse(text, strlen(text), err, err_len);
+
+	if (!c) {
+		x_wipe(text, strlen(text));
+		free(text);
+		return NULL;
+	}
+	conf_free(c);
+	return text;
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `leonctl init`: the first node of a new overlay. Draws the secret, writes the configuration,
+ * starts the unit, and prints the line for further machines. leonctl only.
+ */
+#include "init.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "base/jsonr.h"
+#include "base/mem.h"
+#include "secret.h"
+#include "site.h"
+#include "value.h"
+
+#define VNI 1
+
+/* A further machine needs an address of the same network, or a bridge too. */
+static void print_rest_of_line(const struct target *t)
+{
+	const char *address, *bridge;
+
+	if (target_option(t, "address", &address))
+		printf(" --address ADDRESS%s", strchr(address, '/'));
+	else if (target_option(t, "bridge", &bridge))
+		printf(" --bridge %s", bridge);
+}
+
+static void print_seeds(struct jsonr_node *invite)
+{
+	struct jsonr_node *seeds = jsonr_array(invite, "seeds");
+
+	fputs("Machines with the line join through", stdout);
+	for (size_t i = 0; i < jsonr_len(seeds); i++) {
+		struct jsonr_node *seed = jsonr_at(seeds, i);
+
+		printf("%s %s port %s", i ? "," : "", text_str(seed, "address"),
+		       text_number(seed, "port"));
+	}
+	puts(".\nIf this is no address that other sites reach: leonctl invite ADDRESS");
+}
+
+static int print_line(struct target *t, const struct site *s)
+{
+	struct jsonr *doc;
+	int code;
+
+	t->interface = s->interface;
+	code = target_find(t);
+	if (code >= 0)
+		return code;
+	doc = target_ask(t, "invite", NULL, &code);
+	if (!doc)
+		return code;
+	printf("On each further machine, run as root:\n\n  leonctl join %s",
+	       text_str(jsonr_root(doc), "token"));
+	print_rest_of_line(t);
+	puts("\n\nThe line contains the secret of the overlay and is valid for 24 hours.");
+	print_seeds(jsonr_root(doc));
+	jsonr_free(doc);
+	return 0;
+}
+
+int init_run(struct target *t, const char *unused attr_unused)
+{
+	struct token overlay = { .vni = VNI };
+	struct site s;
+	char label[96];
+	int code;
+
+	if (!secret_draw(t, overlay.secret))
+		return EXIT_REFUSED;
+	code = site_write(t, &overlay, &s);
+	x_wipe(&overlay, sizeof(overlay));
+	if (code || target_option(t, "print", NULL))
+		return code;
+	if (!t->json)
+		printf("%s: node %s of a new overlay, VNI %d\n", s.path,
+		       site_label(&s, label, sizeof(label)), VNI);
+	code = site_start(t, &s);
+	if (code || t->json)
+		return code;
+	if (site_has_systemd())
+		return print_line(t, &s);
+	puts("Then print the line for further machines with: leonctl invite");
+	return 0;
+}
