@@ -156,15 +156,32 @@ def test_names_are_data(net):
     assert len(re.findall('<script', text)) == 2 + data.count('<script')
 
 
-def test_in_a_browser(net, tmp_path):
+def drawn(net, tmp_path, *options):
+    """The document after the script of the page has run."""
     if not shutil.which('chromium'):
         pytest.skip('chromium is not installed')
     file = tmp_path / 'map.html'
     file.write_text(page(net))
-    dom = subprocess.run(
+    return subprocess.run(
         ['chromium', '--headless=new', '--no-sandbox', '--disable-gpu', f'--user-data-dir={tmp_path}/profile',
-         '--virtual-time-budget=2000', '--dump-dom', f'file://{file}#good'],
+         '--virtual-time-budget=2000', *options, '--dump-dom', f'file://{file}#good'],
         capture_output=True, text=True, timeout=300, check=True).stdout
+
+
+def test_on_a_phone(net, tmp_path):
+    """Letters are as large as on a desk: a unit of the drawing is a pixel. Fast links are green."""
+    for options, low, high in (((), 281, 1000), (('--window-size=390,844',), 280, 500)):
+        dom = drawn(net, tmp_path, *options)
+        width, height = map(int, re.search(r'<svg id="map" viewBox="0 0 (\d+) (\d+)"', dom).groups())
+        assert low <= width <= high and .6 * width < height < width
+        places = [(float(x), float(y)) for x, y in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', dom)]
+        assert len(places) == 4 and all(0 < x < width and 0 < y < height for x, y in places)
+    hues = [int(hue) for hue in re.findall(r'background: hsl\((\d+) 60% 72%\)', dom)]
+    assert len(hues) == 12 and min(hues) > 60
+
+
+def test_in_a_browser(net, tmp_path):
+    dom = drawn(net, tmp_path)
     assert '<title>LEON overlay leon0, seen from good</title>' in dom
     assert len(re.findall('<script', dom)) == 2 and '<img' not in dom
     assert dom.count('class="node') == 4 and dom.count('class="row') == 3

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Frames take the path with the lowest latency, and another path after a failure (design.md 3.2 to
 3.4, 4 "Metric" and "Failure")."""
+import signal
 import statistics
 
 import pytest
@@ -29,6 +30,21 @@ def test_paper_triangle_is_relayed_and_frames_go_through_the_relay(lab):
         relayed = net.node['inagi'].counter('relayed_datagrams') - before
         return len(rtt) == 20 and statistics.median(rtt) < 32 and relayed > 20
     wait_for(faster_by_the_relay, 30, 'twenty of twenty come back faster than by the direct path')
+
+
+def test_a_silent_node_has_no_latency_in_the_table(lab):
+    """The estimate of an unresponsive link grows with the silence and is no measurement."""
+    net = lab(merged(line_up(2, hosts=False), {'config': PATIENT})).joined()
+    node, other = net.node['n0'], net.node['n1']
+    assert not node.paths()[other.node_id]['unresponsive']
+    assert 'no answer' not in node.leonctl('show', 'paths', json_output=False)
+    other.process.send_signal(signal.SIGSTOP)
+    try:
+        wait_for(lambda: node.paths()[other.node_id]['unresponsive'], 20, 'n1 is unresponsive')
+        wait_for(lambda: ' no answer ' in node.leonctl('show', 'paths', json_output=False), 20, 'the table shows it')
+        assert node.paths()[other.node_id]['direct_unresponsive']
+    finally:
+        other.process.send_signal(signal.SIGCONT)
 
 
 def test_paths_trace_and_explain_tell_the_same_story(lab):

@@ -107,8 +107,8 @@ static void path_row(struct table *t, struct jsonr_node *n, const char *source)
 	table_cell(t, "%s", text_str(n, "destination"));
 	table_cell(t, "%s", text_str(n, "name"));
 	table_cell(t, "%s", text_hops(n, "hop_names", source));
-	table_cell(t, "%s", text_us(n, "latency_us"));
-	table_cell(t, "%s", text_us(n, "direct_latency_us"));
+	table_cell(t, "%s", text_latency(n, "latency_us", "unresponsive"));
+	table_cell(t, "%s", text_latency(n, "direct_latency_us", "direct_unresponsive"));
 	table_cell(t, "%s", text_us(n, "jitter_us"));
 	table_cell(t, "%s", text_us(n, "forward_variation_us"));
 	table_cell(t, "%s", text_us(n, "return_variation_us"));

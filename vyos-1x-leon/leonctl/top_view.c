@@ -153,8 +153,8 @@ static void path_row(struct table *t, struct jsonr_node *p, const char *source)
 
 	table_cell(t, "%s", strcmp(name, UNKNOWN) != 0 ? name : text_str(p, "destination"));
 	table_cell(t, "%s", text_hops(p, "hop_names", source));
-	table_cell(t, "%s", text_us(p, "latency_us"));
-	table_cell(t, "%s", text_us(p, "direct_latency_us"));
+	table_cell(t, "%s", text_latency(p, "latency_us", "unresponsive"));
+	table_cell(t, "%s", text_latency(p, "direct_latency_us", "direct_unresponsive"));
 	table_cell(t, "%s", text_permille(p, "loss_permille"));
 	table_cell(t, "%s", text_number(p, "changes"));
 	table_cell(t, "%s", text_age(p, "since_seconds"));

@@ -61,6 +61,11 @@ const char *text_us(struct jsonr_node *n, const char *key)
 	return jsonr_u64(n, key, 0, UINT64_MAX, &us) ? text_ms_of_us(us) : UNKNOWN;
 }
 
+const char *text_latency(struct jsonr_node *n, const char *key, const char *unresponsive)
+{
+	return value_bool(n, unresponsive) ? "no answer" : text_us(n, key);
+}
+
 const char *text_number(struct jsonr_node *n, const char *key)
 {
 	uint64_t v;

@@ -82,6 +82,8 @@ static void write_path(struct command *c, const struct node *n, const struct cho
 	answer_hops(c->w, "hops", "hop_names", c->d, &ch->path);
 	answer_known(c->w, "latency_us", usable, ch->path.rtt_us);
 	answer_known(c->w, "direct_latency_us", path_works(&ch->direct), ch->direct.rtt_us);
+	jsonw_bool(c->w, "unresponsive", usable && ch->path.silent);
+	jsonw_bool(c->w, "direct_unresponsive", path_works(&ch->direct) && ch->direct.silent);
 	answer_known(c->w, "cost_us", usable, ch->path.cost_us);
 	answer_known(c->w, "best_cost_us", path_works(&ch->best), ch->best.cost_us);
 	answer_known(c->w, "variation_us", usable, ch->path.noise_us);
