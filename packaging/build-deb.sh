@@ -23,8 +23,23 @@ tar -C "$top" -c --exclude-vcs --exclude='./build*' --exclude=__pycache__ --excl
 # The copy has no git, so its changelog gets the version.
 sed -i "1s/^leon .*;/leon ($version) unstable;/" "$copy/packaging/debian/changelog"
 
+# One line for each step of debhelper, and for each quarter of the files.
+progress() {
+	awk -W interactive '
+	/^   dh_/ { print; fflush() }
+	/^\[[0-9]+\/[0-9]+\]/ {
+		split(substr($1, 2), n, /[\/\]]/)
+		quarter = int(4 * n[1] / n[2])
+		if (quarter != last && n[2] > 20) { printf "   compiled %d of %d\n", n[1], n[2]; fflush() }
+		last = quarter
+	}' 2>/dev/null
+}
+
 cd "$copy"
-if ! dpkg-buildpackage -us -uc "$@" >"$out/build.log" 2>&1; then
+echo "building leon $version, log: $out/build.log"
+{ dpkg-buildpackage -us -uc "$@" 2>&1 || echo failed >"$copy.failed"; } | tee "$out/build.log" | progress
+if [ -e "$copy.failed" ]; then
+	rm "$copy.failed"
 	tail -n 50 "$out/build.log" >&2
 	echo "build failed: the whole log is $out/build.log" >&2
 	exit 1

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from node import leond_program
+from node import TOP, build_dir, leonctl_program, leond_program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -31,6 +31,15 @@ def read_until(stream, words, within):
 def in_the_foreground():
     """A shell starts background jobs with SIGINT ignored, and children inherit the setting."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def test_make_builds_only_the_programs_of_the_demo():
+    """A build of everything takes minutes on a fresh machine."""
+    plan = subprocess.run(['make', '-n', '-C', TOP, 'demo'], capture_output=True, text=True, check=True).stdout
+    (line,) = re.findall(r'^ninja -C build (.+)$', plan, re.M)
+    used = [leond_program(), leonctl_program(), os.path.join(build_dir(), 'tests/netns/wanem')]
+    assert [os.path.join(build_dir(), target) for target in line.split()] == used
+    assert all(os.path.exists(program) for program in used)
 
 
 def test_demonstration():

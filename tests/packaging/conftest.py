@@ -8,6 +8,7 @@ real, and nothing in the root reaches the host. The first process of the pid nam
 of the fixture. The end of the process removes the mounts.
 """
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -100,6 +101,8 @@ def built(tmp_path_factory) -> Path:
         capture_output=True, text=True, timeout=1800,
     )
     assert done.returncode == 0, done.stderr
+    # A build of minutes shows its progress.
+    assert re.search(r'^   dh_auto_build .*\n(   compiled \d+ of \d+\n){3,}   dh_', done.stdout, re.M), done.stdout
     return out
 
 

@@ -69,6 +69,14 @@ FILES = {
 LIBRARIES = {'libc6', 'libjson-c5', 'libmnl0', 'libssl3', 'libsystemd0'}
 
 
+def test_a_failed_build_names_its_log(tmp_path):
+    done = subprocess.run([TOP / 'packaging/build-deb.sh', tmp_path, '--no-such-option'], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 1 and f'the whole log is {tmp_path}/build.log' in done.stderr
+    assert 'no-such-option' in (tmp_path / 'build.log').read_text()
+    assert not list(tmp_path.glob('*.failed'))
+
+
 def documented_configurations():
     """The JSON blocks of the pages, for copying and pasting."""
     for page in ('tutorial.md', 'operations.md'):

@@ -24,6 +24,16 @@ def run(*words, status=0):
     return done
 
 
+def test_the_example_of_the_readme():
+    """The command runs as the page has it, in a tree with a build, and prints all four rows."""
+    line, = re.findall(r'^    (leonsim --trace .*)$', (TOP / 'README.md').read_text(), re.M)
+    words = line.split()
+    done = subprocess.run([LEONSIM, *words[1:]], cwd=TOP, capture_output=True, text=True, check=True)
+    assert 'with the change: 7 nodes' in done.stdout
+    assert [row.split()[0] for row in done.stdout.splitlines() if re.search(r' 0\.\d{3} +0\.\d{3}$', row)] == \
+        ['LEON', 'oracle', 'two'] * 2
+
+
 def replay(*words, trace=TRACE, hosts='0-3', reading='hold', slice_s=15.7):
     answer = json.loads(run('--trace', trace, '--slice', slice_s, '--reading', reading,
                             '--nodes', hosts, '--json', *words).stdout)
