@@ -12,7 +12,8 @@ Usage: release.py [--out DIR] [--debs DIR] [--image DIR] [--key KEY] [--dirty]
 
 `make release` calls this script; doc/releases.md has the steps before and after. The version comes
 from packaging/version.sh, which meson and the image call too. Needs git, reprepro, zstd, gpg
-if a key is given, and pip for debsbom, which writes the lists (SPDX, CycloneDX).
+if a key is given, and pip for debsbom, which writes the lists (SPDX, CycloneDX). debsbom comes from
+PyPI, before all else. A release that fails leaves the output folder as it was.
 """
 import argparse
 import gzip
@@ -26,7 +27,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 PACKAGES = ('leond', 'leon-accel', 'leon-cloud', 'leon-sclp', 'vyos-1x-leon', 'vyos-1x-leon-lisp')
-SBOM_TOOL = 'debsbom[cdx,spdx]==0.10.2'
+SBOM_TOOL = Path(__file__).with_name('debsbom.txt')
 NAMESPACE = uuid.UUID('6f0c7d5a-53a1-5d50-9c58-4c454f4e494d')
 SUITE = 'leon'
 
@@ -141,11 +142,20 @@ def contents(debs):
     return lines + [line for line in closure(names - own) if line.split()[0] not in own]
 
 
+def get_sbom_tool(tools):
+    """Downloads debsbom. The name of the folder has the versions, so new ones are downloaded."""
+    if tools.is_dir():
+        return
+    print(f'debsbom and its dependencies are downloaded from PyPI ({SBOM_TOOL.name})', flush=True)
+    new = tools.with_suffix('.new')
+    shutil.rmtree(new, ignore_errors=True)
+    run(sys.executable, '-m', 'pip', '-q', '--disable-pip-version-check', 'install', '--target', new,
+        '--require-hashes', '-r', SBOM_TOOL)
+    new.rename(tools)
+
+
 def sbom(tools, target, lines, version):
     """Writes TARGET.cdx.json and TARGET.spdx.json about packages, reproducibly."""
-    if not (tools / 'debsbom').is_dir():
-        run(sys.executable, '-m', 'pip', '-q', '--disable-pip-version-check', 'install', '--target',
-            tools, SBOM_TOOL)
     number = uuid.uuid5(NAMESPACE, f'sbom/{target.name}')
     stamp = run('date', '-u', '-d', f'@{changelog("Timestamp")}', '+%Y-%m-%dT%H:%M:%SZ').decode()
     arch = run('dpkg', '--print-architecture').decode().strip()
@@ -178,6 +188,20 @@ def checksums(out, key):
         run('gpg', '--batch', '--yes', '--local-user', key, '--armor', '--detach-sign', sums)
 
 
+def fill(out, tools, version, options):
+    """Writes the whole release. Returns the number of packages."""
+    source(out, version, options.dirty)
+    debs = packages(out, options.debs, version)
+    repository(out / 'apt', debs, options.key)
+    sbom(tools, out / f'leon-{version}', contents(debs), version)
+    if options.image:
+        for path in image(out, options.image, version):
+            sbom(tools, out / f'{path.stem}.image', path.read_text().splitlines(), version)
+    (out / 'NOTES').write_text(notes(version))
+    checksums(out, options.key)
+    return len(debs)
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     version = tree_version()
@@ -187,20 +211,20 @@ def main():
     parser.add_argument('--key')
     parser.add_argument('--dirty', action='store_true')
     options = parser.parse_args()
-    out = options.out.resolve()
+    place = options.out.resolve()
+    tools = place.parent / f'debsbom-{hashlib.sha256(SBOM_TOOL.read_bytes()).hexdigest()[:12]}'
+    get_sbom_tool(tools)
+    out = place.with_name(f'{place.name}.new')
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    source(out, version, options.dirty)
-    debs = packages(out, options.debs, version)
-    repository(out / 'apt', debs, options.key)
-    tools = out.parent / 'debsbom'
-    sbom(tools, out / f'leon-{version}', contents(debs), version)
-    if options.image:
-        for path in image(out, options.image, version):
-            sbom(tools, out / f'{path.stem}.image', path.read_text().splitlines(), version)
-    (out / 'NOTES').write_text(notes(version))
-    checksums(out, options.key)
-    print(f'{out}: {len(debs)} packages, {"signed by " + options.key if options.key else "not signed"}')
+    try:
+        n = fill(out, tools, version, options)
+    except BaseException:
+        shutil.rmtree(out)
+        raise
+    shutil.rmtree(place, ignore_errors=True)
+    out.rename(place)
+    print(f'{place}: {n} packages, {"signed by " + options.key if options.key else "not signed"}')
 
 
 if __name__ == '__main__':
