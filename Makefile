@@ -21,9 +21,9 @@ export LEON_BUILD := $(CURDIR)/build
 
 .PHONY: all demo check check-quick check-sanitized check-tsan check-netns check-python \
 	check-packaging check-clang check-observability check-fresh check-ipsec check-vm check-vm-accel check-vm-units check-units \
-	check-cuts check-image check-image-vyos check-image-arm check-deploy check-release check-mixed \
+	check-cuts check-container check-image check-image-vyos check-image-arm check-deploy check-release check-mixed \
 	bench bench-line eval eval-accel deb deb-cross \
-	image image-arm image-vyos release lint format fuzz fuzz-long fuzz-coverage prove soak soak-accel soak-kills clean help
+	image image-arm image-container image-vyos release lint format fuzz fuzz-long fuzz-coverage prove soak soak-accel soak-kills clean help
 
 all: build/build.ninja ## build leond and leonctl into build/
 	ninja -C build
@@ -95,6 +95,10 @@ check-image: all ## three virtual machines boot the image and are an overlay: an
 	.ci/deps check check-image
 	$(PYTHON) -B -m pytest -p no:cacheprovider -ra -s $(PYTEST_ARGS) tests/image/test_boot.py
 
+check-container: all ## two containers of the image are an overlay: seconds, after image-container
+	.ci/deps check
+	$(PYTHON) -B -m pytest -p no:cacheprovider -ra $(PYTEST_ARGS) tests/image/test_container.py
+
 check-image-arm: all ## a machine of arm64 boots its image and joins a node here: half an hour
 	.ci/deps check check-image-arm
 	$(PYTHON) -B -m pytest -p no:cacheprovider -ra -s $(PYTEST_ARGS) tests/image/test_arm64.py
@@ -148,6 +152,10 @@ deb-cross: deb ## the package leond for arm64 as well, by a cross compiler, in b
 image: deb ## cloud image of Debian 13 (qcow2, raw) in build/image/; IMAGE_ARGS: build.py --help
 	.ci/deps image
 	$(PYTHON) -B packaging/image/build.py $(IMAGE_ARGS)
+
+image-container: deb ## container image of leond (OCI archive) in build/image/; IMAGE_ARGS: build.py --help
+	.ci/deps image image-container
+	$(PYTHON) -B packaging/image/container.py $(IMAGE_ARGS)
 
 image-arm: deb-cross ## the cloud image for arm64, in build/image/; its programs are emulated
 	.ci/deps image-arm

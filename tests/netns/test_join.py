@@ -10,7 +10,7 @@ import zlib
 import pytest
 
 from lab import line_up, wait_for
-from machine import Machine
+from whole_machine import Machine
 
 TOKEN = 'leon1.AAABAhT2CTE5Mi4wLjIuMRtYEXNlb3VsLmV4YW1wbGUubmV0HGNvcnJlY3QgaG9yc2UgYmF0dGVyeSBzdGFwbGU7Hy_G'
 
@@ -142,6 +142,13 @@ def test_a_unit_that_does_not_start(machine):
     result = machine.run('leonctl init', check=False)
     assert result.returncode == 1
     assert '`systemctl enable --now leond@leon0` failed; see: journalctl -u leond@leon0' in result.stderr
+
+
+def test_a_file_that_the_daemon_could_not_read_is_removed(machine):
+    """As in a container without CAP_CHOWN."""
+    result = machine.run('setpriv --bounding-set -chown leonctl init', check=False)
+    assert result.returncode == 4 and 'Operation not permitted' in result.stderr
+    assert machine.text('ls /etc/leon') == ''
 
 
 def test_leave_removes_what_init_made(machine):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lab import wait_for
-from machine import Machine
+from whole_machine import Machine
 
 README = Path(__file__).resolve().parents[2] / 'README.md'
 PROMPT = re.compile(r'(\w+)# (.+)')

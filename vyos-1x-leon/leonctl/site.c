@@ -145,10 +145,12 @@ static int save(const struct target *t, const char *path, const char *text)
 			path);
 		return EXIT_REFUSED;
 	}
-	if (r == 0)
+	if (r == 0) {
 		r = give_to_group(path);
-	if (r == 0)
-		return 0;
+		if (r == 0)
+			return 0;
+		unlink(path);
+	}
 	target_complain(t, "%s: %s", path, file_error(r));
 	return r == -EACCES || r == -EPERM ? EXIT_NOT_PERMITTED : EXIT_REFUSED;
 }
