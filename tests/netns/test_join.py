@@ -151,6 +151,14 @@ def test_a_file_that_the_daemon_could_not_read_is_removed(machine):
     assert machine.text('ls /etc/leon') == ''
 
 
+def test_vyos_configures_itself(machine):
+    machine.run('rm /etc/os-release; printf "NAME=VyOS\\nID=vyos\\n" >/etc/os-release')
+    result = machine.run('leonctl init -i leon3', check=False)
+    assert result.returncode == 1 and 'set interfaces leon leon3' in result.stderr
+    assert machine.text('ls /etc/leon') == ''
+    machine.run('leonctl init --print')
+
+
 def test_leave_removes_what_init_made(machine):
     init(machine)
     files = '/etc/leon/leon0.json /var/lib/leon/leon0.identity'

@@ -15,7 +15,7 @@
 #include "io/file.h"
 #include "site.h"
 
-/* White space inside a token is ignored, so a file may be longer than the token. */
+/* White space makes a file longer than the token in the file. */
 #define TOKEN_FILE_MAX 16384
 
 static int read_token(const char *from, char *text, ssize_t *len)
@@ -57,7 +57,7 @@ static const char *get_token(const char *from, struct token *t)
 	return error;
 }
 
-/* Other users of the machine see arguments of a process. */
+/* Arguments of a process are visible to other users. */
 static void hide(const char *from)
 {
 	if (token_is_one(from))

@@ -155,8 +155,29 @@ static int save(const struct target *t, const char *path, const char *text)
 	return r == -EACCES || r == -EPERM ? EXIT_NOT_PERMITTED : EXIT_REFUSED;
 }
 
+/* The configuration of VyOS makes these files. */
+static bool is_vyos(void)
+{
+	FILE *f = fopen("/etc/os-release", "re");
+	char line[256];
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = strcmp(line, "ID=vyos\n") == 0 || strcmp(line, "ID=\"vyos\"\n") == 0;
+	if (f)
+		fclose(f);
+	return found;
+}
+
 static int put(const struct target *t, const struct site *s, const char *text)
 {
+	if (!target_option(t, "print", NULL) && is_vyos()) {
+		target_complain(t,
+				"on VyOS the interface belongs to the configuration of the router: "
+				"set interfaces leon %s ...",
+				s->interface);
+		return EXIT_REFUSED;
+	}
 	if (!target_option(t, "print", NULL))
 		return save(t, s->path, text);
 	fputs(text, stdout);
