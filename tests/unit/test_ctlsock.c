@@ -370,8 +370,12 @@ static void connections_are_limited(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < array_size(fd); i++) {
-		fd[i] = raw_client();
+		struct pollfd pfd = { .events = POLLIN };
+
+		pfd.fd = fd[i] = raw_client();
 		assert_int_equal(send(fd[i], "unread\n", 7, MSG_NOSIGNAL), 7);
+		/* A connection without a received request would be displaced. */
+		assert_int_equal(poll(&pfd, 1, TIMEOUT_MS), 1);
 	}
 	assert_true(hung_up(fd[CTL_CONNECTIONS_MAX], TIMEOUT_MS));
 	assert_false(hung_up(fd[0], 0));
