@@ -104,7 +104,7 @@ def test_what_varies_in_each_direction_is_shown(lab):
     # Traffic to Seoul passes a relay.
     wait_for(lambda: host.ping(net.host['seoul'].ip4, count=5) is not None and measured('seoul'), 60, 'so is the relayed one')
     assert 'leon_path_forward_variation_seconds' in node.leonctl('metrics', json_output=False)
-    assert 'THERE' in node.leonctl('show', 'paths', json_output=False)
+    assert 'FORWARD' in node.leonctl('show', 'paths', json_output=False)
 
 
 def test_transit_disable_is_respected(lab):

@@ -81,7 +81,7 @@ static void print_segments(struct jsonr_node *list, FILE *out)
 	static const struct table_column columns[] = {
 		{ "VLAN", ALIGN_RIGHT },     { "SEGMENT", ALIGN_LEFT },	 { "STATE", ALIGN_LEFT },
 		{ "FORWARDER", ALIGN_LEFT }, { "WHY", ALIGN_LEFT },	 { "NODES", ALIGN_RIGHT },
-		{ "MACS", ALIGN_RIGHT },     { "FLOODED", ALIGN_RIGHT }, { "SPARED", ALIGN_RIGHT },
+		{ "MACS", ALIGN_RIGHT },     { "FLOODED", ALIGN_RIGHT }, { "PRUNED", ALIGN_RIGHT },
 		{ "LIMITED", ALIGN_RIGHT },
 	};
 	struct table *t = table_new(columns, array_size(columns));

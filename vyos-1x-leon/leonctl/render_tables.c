@@ -148,7 +148,7 @@ int render_paths(struct jsonr_node *root, FILE *out)
 		{ "DESTINATION", ALIGN_LEFT },	  { "NAME", ALIGN_LEFT },
 		{ "PATH", ALIGN_LEFT },		  { "LATENCY", ALIGN_RIGHT },
 		{ "DIRECT", ALIGN_RIGHT },	  { "JITTER", ALIGN_RIGHT },
-		{ "THERE", ALIGN_RIGHT },	  { "BACK", ALIGN_RIGHT },
+		{ "FORWARD", ALIGN_RIGHT },	  { "RETURN", ALIGN_RIGHT },
 		{ "LOSS", ALIGN_RIGHT },	  { "COST", ALIGN_RIGHT },
 		{ "BEST COST", ALIGN_RIGHT },	  { "MTU", ALIGN_RIGHT },
 		{ "SINCE", ALIGN_RIGHT },	  { "CHANGES", ALIGN_RIGHT },
