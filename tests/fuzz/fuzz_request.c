@@ -15,6 +15,8 @@
 #include "daemon/control/command.h"
 #include "daemon/control/probes.h"
 #include "daemon/leond.h"
+#include "daemon/life/apply.h"
+#include "daemon/life/snapshot.h"
 #include "daemon/report/event_log.h"
 #include "daemon/routes/announcer.h"
 #include "daemon/routes/kernel_routes.h"
@@ -61,6 +63,8 @@ void ctl_answer(struct ctl_conn *c, const char *answer, size_t len)
 	c->n_answers++;
 }
 
+static const struct leond_ops ops = { .publish = snapshot_publish, .reload = leond_reload };
+
 static struct leond *daemon_new(struct lab *l)
 {
 	const struct guard_conf guard = { .enabled = true, .preference = 128, .interval_ms = 1000 };
@@ -69,6 +73,7 @@ static struct leond *daemon_new(struct lab *l)
 	struct event e = { .kind = EV_STARTED, .text = "\"\\\n\xff" };
 	struct leond *d = x_new(struct leond);
 
+	d->ops = &ops;
 	d->config_path = "/dev/null";
 	d->loop = l->loop;
 	d->conf = x_new(struct conf);

@@ -117,7 +117,7 @@ class Router:
         """Runs ExecStopPost of the unit, as the service manager does."""
         (after_stop,) = confine.settings(UNIT)['ExecStopPost']
         program, action = after_stop.split()
-        assert program == '/usr/libexec/vyos-1x-leon/leon-lisp'
+        assert program == '/usr/libexec/vyos-1x-leon-lisp/leon-lisp'
         self.namespace.run(*self.command(action))
 
     def stop(self, number=signal.SIGTERM):
