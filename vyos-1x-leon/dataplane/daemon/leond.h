@@ -8,8 +8,8 @@
  * in this order. First life: start, reload, stop, reports of the protocol and the workers. Control:
  * commands of the control socket. Device: leon0 with MAC, MTU and offloads. LAN: loop guard and
  * VLANs at the kernel. Underlay: sockets, peers, rate limits. Routes: kernel routes, announced
- * prefixes. Accel: leon-accel. Then guard (state machine of the loop guard), identity, join (a
- * configuration from a token). Last report: event log, clocks.
+ * prefixes. Accel: leon-accel. Then guard (state machine of the loop guard) and identity. Last
+ * report: event log, clocks.
  */
 #pragma once
 
