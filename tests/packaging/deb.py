@@ -27,3 +27,18 @@ def assert_lintian_is_silent(deb: Path) -> None:
         capture_output=True, text=True, timeout=300,
     )
     assert (done.returncode, done.stdout) == (0, ''), done.stdout + done.stderr
+
+
+def status(root, name):
+    query = ('dpkg-query', '-W', '-f', '${db:Status-Abbrev}', name)
+    return root.run(*query, check=False).stdout.strip()
+
+
+def make_joined_package(root, name, version):
+    """Makes /tmp/before.deb: a leond of this version with the files of the package `name`."""
+    root.run('sh', '-ec', f"""
+        dpkg-deb -R /tmp/leond.deb /tmp/before
+        dpkg-deb -x /tmp/{name}.deb /tmp/before
+        rm -r /tmp/before/usr/share/doc/{name}
+        sed -i 's/^Version: .*/Version: {version}/' /tmp/before/DEBIAN/control
+        dpkg-deb --root-owner-group --build /tmp/before /tmp/before.deb""")

@@ -5,7 +5,7 @@ import re
 import subprocess
 
 import pytest
-from deb import assert_lintian_is_silent, field
+from deb import assert_lintian_is_silent, field, make_joined_package, status
 from test_deb import wait_until
 
 NEEDS = {'libc6', 'libjson-c5', 'libmnl0', 'libsystemd0', 'libzstd1', 'leond'}
@@ -19,11 +19,6 @@ def both(root, accel_deb):
     root.put(accel_deb, '/tmp/leon-accel.deb')
     root.run('dpkg', '--install', '/tmp/leond.deb')
     return root
-
-
-def status(root, name):
-    query = ('dpkg-query', '-W', '-f', '${db:Status-Abbrev}', name)
-    return root.run(*query, check=False).stdout.strip()
 
 
 def test_file_list(accel_deb, units, tmp_path):
@@ -52,19 +47,10 @@ def test_lintian_is_silent(accel_deb):
     assert_lintian_is_silent(accel_deb)
 
 
-def package_of_before(root):
-    """A leond with the program and the unit, as before the package leon-accel."""
-    root.run('sh', '-ec', """
-        dpkg-deb -R /tmp/leond.deb /tmp/before
-        dpkg-deb -x /tmp/leon-accel.deb /tmp/before
-        rm -r /tmp/before/usr/share/doc/leon-accel
-        sed -i 's/^Version: .*/Version: 0.1.0/' /tmp/before/DEBIAN/control
-        dpkg-deb --root-owner-group --build /tmp/before /tmp/before.deb""")
-
-
 def test_upgrade_from_one_package_to_two(both):
     """An upgrade in either order, with the real dpkg."""
-    package_of_before(both)
+    # As before the package leon-accel.
+    make_joined_package(both, 'leon-accel', '0.1.0')
     for order in (('leond', 'leon-accel'), ('leon-accel', 'leond')):
         both.run('dpkg', '--purge', 'leon-accel', 'leond')
         both.run('dpkg', '--install', '/tmp/before.deb')

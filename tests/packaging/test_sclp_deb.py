@@ -4,8 +4,7 @@ import re
 import subprocess
 
 import pytest
-from deb import assert_lintian_is_silent, contents, field
-from test_accel_deb import status
+from deb import assert_lintian_is_silent, contents, field, make_joined_package, status
 
 FILES = {
     '/usr/sbin/leon-sclp',
@@ -44,19 +43,9 @@ def test_alone(ready):
     assert ready.run('find', '/usr', '-xdev', '-name', '*leon-sclp*', check=False).stdout == ''
 
 
-def package_of_before(root):
-    """A leond with the program, as in 0.2.0."""
-    root.run('sh', '-ec', """
-        dpkg-deb -R /tmp/leond.deb /tmp/before
-        dpkg-deb -x /tmp/leon-sclp.deb /tmp/before
-        rm -r /tmp/before/usr/share/doc/leon-sclp
-        sed -i 's/^Version: .*/Version: 0.2.0/' /tmp/before/DEBIAN/control
-        dpkg-deb --root-owner-group --build /tmp/before /tmp/before.deb""")
-
-
 @pytest.mark.parametrize('order', [('leond', 'leon-sclp'), ('leon-sclp', 'leond')], ids=','.join)
 def test_upgrade_from_one_package_to_two(ready, order):
-    package_of_before(ready)
+    make_joined_package(ready, 'leon-sclp', '0.2.0')
     ready.run('dpkg', '--install', '/tmp/before.deb')
     ready.run('dpkg', '--auto-deconfigure', '--install', *(f'/tmp/{name}.deb' for name in order))
     assert [status(ready, name) for name in order] == ['ii', 'ii']
@@ -64,7 +53,7 @@ def test_upgrade_from_one_package_to_two(ready, order):
 
 
 def test_upgrade_of_leond_alone(ready):
-    package_of_before(ready)
+    make_joined_package(ready, 'leon-sclp', '0.2.0')
     ready.run('dpkg', '--install', '/tmp/before.deb')
     ready.run('dpkg', '--install', '/tmp/leond.deb')
     assert ready.run('test', '-e', '/usr/sbin/leon-sclp', check=False).returncode != 0
