@@ -9,4 +9,4 @@
 int device_start(struct leond *d);
 void device_apply_conf(struct leond *d);
 void device_run_mtu(struct leond *d, mono_t now);
-void device_changed(struct leond *d, const struct nl_event *ev); /* host/watch.c */
+void device_changed(struct leond *d, const struct nl_event *ev); /* life/watch.c */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/defs.h"
 #include "base/mem.h"
 #include "daemon/life/confread.h"
 #include "daemon/leond.h"
@@ -30,7 +31,7 @@ bool conf_base_refused(char *err, size_t err_len)
 	static const enum primitive base[] = { PRIMITIVE_AES_256_GCM, PRIMITIVE_HMAC_SHA_256,
 					       PRIMITIVE_X25519, PRIMITIVE_ED25519 };
 
-	for (size_t i = 0; i < sizeof(base) / sizeof(*base); i++)
+	for (size_t i = 0; i < array_size(base); i++)
 		if (say_refused("", base[i],
 				", which each node needs; see default_properties in openssl.cnf",
 				err, err_len))

@@ -9,6 +9,6 @@
 
 void announcer_start(struct leond *d); /* called before other nodes know this one */
 void announcer_free(struct leond *d);
-void announcer_changed(struct leond *d, const struct nl_event *ev); /* host/watch.c */
+void announcer_changed(struct leond *d, const struct nl_event *ev); /* life/watch.c */
 void announcer_apply_conf(struct leond *d);
 const struct announce *announcer_view(const struct leond *d);

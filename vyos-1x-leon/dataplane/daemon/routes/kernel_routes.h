@@ -13,7 +13,7 @@ void routes_start(struct leond *d);
 void routes_stop(struct leond *d);
 void routes_free(struct leond *d);
 void routes_soon(struct leond *d); /* paths, members, configuration or the loop guard changed */
-void routes_changed(struct leond *d, const struct nl_event *ev); /* host/watch.c */
+void routes_changed(struct leond *d, const struct nl_event *ev); /* life/watch.c */
 void routes_device_changed(struct leond *d);
 void routes_addresses_changed(struct leond *d);
 /* Returns true if a datagram to this address would enter the overlay; counts it as withheld

@@ -8,5 +8,5 @@
 
 void locators_start(struct leond *d);
 void locators_free(struct leond *d);
-void locators_changed(struct leond *d, const struct nl_event *ev); /* host/watch.c */
+void locators_changed(struct leond *d, const struct nl_event *ev); /* life/watch.c */
 void locators_update(struct leond *d);

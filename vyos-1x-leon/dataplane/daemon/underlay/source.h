@@ -8,4 +8,4 @@
 
 void source_start(struct leond *d);
 void source_free(struct leond *d);
-void source_changed(struct leond *d, const struct nl_event *ev); /* host/watch.c */
+void source_changed(struct leond *d, const struct nl_event *ev); /* life/watch.c */
