@@ -147,6 +147,15 @@ static inline struct conn *conns_lab_conn(struct conns_lab *l, const struct tcp_
 	return conn_of_packet(&l->e, 0, &t);
 }
 
+/* Counts the messages to leond since the last call, by enum accel_where. */
+static inline void conns_lab_count(struct conns_lab *l, unsigned *n)
+{
+	uint8_t message[ACCEL_QUEUE_MAX];
+
+	while (recv(l->leond, message, sizeof(message), MSG_DONTWAIT) > 0)
+		n[message[0]]++;
+}
+
 /* Returns the number of messages to leond since the last call, and the node of the last message. */
 static inline unsigned conns_lab_sent(struct conns_lab *l, node_id_t *node)
 {

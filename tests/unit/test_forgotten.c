@@ -155,6 +155,38 @@ static void a_host_is_asked_after_the_return_of_leond(void **state)
 	conns_lab_frame(&l, ACCEL_LAN, FAR_NODE, &rst);
 	conns_lab_sent(&l, &node);
 	after_s(&l, 20);
+	assert_int_equal(conns_lab_sent(&l, &node), 4);
+	assert_int_equal(node, FAR_NODE);
+	close(host);
+	conns_lab_close(&l);
+}
+
+/* The far accelerator has released the connection, and was killed or lost the message. It does not
+ * reset its host, which only waits for data. The first probe meets its restart. */
+static void the_far_host_is_asked_too(void **state)
+{
+	struct tcp_segment near = from_near_host(1000, 5000), far = from_far_host(5000, 1000);
+	struct conns_lab l;
+	node_id_t node;
+	struct conn *c;
+	int host;
+
+	(void)state;
+	conns_lab_open(&l);
+	c = intercept(&l, &host);
+	flow_reset(&c->flow, true, l.now);
+	conns_lab_sent(&l, &node);
+	/* The near host has no connection any more. */
+	near.flags = TCP_RST;
+	conns_lab_frame(&l, ACCEL_LAN, FAR_NODE, &near);
+	conns_lab_sent(&l, &node);
+	after_s(&l, 2);
+	assert_int_equal(conns_lab_sent(&l, &node), 2);
+	assert_int_equal(node, FAR_NODE);
+	far.flags = TCP_RST;
+	conns_lab_frame(&l, ACCEL_NODE, FAR_NODE, &far);
+	conns_lab_sent(&l, &node);
+	after_s(&l, 20);
 	assert_int_equal(conns_lab_sent(&l, &node), 0);
 	close(host);
 	conns_lab_close(&l);
@@ -176,40 +208,125 @@ static void a_reset_connection_stays_in_the_file(void **state)
 	after_s(&l, 2);
 	assert_int_equal(c->socket.file_index, 0);
 	assert_int_equal(intercepted_put(l.e.intercepted, &one), 1);
-	after_s(&l, 5);
+	after_s(&l, 8);
 	assert_int_equal(c->socket.file_index, -1);
 	close(host);
 	conns_lab_close(&l);
 }
 
+/* Restarts the file with the connection in it, as after a kill. */
+static void file_of_a_killed_process(struct conns_lab *l, const struct conn *c)
+{
+	char path[] = "/tmp/leon-taken-XXXXXX";
+	struct intercepted_one one = { .key = c->flow.key,
+				       .near_mac = c->flow.near.mac,
+				       .far_mac = c->flow.far.mac,
+				       .node = FAR_NODE };
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	close(fd);
+	intercepted_close(l->e.intercepted);
+	assert_int_equal(intercepted_open(&l->e.intercepted, path), 0);
+	assert_true(intercepted_put(l->e.intercepted, &one) >= 0);
+	intercepted_close(l->e.intercepted);
+	assert_int_equal(intercepted_open(&l->e.intercepted, path), 0);
+	unlink(path);
+}
+
 /* The frames of a connection of a killed process led to an offer, before the node was known. */
 static void an_offer_does_not_save_a_lost_connection(void **state)
 {
-	char path[] = "/tmp/leon-taken-XXXXXX";
-	struct intercepted_one one = { .node = FAR_NODE };
 	struct conns_lab l;
 	struct conn *c;
-	int host, fd = mkstemp(path);
+	int host;
 
 	(void)state;
-	assert_true(fd >= 0);
-	close(fd);
 	conns_lab_open(&l);
 	c = intercept(&l, &host);
 	conn_detach(c);
 	c->flow.state = FLOW_PLAIN;
 	c->flow.stream = 0;
-	one.key = c->flow.key;
-	intercepted_close(l.e.intercepted);
-	assert_int_equal(intercepted_open(&l.e.intercepted, path), 0);
-	assert_true(intercepted_put(l.e.intercepted, &one) >= 0);
-	intercepted_close(l.e.intercepted); /* the process was killed */
-	assert_int_equal(intercepted_open(&l.e.intercepted, path), 0);
-	unlink(path);
+	file_of_a_killed_process(&l, c);
 	flow_offer(&c->flow, 1, l.now);
 	after_s(&l, 1);
 	assert_int_equal(c->flow.state, FLOW_CLOSED);
 	assert_true(c->flow.was_reset);
+	close(host);
+	conns_lab_close(&l);
+}
+
+/* Both processes were killed, and the new ones agreed before they read their files. Each resets its
+ * host, so an entry without a reset would leave the other host without a connection. */
+static void an_agreement_does_not_save_a_lost_connection(void **state)
+{
+	const enum flow_state later[] = { FLOW_ACCEPTED, FLOW_INTERCEPTED, FLOW_RETURNING };
+	struct intercepted_one one = { .node = FAR_NODE };
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(later); i++) {
+		struct conns_lab l;
+		struct conn *c;
+		int host;
+
+		conns_lab_open(&l);
+		c = intercept(&l, &host);
+		file_of_a_killed_process(&l, c);
+		c->socket.file_index = intercepted_put(l.e.intercepted, &one);
+		c->flow.state = later[i];
+		after_s(&l, 1);
+		assert_int_equal(c->flow.state, FLOW_CLOSED);
+		assert_true(c->flow.was_reset);
+		close(host);
+		conns_lab_close(&l);
+	}
+}
+
+/* The host of the other accelerator may be plain again, because the message of a release was lost.
+ */
+static void a_connection_of_a_killed_process_is_asked_for_at_both_hosts(void **state)
+{
+	unsigned n[ACCEL_CLAIM + 1] = { 0 };
+	struct conns_lab l;
+	struct conn *c;
+	int host;
+
+	(void)state;
+	conns_lab_open(&l);
+	c = intercept(&l, &host);
+	conn_detach(c);
+	c->flow.state = FLOW_PLAIN;
+	c->flow.stream = 0;
+	file_of_a_killed_process(&l, c);
+	after_s(&l, 20);
+	conns_lab_count(&l, n);
+	assert_int_equal(n[ACCEL_LAN], 5);
+	assert_int_equal(n[ACCEL_NODE], 5);
+	assert_int_equal(c->socket.file_index, -1);
+	close(host);
+	conns_lab_close(&l);
+}
+
+/* The hosts began another connection with the same addresses, whose SYN this process saw. */
+static void another_connection_of_the_same_addresses_lives(void **state)
+{
+	struct tcp_segment syn = from_near_host(7000, 0);
+	struct conns_lab l;
+	struct conn *c;
+	int host;
+
+	(void)state;
+	conns_lab_open(&l);
+	c = intercept(&l, &host);
+	conn_detach(c);
+	c->flow.state = FLOW_PLAIN;
+	c->flow.stream = 0;
+	file_of_a_killed_process(&l, c);
+	syn.flags = TCP_SYN;
+	conns_lab_frame(&l, ACCEL_LAN, FAR_NODE, &syn);
+	after_s(&l, 1);
+	assert_int_equal(c->flow.state, FLOW_PLAIN);
+	assert_null(intercepted_before(l.e.intercepted, 0));
 	close(host);
 	conns_lab_close(&l);
 }
@@ -222,6 +339,10 @@ int main(void)
 		cmocka_unit_test(a_node_is_no_peer_of_itself),
 		cmocka_unit_test(a_host_is_asked_after_the_return_of_leond),
 		cmocka_unit_test(an_offer_does_not_save_a_lost_connection),
+		cmocka_unit_test(an_agreement_does_not_save_a_lost_connection),
+		cmocka_unit_test(a_connection_of_a_killed_process_is_asked_for_at_both_hosts),
+		cmocka_unit_test(another_connection_of_the_same_addresses_lives),
+		cmocka_unit_test(the_far_host_is_asked_too),
 		cmocka_unit_test(a_reset_connection_stays_in_the_file),
 	};
 

@@ -56,7 +56,7 @@ void conn_interproxy_gone(struct conn *c, mono_t now);
 
 /* Resets a connection of the previous process. */
 void conn_quench(struct conn *c, const struct intercepted_one *one, mono_t now);
-/* Probes the near host, or both hosts if both are on the local LAN. The answers are refused. */
+/* Probes the next host of a reset connection. Its answer is refused. */
 void conn_probe_reset(struct conn *c);
 /* Handles connections that are drained or released. Returns true if there are any. */
 bool conns_tick(struct engine *e, mono_t now);

@@ -53,10 +53,10 @@ struct conn_ended {
 	bool lingers; /* Both directions have ended, and the near host has not read all data. */
 };
 
-/* Probes for a host that may not know of the reset. */
+/* Remaining probes for hosts that may not know of the reset. The other accelerator may have
+ * released the connection, and resets no host then. */
 struct conn_probe_reset {
-	uint8_t left;
-	bool both; /* The far host is probed, too. */
+	uint8_t near, far;
 };
 
 struct conn {
@@ -126,3 +126,5 @@ void conn_refuse(struct conn *c, enum accel_where where, const struct flow_frame
 void conn_request_host(struct conn *c, enum accel_where where);
 /* Resets the hosts. fd: the proxy socket, or -1. */
 void conn_end_by_reset(struct conn *c, int fd);
+/* Reports whether a host of a reset connection may not know of the reset. */
+bool conn_probes_reset(const struct conn *c);

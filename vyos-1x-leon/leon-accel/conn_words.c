@@ -10,7 +10,7 @@
 #include "place.h"
 #include "proxy_sock.h"
 
-#define ASKS 5 /* one each second, because each may be lost */
+#define ASKS 5 /* for each host, because each may be lost */
 
 /* The virtio_net_hdr of a complete frame. */
 static const uint8_t no_offload[ACCEL_VNET_LEN];
@@ -74,10 +74,18 @@ void conn_request_host(struct conn *c, enum accel_where where)
 	send_made(c, where, &s);
 }
 
+bool conn_probes_reset(const struct conn *c)
+{
+	return c->flow.state == FLOW_CLOSED && (c->ask.near || c->ask.far);
+}
+
 void conn_probe_reset(struct conn *c)
 {
 	/* One of two hosts at a time, because both may be on the same LAN (local_pair.c). */
-	conn_request_host(c, c->ask.both && c->ask.left % 2 ? ACCEL_NODE : ACCEL_LAN);
+	bool far = c->ask.far > c->ask.near;
+
+	(*(far ? &c->ask.far : &c->ask.near))--;
+	conn_request_host(c, far ? ACCEL_NODE : ACCEL_LAN);
 }
 
 static void count_reset(struct conn *c)
@@ -96,8 +104,7 @@ void conn_quench(struct conn *c, const struct intercepted_one *one, mono_t now)
 	f->far_start = one->far_start;
 	flow_quench(f, now);
 	count_reset(c);
-	c->ask.left = ASKS;
-	c->ask.both = false;
+	c->ask.near = c->ask.far = ASKS;
 }
 
 void conn_end_by_reset(struct conn *c, int fd)
@@ -108,11 +115,9 @@ void conn_end_by_reset(struct conn *c, int fd)
 	/* The other accelerator cannot reset the far host any more. */
 	if (!peer_is_up(c->peer) || c->away.far_at)
 		conn_request_host(c, ACCEL_NODE);
-	/* Both hosts may be past the number, because both also exchange frames directly. A host
-	 * answers with the present number. */
-	c->ask.both = c->away.far_at;
-	/* The segments may be lost, and a host that only waits would not notice. */
-	c->ask.left = c->ask.both ? 2 * ASKS : ASKS;
+	/* The segments may be lost, and a host that only waits would not notice. Hosts that also
+	 * exchange frames directly may be past the number, and answer with the present number. */
+	c->ask.near = c->ask.far = ASKS;
 	if (fd >= 0)
 		proxy_sock_reset(fd);
 }

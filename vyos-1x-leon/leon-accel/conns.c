@@ -234,8 +234,8 @@ bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now)
 	else
 		flow_from_far(&c->flow, f, now);
 	/* A host with a RST has no connection any more. */
-	if (cf->from_lan && f->t->flags & TCP_RST)
-		c->ask.left = 0;
+	if (f->t->flags & TCP_RST)
+		*(cf->from_lan ? &c->ask.near : &c->ask.far) = 0;
 	conn_sync_stream(c);
 	consider(c, now);
 	return true;
@@ -327,7 +327,8 @@ void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_fra
 /* --- connections of the previous process --- */
 
 /* An entry waits until leond is connected and the node is known. Its place in the file is then of
- * the connection. */
+ * the connection. A present interception is reset, too: the other process may have agreed on it
+ * before its own entry made it reset its host. */
 static bool quench(struct engine *e, unsigned i, mono_t now)
 {
 	const struct intercepted_one *one = intercepted_before(e->intercepted, i);
@@ -341,16 +342,18 @@ static bool quench(struct engine *e, unsigned i, mono_t now)
 	c = find(e, &k, &hash);
 	if (!c)
 		c = add(e, p, &k, hash, now);
-	/* The hosts have exchanged frames since the start of this process, which may have led to an
-	 * offer. */
-	flow_cancel(&c->flow, now);
-	conn_sync_stream(c);
-	if (c->flow.state == FLOW_PLAIN && c->socket.file_index < 0) {
-		conn_quench(c, one, now);
-		c->socket.file_index = intercepted_own_before(e->intercepted, i);
-	} else {
-		intercepted_drop(e->intercepted, intercepted_own_before(e->intercepted, i));
+	/* A SYN since the start of this process belongs to a later connection. */
+	if (!c->flow.near.began && !c->flow.far.began) {
+		flow_cancel(&c->flow, now);
+		flow_reset(&c->flow, false, now);
+		conn_sync_stream(c);
+		if (c->socket.file_index < 0) {
+			conn_quench(c, one, now);
+			c->socket.file_index = intercepted_own_before(e->intercepted, i);
+			return true;
+		}
 	}
+	intercepted_drop(e->intercepted, intercepted_own_before(e->intercepted, i));
 	return true;
 }
 
@@ -363,10 +366,10 @@ static void quench_all(struct engine *e, mono_t now)
 			i++;
 }
 
-/* The host was asked often enough, or its addresses have a new connection. */
+/* The hosts were asked often enough, or their addresses have a new connection. */
 static void forget_reset(struct conn *c)
 {
-	if (c->socket.fd < 0 && !(c->ask.left && c->flow.state == FLOW_CLOSED))
+	if (c->socket.fd < 0 && !conn_probes_reset(c))
 		conn_unlist(c);
 }
 
@@ -418,10 +421,8 @@ void conns_second(struct engine *e, mono_t now)
 		if (c->flow.state == FLOW_PLAIN)
 			e->plain[eligibility(c, now)]++;
 		e->undelivered += conn_undelivered(c);
-		if (c->ask.left && c->flow.state == FLOW_CLOSED && e->n_queues) {
-			c->ask.left--;
+		if (conn_probes_reset(c) && e->n_queues)
 			conn_probe_reset(c);
-		}
 		forget_reset(c);
 		if (c->away.host_probes && !is_intercepted(c)) {
 			c->away.host_probes--;

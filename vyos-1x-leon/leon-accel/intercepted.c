@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -111,6 +112,8 @@ int intercepted_put(struct intercepted_file *t, const struct intercepted_one *on
 		if (t->table->place[at].used)
 			continue;
 		t->table->place[at].one = *one;
+		/* A process killed in between leaves a free place. */
+		atomic_signal_fence(memory_order_release);
 		t->table->place[at].used = 1;
 		t->next = at + 1;
 		return (int)at;
