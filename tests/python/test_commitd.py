@@ -17,6 +17,7 @@ from vyos_leon import caches, runfile
 sys.path.insert(0, str(TOP / 'vyos-1x-leon/tools'))
 
 import build_templates  # noqa: E402
+import smoketest  # noqa: E402
 from leon_cli import cache  # noqa: E402
 
 FOLDER = TOP / 'vyos-1x-leon/conf_mode'
@@ -136,6 +137,23 @@ def test_every_leaf(commitd, host, run_dir):
     print(json.dumps(refused, indent=1))
     assert all(said.endswith('.') for said in refused.values())
     assert len(refused) < len(found) / 4
+
+
+def as_configured(value):
+    """A value of the document of leond in the form of the configuration."""
+    if isinstance(value, dict):
+        return {word: as_configured(v) for word, v in value.items()}
+    return {} if value is True else str(value)
+
+
+def test_smoketest_commits_what_verify_allows(commitd, host, run_dir):
+    leon0 = {**LEON0, **as_configured(smoketest.every_option())}
+    host.config = {'interfaces': {'leon': {'leon0': leon0}}}
+    assert commitd.call('interfaces_leon.py', 'leon0') == ''
+    leon0['segment'] = as_configured(smoketest.SEGMENT)
+    assert 'cannot be used together' in commitd.call('interfaces_leon.py', 'leon0')
+    del leon0['acceleration']
+    assert commitd.call('interfaces_leon.py', 'leon0') == ''
 
 
 def test_one_process_for_all_interfaces(commitd, host, run_dir):

@@ -22,6 +22,7 @@ GOLDEN = Path(__file__).parent / 'golden'
 sys.path.insert(0, str(TOP / 'vyos-1x-leon/tools'))
 
 import build_templates  # noqa: E402
+import smoketest  # noqa: E402
 from leon_cli import grammar, source  # noqa: E402
 from vyos_leon import leaves as leaves_  # noqa: E402
 from vyos_leon import model, policy  # noqa: E402
@@ -139,33 +140,18 @@ def test_numbers(leaves, word):
     assert leaf.findtext('defaultValue') == (None if default is None else str(default))
 
 
-def smoketest_rest(wanted):
-    """Other settings of the smoketest. The module needs VyOS, but the function does not."""
-    tree = ast.parse((TOP / 'tests/vyos/test_interfaces_leon.py').read_text())
-    names = {'ELSEWHERE', 'add_the_rest'}
-    tree.body = [
-        node for node in tree.body
-        if getattr(node, 'name', None) in names
-        or isinstance(node, ast.Assign) and node.targets[0].id in names
-    ]
-    space = {'leaves': leaves_}
-    exec(compile(tree, 'smoketest', 'exec'), space)
-    space['add_the_rest'](wanted)
-    return wanted
-
-
 def flat(nodes, above=()):
     for word, value in nodes.items():
         here = (*above, word)
         yield from flat(value, here) if isinstance(value, dict) else [' '.join(here)]
 
 
-def test_what_the_smoketest_sets_besides_is_good(tmp_path):
-    rest = smoketest_rest({'measurement': {'interval': 60000}, 'path': {'threshold': 13}})
-    assert rest['path']['threshold'] == 13 and len(list(flat(rest))) > 30
-    rest['encryption']['cipher'] = 'auto'  # others need a secret
-    rest['authentication']['disable'] = True
-    assert is_accepted(tmp_path, **rest)
+def test_smoketest_sets_what_the_daemon_accepts(tmp_path):
+    wanted = smoketest.every_option()
+    assert wanted['path']['threshold'] == 20 and len(list(flat(wanted))) > 60
+    assert is_accepted(tmp_path, **wanted)
+    del wanted['acceleration']
+    assert is_accepted(tmp_path, **wanted, segment=smoketest.SEGMENT)
 
 
 def test_smoketest_sets_every_leaf(leaves):
@@ -176,7 +162,7 @@ def test_smoketest_sets_every_leaf(leaves):
              if isinstance(c, ast.Constant) and isinstance(c.value, str)}
     words |= {word for several in words for word in several.split()}
     ours = set(leaves) - OF_VYOS
-    ours -= set(flat(smoketest_rest({})))
+    ours -= set(flat(smoketest.every_option()))
     missing = {
         w for w in ours
         if not w.startswith('ipsec ') and not set(w.split()) - {'NAME'} <= words
