@@ -172,7 +172,7 @@ def test_both_done_and_one_is_gone(far, ends):
 
 
 def states(far, name, t):
-    return [c['state'] for c in far.accel[name].show()['connections']
+    return [c['state'] for c in far.accel[name].connections()
             if f':{t.port}' in c['near'] + ' ' + c['far']]
 
 

@@ -142,7 +142,7 @@ def ever_intercepted(far):
     found = set()
     for a in far.accel.values():
         with contextlib.suppress(LeonctlError, OSError, ValueError):
-            for c in a.show()['connections']:
+            for c in a.connections():
                 if c['state'] not in ('plain', 'closed'):
                     found |= {int(c[end].rsplit(':', 1)[1]) for end in ('near', 'far')}
     return found - {PORT}

@@ -61,7 +61,7 @@ FLOORS = {
 PROGRAM_FLOORS = {
     'leon-accel': [
         ['engine'],
-        ['control', 'report'],
+        ['control'],
         ['conns_list', 'peer_frames'],
         ['conns'],
         ['migrated'],

@@ -54,6 +54,10 @@ class Accelerator:
     def show(self):
         return self.ask('show acceleration')
 
+    def connections(self):
+        """The first page of the tracked connections."""
+        return self.ask('show acceleration connections')['connections']
+
     def counters(self):
         return self.show()['counters']
 

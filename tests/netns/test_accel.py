@@ -238,7 +238,7 @@ def test_forgotten_where_it_goes_past(far, ends):
     far.node['b'].reload(acceleration=None)
     far.wait_returned()
     here = '{}:{}'.format(*t.client.getsockname())
-    wait_for(lambda: here not in [c['near'] for c in far.accel['a'].show()['connections']], 60, 'it is forgotten')
+    wait_for(lambda: here not in [c['near'] for c in far.accel['a'].connections()], 60, 'it is forgotten')
     t.wait_more(MB)
     far.node['b'].reload(acceleration=CONFIG['acceleration'])
     far.wait_intercepted()
@@ -449,7 +449,7 @@ def connection(ends, port):
 
 
 def follows(accel, port):
-    return any(c['far'].endswith(f':{port}') for c in accel.show()['connections'])
+    return any(c['far'].endswith(f':{port}') for c in accel.connections())
 
 
 def hang_while(far, say):

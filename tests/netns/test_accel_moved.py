@@ -33,7 +33,7 @@ def test_taken_where_it_moved_and_is_far(three):
     assert three.taken() == [0, 0, 0]
     machine.move('eth1', 'eth0', a)
     wait_for(lambda: three.taken() == [1, 0, 1], 60, 'it is taken at both ends')
-    taken = [x for x in three.accel['a'].show()['connections'] if x['state'] == 'intercepted']
+    taken = [x for x in three.accel['a'].connections() if x['state'] == 'intercepted']
     assert [x['far'] for x in taken] == [f'{b.ip4}:{t.port}']
     t.wait_more(MB)
     always_far.wait_more(MB)

@@ -10,7 +10,7 @@ import pytest
 from accel import CONFIG
 from lab import wait_for
 
-HERE, NODE, VERSION = 1, 3, 6
+HERE, NODE, VERSION = 1, 3, 7
 
 
 @pytest.fixture

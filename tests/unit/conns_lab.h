@@ -59,11 +59,9 @@ static inline void conns_lab_open(struct conns_lab *l)
 	l->now = mono_add_ms((mono_t){ 0 }, 100000);
 	loop_sim_run_until(l->loop, l->now);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
-	l->e = (struct engine){ .loop = l->loop,
-				.self = SELF,
-				.leond = -1,
-				.listener = -1,
-				.peer_ops = &peer_frames_ops };
+	l->e = (struct engine){
+		.loop = l->loop, .self = SELF, .listener = -1, .peer_ops = &peer_frames_ops
+	};
 	assert_int_equal(intercepted_open(&l->e.intercepted, NULL), 0);
 	l->e.message = x_buffer(ACCEL_QUEUE_MAX, 1);
 	l->e.queue[0] = pair[0];

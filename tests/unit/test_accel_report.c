@@ -1,87 +1,200 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/accel_report: reports of leon-accel to leond, at both ends of every range. */
+/* wire/accel_report: reports of leon-accel to leond as JSON, at both ends of every range. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "wire/accel_report.h"
 
-static struct accel_report sent, back; /* too large for a stack */
+/* Numbers of JSON readers end at the largest signed one. */
+#define MOST ((uint64_t)INT64_MAX)
 
-/* An encoded report decodes to equal bytes, and is refused if a byte is missing or added. */
-static size_t assert_round(void)
+/* Fills an array with different numbers, and the last one with the largest number. */
+static void number(uint64_t *out, size_t n)
 {
-	static uint8_t buf[ACCEL_REPORT_MAX + 1], again[ACCEL_REPORT_MAX];
-	size_t len = accel_report_encode(&sent, buf);
-
-	assert_true(len <= ACCEL_REPORT_MAX);
-	for (size_t n = 0; n < len; n++)
-		assert_int_equal(accel_report_decode(buf, n, &back), -EBADMSG);
-	buf[len] = 0;
-	assert_int_equal(accel_report_decode(buf, len + 1, &back), -EBADMSG);
-	assert_int_equal(accel_report_decode(buf, len, &back), 0);
-	assert_int_equal(accel_report_encode(&back, again), len);
-	assert_memory_equal(buf, again, len);
-	return len;
+	for (size_t i = 0; i < n; i++)
+		out[i] = i + 1 < n ? 100 + i : MOST;
 }
 
-static struct ip_addr ip(const char *text)
+static struct jsonr *parse(const char *text)
 {
-	struct ip_addr a;
-
-	assert_int_equal(ip_parse(text, &a), 0);
-	return a;
+	return jsonr_parse(text, strlen(text), JSONR_USUAL_MAX);
 }
 
-static struct accel_conn conn(const char *near, const char *far)
-{
-	return (struct accel_conn){
-		.serial = UINT64_MAX,
-		.vlan = 4094,
-		.near = ip(near),
-		.far = ip(far),
-		.near_port = 65535,
-		.far_port = 2049,
-		.node = 0x0a000002,
-		.state = ACCEL_CONN_CLOSED,
-		.since_ms = UINT32_MAX,
-		.held = UINT32_MAX,
-		.times = UINT16_MAX,
-		.reason = ACCEL_REASON_LATER,
-		.bytes = { UINT64_MAX, 1, 2, 3 },
-		.time = { 4, UINT64_MAX },
-	};
-}
+/* The text of a totals, node or connection object, owned by the caller. */
+#define WRITTEN(write, value)                                                                      \
+	({                                                                                         \
+		struct jsonw *w_ = jsonw_new();                                                    \
+		char *text_;                                                                       \
+		size_t len_;                                                                       \
+		jsonw_object(w_, NULL);                                                            \
+		write(value, w_);                                                                  \
+		jsonw_end(w_);                                                                     \
+		text_ = strdup(jsonw_text(w_, &len_));                                             \
+		jsonw_free(w_);                                                                    \
+		text_;                                                                             \
+	})
 
-static void test_totals(void **state)
+static void totals_come_back(void **state)
 {
-	struct accel_totals *t = &sent.totals;
-
-	(void)state;
-	memset(&sent, 0, sizeof(sent));
-	sent.what = ACCEL_REPORT_TOTALS;
-	assert_round();
-	*t = (struct accel_totals){
+	struct accel_totals sent = {
 		.tracked = 65536,
 		.intercepted_now = 4096,
-		.plain = { [ACCEL_REASON_OFF] = 1, [ACCEL_REASON_FULL] = 65535 },
 		.held = 64 << 20,
-		.intercepted = UINT64_MAX,
+		.undelivered = 1,
+		.intercepted = MOST,
 		.returned = 5,
 		.reset = 6,
 		.refused = 7,
 		.queue_full = 8,
 		.held_dropped = 9,
-		.fault = { 16, 17, [ACCEL_N_FAULTS - 1] = 18 },
-		.bytes = { 10, 11, 12, 13 },
-		.time = { 14, 15 }
+		.full = 10,
+		.again = 11,
+		.bytes = { 12, 13, 14, 15 },
+		.time = { 16, 17 },
 	};
-	assert_round();
-	assert_memory_equal(&back.totals, t, sizeof(*t));
+	struct accel_totals back;
+	struct jsonr *doc;
+	char *text;
+
+	(void)state;
+	number(sent.plain + 1, ACCEL_N_REASONS - 1); /* NONE is no reason */
+	number(sent.misuse, ACCEL_N_MISUSES);
+	number(sent.fault, ACCEL_N_FAULTS);
+	text = WRITTEN(accel_totals_write, &sent);
+	doc = parse(text);
+	assert_true(accel_totals_read(jsonr_root(doc), &back));
+	assert_null(jsonr_error(doc));
+	assert_memory_equal(&back, &sent, sizeof(sent));
+	jsonr_free(doc);
+	free(text);
+}
+
+static void a_node_comes_back(void **state)
+{
+	struct accel_node sent = { .id = 0x0a000002,
+				   .reached = true,
+				   .intercepted_now = 3,
+				   .intercepted = 4,
+				   .returned = 5,
+				   .reset = 6,
+				   .refused = MOST };
+	struct accel_node back;
+	struct jsonr *doc;
+	char *text;
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		text = WRITTEN(accel_node_write, &sent);
+		doc = parse(text);
+		assert_true(accel_node_read(jsonr_root(doc), &back));
+		assert_null(jsonr_error(doc));
+		assert_int_equal(back.id, sent.id);
+		assert_true(back.reached);
+		assert_int_equal(back.intercepted_now, 3);
+		assert_int_equal(back.intercepted, 4);
+		assert_int_equal(back.returned, 5);
+		assert_int_equal(back.reset, 6);
+		assert_int_equal(back.refused, MOST);
+		assert_memory_equal(back.misuse, sent.misuse, sizeof(sent.misuse));
+		jsonr_free(doc);
+		free(text);
+		number(sent.misuse, ACCEL_N_MISUSES);
+	}
+}
+
+static struct accel_conn conn(const char *near, const char *far, const char *reason)
+{
+	struct accel_conn c = { .serial = MOST,
+				.vlan = 4094,
+				.node = 0x0a000002,
+				.state = "plain",
+				.reason = reason,
+				.since_ms = 1,
+				.held = 2,
+				.undelivered = 3,
+				.times = 4,
+				.bytes = { 5, 6, 7, 8 },
+				.time = { 9, 10 } };
+
+	assert_int_equal(endpoint_parse(near, 0, &c.near), 0);
+	assert_int_equal(endpoint_parse(far, 0, &c.far), 0);
+	return c;
+}
+
+static void assert_comes_back(const struct accel_conn *sent)
+{
+	char *text = WRITTEN(accel_conn_write, sent), *again;
+	struct jsonr *doc = parse(text);
+	struct accel_conn back;
+
+	assert_true(accel_conn_read(jsonr_root(doc), &back));
+	assert_null(jsonr_error(doc));
+	assert_true(endpoint_equal(&back.near, &sent->near));
+	assert_true(endpoint_equal(&back.far, &sent->far));
+	assert_int_equal(back.serial, MOST);
+	assert_int_equal(back.bytes.carried_in, 8);
+	assert_int_equal(back.time.without_ms, 10);
+	assert_string_equal(back.state, "plain");
+	again = WRITTEN(accel_conn_write, &back);
+	assert_string_equal(again, text);
+	free(again);
+	jsonr_free(doc);
+	free(text);
+}
+
+static void a_connection_comes_back(void **state)
+{
+	struct accel_conn v4 = conn("192.0.2.1:65535", "192.0.2.2:2049", NULL);
+	struct accel_conn v6 = conn("[2001:db8::1]:1", "[2001:db8::2]:2", "later");
+
+	(void)state;
+	assert_comes_back(&v4);
+	assert_comes_back(&v6);
+}
+
+/* An error of leon-accel, another document, or values of another type. */
+static void other_documents_are_no_report(void **state)
+{
+	static const char *const text[] = {
+		"{}",
+		"{\"version\":1,\"error\":\"unknown command\"}",
+		"{\"counters\":{}}",
+		"{\"counters\":[],\"plain\":{}}",
+		"{\"node\":7}",
+		"{\"node\":\"x\"}",
+		"{\"near\":\"192.0.2.1:1\",\"far\":\"192.0.2.2:2\",\"state\":\"plain\"}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
+		struct jsonr *doc = parse(text[i]);
+		struct accel_totals t;
+		struct accel_node n;
+		struct accel_conn c;
+
+		assert_false(accel_totals_read(jsonr_root(doc), &t));
+		assert_false(accel_node_read(jsonr_root(doc), &n));
+		assert_false(accel_conn_read(jsonr_root(doc), &c));
+		jsonr_free(doc);
+	}
+}
+
+/* A number of another type is an error of the document. */
+static void a_wrong_number_is_an_error(void **state)
+{
+	struct jsonr *doc = parse("{\"counters\":{\"reset\":\"many\"},\"plain\":{}}");
+	struct accel_totals t;
+
+	(void)state;
+	accel_totals_read(jsonr_root(doc), &t);
+	assert_non_null(jsonr_error(doc));
+	assert_int_equal(t.reset, 0);
+	jsonr_free(doc);
 }
 
 /* Each reason except the first has its own word and a sentence. */
@@ -98,127 +211,15 @@ static void test_reasons(void **state)
 	}
 }
 
-static void test_node(void **state)
-{
-	static uint8_t buf[ACCEL_REPORT_MAX];
-	size_t len;
-
-	(void)state;
-	memset(&sent, 0, sizeof(sent));
-	sent.what = ACCEL_REPORT_NODE;
-	sent.node = (struct accel_node){ 0x0a000002, true, 3, 4, 5, 6, UINT64_MAX, { 1, 2, 3 } };
-	assert_round();
-	assert_true(back.node.reached);
-	assert_int_equal(back.node.refused, UINT64_MAX);
-	assert_int_equal(back.node.misuse[ACCEL_BAD_MESSAGE], 3);
-	len = accel_report_encode(&sent, buf);
-	buf[5] = 2; /* reached: neither 0 nor 1 */
-	assert_int_equal(accel_report_decode(buf, len, &back), -EBADMSG);
-}
-
-static void test_page(void **state)
-{
-	(void)state;
-	memset(&sent, 0, sizeof(sent));
-	sent.what = ACCEL_REPORT_PAGE;
-	assert_round(); /* no connection is intercepted */
-	sent.page.ask = 7;
-	sent.page.more = true;
-	sent.page.n = ACCEL_PAGE_CONNS;
-	for (unsigned i = 0; i < ACCEL_PAGE_CONNS; i++)
-		sent.page.conn[i] =
-			i & 1 ? conn("192.0.2.1", "192.0.2.2") : conn("2001:db8::1", "2001:db8::2");
-	assert_int_equal(assert_round(), 7 + ACCEL_PAGE_CONNS * ACCEL_CONN_LEN);
-	assert_true(ip_equal(&back.page.conn[1].far, &sent.page.conn[1].far));
-	assert_true(ip_equal(&back.page.conn[0].near, &sent.page.conn[0].near));
-	assert_int_equal(back.page.conn[63].bytes.out, UINT64_MAX);
-}
-
-static void test_page_that_lies(void **state)
-{
-	static uint8_t buf[ACCEL_REPORT_MAX];
-	size_t len;
-
-	(void)state;
-	memset(&sent, 0, sizeof(sent));
-	sent.what = ACCEL_REPORT_PAGE;
-	sent.page.more = true;
-	/* More pages after an empty one: further requests would never end. */
-	len = accel_report_encode(&sent, buf);
-	assert_int_equal(accel_report_decode(buf, len, &back), -EBADMSG);
-	sent.page.n = 1;
-	sent.page.conn[0] = conn("192.0.2.1", "192.0.2.2");
-	sent.page.conn[0].state = ACCEL_CONN_STATES;
-	len = accel_report_encode(&sent, buf);
-	assert_int_equal(accel_report_decode(buf, len, &back), -EBADMSG);
-	sent.page.conn[0].state = 0;
-	sent.page.conn[0].reason = ACCEL_N_REASONS;
-	len = accel_report_encode(&sent, buf);
-	assert_int_equal(accel_report_decode(buf, len, &back), -EBADMSG);
-	sent.page.conn[0].reason = 0;
-	sent.page.conn[0].near.family = 5;
-	len = accel_report_encode(&sent, buf);
-	assert_int_equal(accel_report_decode(buf, len, &back), -EBADMSG);
-	buf[6] = ACCEL_PAGE_CONNS + 1;
-	assert_int_equal(accel_report_decode(buf, len, &back), -EBADMSG);
-}
-
-/* An invalid leon-accel repeats or invents connections, and the request still ends. */
-static void test_pages_end(void **state)
-{
-	struct accel_page *page = &sent.page;
-	struct accel_paging p = { 0 };
-
-	(void)state;
-	memset(&sent, 0, sizeof(sent));
-	page->more = true;
-	page->n = 1;
-	page->conn[0].serial = 0;
-	assert_false(accel_paging_goes_on(&p, page));
-	page->conn[0].serial = 5;
-	assert_true(accel_paging_goes_on(&p, page));
-	assert_int_equal(p.behind, 5);
-	assert_false(accel_paging_goes_on(&p, page));
-	page->conn[0].serial = 4;
-	assert_false(accel_paging_goes_on(&p, page));
-	for (page->conn[0].serial = 6; accel_paging_goes_on(&p, page);)
-		page->conn[0].serial++;
-	assert_in_range(page->conn[0].serial, ACCEL_PAGES_MAX, ACCEL_PAGES_MAX + 10);
-}
-
-static void test_asks(void **state)
-{
-	(void)state;
-	memset(&sent, 0, sizeof(sent));
-	sent.what = ACCEL_REQUEST_PAGE;
-	sent.ask.ask = 9;
-	sent.ask.behind = 1ULL << 40;
-	assert_round();
-	assert_int_equal(back.ask.behind, 1ULL << 40);
-	sent.what = ACCEL_REQUEST_RETURN;
-	assert_int_equal(assert_round(), 1);
-}
-
-/* A message of a newer version, or of enum accel_say. */
-static void test_others(void **state)
-{
-	uint8_t what;
-
-	(void)state;
-	for (unsigned i = 0; i < 256; i++) {
-		what = (uint8_t)i;
-		if (i != ACCEL_REQUEST_RETURN)
-			assert_int_equal(accel_report_decode(&what, 1, &back), -EBADMSG);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_totals),	       cmocka_unit_test(test_reasons),
-		cmocka_unit_test(test_node),	       cmocka_unit_test(test_page),
-		cmocka_unit_test(test_page_that_lies), cmocka_unit_test(test_asks),
-		cmocka_unit_test(test_pages_end),      cmocka_unit_test(test_others),
+		cmocka_unit_test(totals_come_back),
+		cmocka_unit_test(a_node_comes_back),
+		cmocka_unit_test(a_connection_comes_back),
+		cmocka_unit_test(other_documents_are_no_report),
+		cmocka_unit_test(a_wrong_number_is_an_error),
+		cmocka_unit_test(test_reasons),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

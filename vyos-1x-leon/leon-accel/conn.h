@@ -70,10 +70,9 @@ void conns_release_all(struct engine *e, mono_t now);
 void conns_reset_all(struct engine *e, mono_t now);
 /* Sum over all present and past connections. */
 struct accel_time conns_time(const struct engine *e);
-/* Lists tracked connections with a higher serial. */
-void conns_page(struct engine *e, uint64_t behind, struct accel_page *page, mono_t now);
-struct jsonw;
-void conns_write(const struct engine *e, struct jsonw *w);
+/* Writes a page of the tracked connections with a higher serial, and the number of the connections
+ * after the page. */
+void conns_page(struct engine *e, uint64_t behind, struct jsonw *w, mono_t now);
 /* Writes the connections between two endpoints, in either order, with all checks of
  * eligibility.h. */
 void conns_explain(struct engine *e, const struct endpoint *a, const struct endpoint *b,

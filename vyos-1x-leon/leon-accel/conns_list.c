@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Lists of the tracked connections, see conn.h: for reports and for operators.
+ * Lists of the tracked connections as JSON, see conn.h.
  */
 #include <stddef.h>
 
@@ -25,59 +25,6 @@ struct accel_time conns_time(const struct engine *e)
 	return all;
 }
 
-static uint8_t state_of(const struct flow *f)
-{
-	static const uint8_t state[] = {
-		[FLOW_PLAIN] = ACCEL_CONN_PLAIN,
-		[FLOW_OFFERED] = ACCEL_CONN_DRAINING,
-		[FLOW_DRAINING] = ACCEL_CONN_DRAINING,
-		[FLOW_ACCEPTED] = ACCEL_CONN_DRAINING,
-		[FLOW_INTERCEPTED] = ACCEL_CONN_INTERCEPTED,
-		[FLOW_RETURNING] = ACCEL_CONN_RETURNING,
-		[FLOW_CLOSED] = ACCEL_CONN_CLOSED,
-	};
-
-	return state[f->state];
-}
-
-static void describe(struct conn *c, struct accel_conn *out, mono_t now)
-{
-	const struct flow *f = &c->flow;
-	int64_t since_ms = mono_sub_ms(now, f->since);
-
-	*out = (struct accel_conn){
-		.serial = c->serial,
-		.vlan = f->key.vlan,
-		.near = f->key.near,
-		.far = f->key.far,
-		.near_port = f->key.near_port,
-		.far_port = f->key.far_port,
-		.node = peer_id(c->peer),
-		.state = state_of(f),
-		.since_ms = (uint32_t)min_of(max_of(since_ms, (int64_t)0), (int64_t)UINT32_MAX),
-		.held = f->hold.n,
-		.undelivered = conn_undelivered(c),
-		.times = c->times,
-		.reason = f->state == FLOW_PLAIN ? (uint8_t)eligibility(c, now) : ACCEL_REASON_NONE,
-		.bytes = c->bytes,
-		.time = time_saved_total(&c->time_saved),
-	};
-}
-
-void conns_page(struct engine *e, uint64_t behind, struct accel_page *page, mono_t now)
-{
-	/* uthash keeps the order of insertion, which is the order of serials. */
-	for (struct conn *c = NULL; (c = conns_next(e, c));) {
-		if (c->serial <= behind)
-			continue;
-		if (page->n == ACCEL_PAGE_CONNS) {
-			page->more = true;
-			return;
-		}
-		describe(c, &page->conn[page->n++], now);
-	}
-}
-
 static const char *state_name(enum flow_state s)
 {
 	switch (s) {
@@ -99,35 +46,51 @@ static const char *state_name(enum flow_state s)
 	return "unknown";
 }
 
-static void write_end(struct jsonw *w, const char *key, const struct ip_addr *ip, uint16_t port)
+static struct accel_conn describe(struct conn *c, mono_t now)
 {
-	struct endpoint ep = { *ip, port };
-	char text[ENDPOINT_STRLEN];
+	const struct flow *f = &c->flow;
+	int64_t since_ms = mono_sub_ms(now, f->since);
+	enum accel_reason reason = f->state == FLOW_PLAIN ? eligibility(c, now) : ACCEL_REASON_NONE;
 
-	jsonw_str(w, key, endpoint_format(&ep, text, sizeof(text)));
+	return (struct accel_conn){
+		.serial = c->serial,
+		.vlan = f->key.vlan,
+		.near = { f->key.near, f->key.near_port },
+		.far = { f->key.far, f->key.far_port },
+		.node = peer_id(c->peer),
+		.state = state_name(f->state),
+		.reason = accel_reason_word(reason),
+		.since_ms = (uint64_t)max_of(since_ms, (int64_t)0),
+		.held = f->hold.n,
+		.undelivered = conn_undelivered(c),
+		.times = c->times,
+		.bytes = c->bytes,
+		.time = time_saved_total(&c->time_saved),
+	};
 }
 
-static void write_name(const struct conn *c, struct jsonw *w)
+void conns_page(struct engine *e, uint64_t behind, struct jsonw *w, mono_t now)
 {
-	const struct accel_key *k = &c->flow.key;
-	char id[NODE_ID_STRLEN];
+	unsigned n = 0, after = 0;
 
-	jsonw_u64(w, "vlan", k->vlan);
-	write_end(w, "near", &k->near, k->near_port);
-	write_end(w, "far", &k->far, k->far_port);
-	jsonw_str(w, "node", node_id_format(peer_id(c->peer), id, sizeof(id)));
-	jsonw_str(w, "state", state_name(c->flow.state));
-}
+	jsonw_array(w, "connections");
+	/* uthash keeps the order of insertion, which is the order of serials. */
+	for (struct conn *c = NULL; (c = conns_next(e, c));) {
+		struct accel_conn conn;
 
-void conns_write(const struct engine *e, struct jsonw *w)
-{
-	for (const struct conn *c = NULL; (c = conns_next(e, c));) {
+		if (c->serial <= behind)
+			continue;
+		if (n++ >= ACCEL_PAGE_CONNS) {
+			after++;
+			continue;
+		}
+		conn = describe(c, now);
 		jsonw_object(w, NULL);
-		write_name(c, w);
-		jsonw_u64(w, "bytes_from_near", c->bytes.out);
-		jsonw_u64(w, "bytes_from_far", c->bytes.in);
+		accel_conn_write(&conn, w);
 		jsonw_end(w);
 	}
+	jsonw_end(w);
+	jsonw_u64(w, "after", after);
 }
 
 static bool is_between(const struct accel_key *k, const struct endpoint *a,
@@ -143,10 +106,11 @@ static void explain(struct conn *c, struct jsonw *w, mono_t now)
 {
 	bool plain = c->flow.state == FLOW_PLAIN;
 	enum accel_reason reason = plain ? eligibility(c, now) : ACCEL_REASON_NONE;
+	struct accel_conn conn = describe(c, now);
 
 	jsonw_object(w, NULL);
-	write_name(c, w);
-	jsonw_str(w, "reason", accel_reason_word(reason));
+	accel_conn_write_name(&conn, w);
+	jsonw_str(w, "reason", conn.reason);
 	jsonw_str(w, "reason_text", reason ? accel_reason_sentence(reason) : NULL);
 	if (plain) {
 		eligibility_explain(c, w, now);

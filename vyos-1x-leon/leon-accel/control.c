@@ -25,42 +25,49 @@ struct control {
 	struct ctl_server *server;
 };
 
-static void write_counters(const struct engine *e, struct jsonw *w)
+static struct accel_totals totals_of(const struct engine *e)
 {
 	const struct engine_counters *n = &e->counters;
+	struct accel_totals t = {
+		.tracked = e->n_conns,
+		.intercepted_now = e->n_intercepted,
+		.held = (uint64_t)e->held,
+		.undelivered = e->undelivered,
+		.intercepted = n->intercepted,
+		.returned = n->returned,
+		.reset = n->reset,
+		.refused = n->refused,
+		.queue_full = n->queue_full,
+		.held_dropped = n->held_dropped,
+		.full = n->full,
+		.again = n->again,
+		.bytes = { n->bytes_out, n->bytes_in, n->interproxy_out, n->interproxy_in },
+		.time = conns_time(e),
+	};
 
-	jsonw_object(w, "counters");
-	jsonw_u64(w, "intercepted", n->intercepted);
-	jsonw_u64(w, "released", n->returned);
-	jsonw_u64(w, "reset", n->reset);
-	jsonw_u64(w, "refused", n->refused);
-	jsonw_u64(w, "bytes_in", n->bytes_in);
-	jsonw_u64(w, "bytes_out", n->bytes_out);
-	jsonw_u64(w, "interproxy_bytes_in", n->interproxy_in);
-	jsonw_u64(w, "interproxy_bytes_out", n->interproxy_out);
-	jsonw_u64(w, "queue_full", n->queue_full);
-	jsonw_u64(w, "held_dropped", n->held_dropped);
-	jsonw_u64(w, "maximum_reached", n->full);
-	jsonw_u64(w, "not_drained", n->again);
-	for (enum accel_misuse m = 0; m < ACCEL_N_MISUSES; m++)
-		jsonw_u64(w, accel_misuse_word(m), n->misuse[m]);
-	for (enum accel_fault i = 0; i < ACCEL_N_FAULTS; i++)
-		jsonw_u64(w, accel_fault_word(i), n->fault[i]);
-	jsonw_end(w);
+	memcpy(t.plain, e->plain, sizeof(t.plain));
+	memcpy(t.misuse, n->misuse, sizeof(t.misuse));
+	memcpy(t.fault, n->fault, sizeof(t.fault));
+	return t;
 }
 
 static void show(const struct engine *e, struct jsonw *w)
 {
-	jsonw_u64(w, "connections_tracked", e->n_conns);
-	jsonw_u64(w, "connections_intercepted", e->n_intercepted);
-	jsonw_u64(w, "held_bytes", (uint64_t)e->held);
-	write_counters(e, w);
+	struct accel_totals t = totals_of(e);
+
+	accel_totals_write(&t, w);
 	jsonw_array(w, "nodes");
 	peers_write(e, w);
 	jsonw_end(w);
-	jsonw_array(w, "connections");
-	conns_write(e, w);
-	jsonw_end(w);
+}
+
+static void show_connections(struct engine *e, struct jsonr_node *arguments, struct jsonw *w)
+{
+	uint64_t behind = 0;
+
+	if (arguments)
+		jsonr_u64(arguments, "behind", 0, UINT64_MAX, &behind);
+	conns_page(e, behind, w, loop_now(e->loop));
 }
 
 static bool may_write(const struct ctl_conn *c)
@@ -98,6 +105,10 @@ static const char *run(struct engine *e, const struct ctl_conn *c, struct jsonr_
 	jsonr_str(root, "command", &name);
 	if (strcmp(name, "show acceleration") == 0) {
 		show(e, w);
+		return NULL;
+	}
+	if (strcmp(name, "show acceleration connections") == 0) {
+		show_connections(e, jsonr_object(root, "arguments"), w);
 		return NULL;
 	}
 	if (strcmp(name, "explain connection") == 0)

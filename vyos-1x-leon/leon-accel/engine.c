@@ -20,7 +20,6 @@
 #include "base/mem.h"
 #include "conn.h"
 #include "peer.h"
-#include "report.h"
 #include "wire/accel.h"
 #include "wire/bytes.h"
 
@@ -281,7 +280,6 @@ int engine_setup(struct engine *e, const struct accel_notify_frame *f, const int
 	}
 	e->n_queues = n;
 	e->device = f->setup.device;
-	report_all(e);
 	if (e->interproxy_is_open)
 		return 0;
 	e->self = f->setup.self;
@@ -343,7 +341,6 @@ static void on_second(void *arg, mono_t now)
 	e->ticked = now;
 	conns_second(e, now);
 	peers_second(e, now);
-	report_second(e);
 	if (!e->stopping || (!engine_is_idle(e) && mono_sub_ms(now, e->stop_at) < STOP_MS))
 		return;
 	conns_reset_all(e, now);
@@ -357,7 +354,6 @@ void engine_init(struct engine *e, struct loop *loop, struct nl *nl,
 			      .nl = nl,
 			      .intercepted = intercepted,
 			      .listener = -1,
-			      .leond = -1,
 			      .on_lan = on_lan,
 			      .peer_ops = &peer_frames_ops };
 	if (getrandom(&e->hash_key, sizeof(e->hash_key), 0) != sizeof(e->hash_key))

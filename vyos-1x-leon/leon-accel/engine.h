@@ -62,7 +62,6 @@ struct engine {
 	struct nl *nl;
 	struct hash_key hash_key;
 	/* State of leond. */
-	int leond; /* Socket to leond. -1: not connected. */
 	node_id_t self;
 	struct mac device; /* MAC address of the interface of leond. */
 	struct accel_settings settings;
@@ -92,7 +91,7 @@ struct engine {
 	/* Last time at which the maximum prevented an interception. 0: never. */
 	mono_t full_at;
 	uint64_t undelivered;		 /* Bytes, updated once a second. */
-	uint32_t plain[ACCEL_N_REASONS]; /* Plain connections by reason, updated once a second. */
+	uint64_t plain[ACCEL_N_REASONS]; /* Plain connections by reason, updated once a second. */
 	uint64_t last_serial;
 	struct accel_time forgotten; /* Time saved by former connections of the table. */
 	int64_t held;

@@ -21,7 +21,6 @@
 #include "conn.h"
 #include "control.h"
 #include "engine.h"
-#include "report.h"
 
 #define RETRY_MS 1000
 #define IDLE_MS	 50
@@ -44,7 +43,7 @@ static void lost(struct accel *a, mono_t now)
 		close(a->fd);
 		log_notice("accel", "leond is gone; connections wait for it");
 	}
-	a->fd = a->engine.leond = -1;
+	a->fd = -1;
 	timer_set(a->retry, mono_add_ms(now, RETRY_MS));
 }
 
@@ -82,6 +81,8 @@ static void receive(struct accel *a, const struct accel_notify_frame *f)
 	else if (f->what == ACCEL_NOTIFY_MOVED)
 		conns_moved(&a->engine, f->moved.vlan, f->moved.mac, f->moved.node,
 			    loop_now(a->loop));
+	else if (f->what == ACCEL_NOTIFY_RELEASE)
+		conns_release_all(&a->engine, loop_now(a->loop));
 	if (a->engine.settings.mode == ACCEL_OFF && !timer_is_set(a->idle))
 		timer_set(a->idle, mono_add_ms(loop_now(a->loop), IDLE_MS));
 }
@@ -104,8 +105,6 @@ static void take(struct accel *a, const void *data, size_t len, const int *fd, u
 		close(fd[i]);
 	if (rc == 0)
 		receive(a, &f);
-	if (rc < 0)
-		report_requested(&a->engine, data, len);
 }
 
 static void on_leond(void *arg, int fd, uint32_t events)
@@ -147,7 +146,6 @@ static void connect_leond(void *arg, mono_t now)
 	if (a->fd >= 0 && connect(a->fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
 	    send(a->fd, buf, accel_notify_encode(&local_pair, buf), MSG_NOSIGNAL) > 0) {
 		loop_fd_add(a->loop, a->fd, EPOLLIN, on_leond, a);
-		a->engine.leond = a->fd;
 		log_notice("accel", "connected to leond");
 		return;
 	}
@@ -181,9 +179,10 @@ static int run(struct accel *a, struct nl *nl)
 	signal(SIGPIPE, SIG_IGN);
 	loop_signal_add(a->loop, SIGTERM, on_terminate, a);
 	loop_signal_add(a->loop, SIGINT, on_terminate, a);
-	connect_leond(a, loop_now(a->loop));
-	rc = a->control_path ? control_start(&a->control, &a->engine, a->control_path) : 0;
+	/* leond requests a report at once. */
+	rc = control_start(&a->control, &a->engine, a->control_path);
 	if (rc == 0) {
+		connect_leond(a, loop_now(a->loop));
 		loop_notify(a->loop, "READY=1");
 		rc = loop_run(a->loop);
 	}
@@ -200,10 +199,11 @@ static int run(struct accel *a, struct nl *nl)
 
 static void usage(FILE *f)
 {
-	fputs("usage: leon-accel --socket PATH [--control PATH] [--taken FILE]\n"
-	      "Intercepts TCP connections for the leond that listens at PATH. It must run in a\n"
-	      "network namespace of its own, with CAP_NET_ADMIN there. FILE lists the intercepted\n"
-	      "connections. The next process resets the connections of a killed process.\n",
+	fputs("usage: leon-accel --socket PATH --control PATH [--taken FILE]\n"
+	      "Intercepts TCP connections for the leond that listens at the first PATH, which requests\n"
+	      "reports at the second. It must run in a network namespace of its own, with CAP_NET_ADMIN\n"
+	      "there. FILE lists the intercepted connections. The next process resets the connections\n"
+	      "of a killed process.\n",
 	      f);
 }
 
@@ -239,13 +239,14 @@ static int parse_options(int argc, char **argv, struct accel *a)
 			return EXIT_USAGE;
 		}
 	}
-	if (a->path && optind == argc)
+	if (a->path && a->control_path && optind == argc)
 		return -1;
-	if (a->path)
+	if (a->path && a->control_path)
 		fprintf(stderr, "leon-accel: unexpected argument \"%s\"; see leon-accel --help\n",
 			argv[optind]);
 	else
-		fputs("leon-accel: --socket is missing; see leon-accel --help\n", stderr);
+		fputs("leon-accel: --socket or --control is missing; see leon-accel --help\n",
+		      stderr);
 	return EXIT_USAGE;
 }
 

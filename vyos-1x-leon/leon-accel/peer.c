@@ -65,7 +65,6 @@ int64_t peer_rtt_ms(const struct accel_peer *p)
 
 struct accel_node *peer_counted(struct accel_peer *p)
 {
-	p->changed = true;
 	return &p->counted;
 }
 
@@ -102,7 +101,7 @@ unsigned peer_attempts(const struct accel_peer *p)
 {
 	unsigned streams = peer_streams(p);
 
-	return streams - min_of(streams, p->counted.intercepted_now);
+	return streams - min_of(streams, (unsigned)p->counted.intercepted_now);
 }
 
 enum accel_reason peer_refusal(const struct accel_peer *p)

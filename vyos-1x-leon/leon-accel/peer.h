@@ -43,17 +43,12 @@ void peer_learn(struct engine *e, const struct accel_notify_frame *f, mono_t now
 void peer_accept(struct engine *e, int fd, mono_t now);
 /* Opens and maintains inter-proxy connections. Called once a second. */
 void peers_second(struct engine *e, mono_t now);
-/* The counters for leond. The call marks the counters as changed. */
+/* The counters of the node. */
 struct accel_node *peer_counted(struct accel_peer *p);
 /* The share of the node in the table of tracked connections. */
 struct node_share *peer_share(struct accel_peer *p);
 /* Counts a refused input. */
 void peer_misuse(struct accel_peer *p, enum accel_misuse m);
-/* Reports one node to leond. Returns false if the message cannot be sent. */
-typedef bool (*peer_report_fn)(struct engine *e, const struct accel_node *n);
-/* Reports changes to leond, or everything (all). A message that cannot be sent is sent the next
- * time. */
-void peers_report(struct engine *e, bool all, peer_report_fn report);
 /* Reports whether messages to other accelerators are unsent. */
 bool peers_unsent(const struct engine *e);
 struct jsonw;

@@ -58,7 +58,6 @@ struct accel_peer {
 	struct streams *streams;
 	struct node_share share;
 	struct accel_node counted;
-	bool changed; /* There are unreported changes. */
 };
 
 /* Counts bytes on the inter-proxy connection. */

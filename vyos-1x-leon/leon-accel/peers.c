@@ -148,18 +148,6 @@ void peers_second(struct engine *e, mono_t now)
 		second(&i->peer, now);
 }
 
-void peers_report(struct engine *e, bool all, peer_report_fn report)
-{
-	for (struct peer_entry *i = e->peers; i; i = i->hh.next) {
-		struct accel_peer *p = &i->peer;
-		const struct accel_node *n = &p->counted;
-
-		p->changed |= all && (n->reached || n->intercepted || n->refused);
-		if (p->changed && report(e, n))
-			p->changed = false;
-	}
-}
-
 bool peers_unsent(const struct engine *e)
 {
 	for (const struct peer_entry *i = e->peers; i; i = i->hh.next)
@@ -171,13 +159,12 @@ bool peers_unsent(const struct engine *e)
 void peers_write(const struct engine *e, struct jsonw *w)
 {
 	static const char *const name[] = { "down", "connecting", "connecting", "up" };
-	char id[NODE_ID_STRLEN];
 
 	for (const struct peer_entry *i = e->peers; i; i = i->hh.next) {
 		const struct accel_peer *p = &i->peer;
 
 		jsonw_object(w, NULL);
-		jsonw_str(w, "node", node_id_format(p->id, id, sizeof(id)));
+		accel_node_write(&p->counted, w);
 		jsonw_str(w, "carrier", name[p->state]);
 		jsonw_u64(w, "latency_us", p->rtt_us);
 		jsonw_u64(w, "streams", peer_streams(p));

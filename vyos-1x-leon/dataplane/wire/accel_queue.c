@@ -81,6 +81,8 @@ int accel_notify_decode(const void *data, size_t len, struct accel_notify_frame 
 		take_mac(&b, &f->moved.mac);
 		f->moved.node = rbuf_u32(&b);
 		break;
+	case ACCEL_NOTIFY_RELEASE:
+		break;
 	default:
 		return -EBADMSG;
 	}

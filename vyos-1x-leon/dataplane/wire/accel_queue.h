@@ -47,10 +47,11 @@ enum accel_notify {
 	ACCEL_NOTIFY_NODE,     /* what is known of a node, said each second and when it changes */
 	/* which connections are intercepted, said first and when it changes */
 	ACCEL_NOTIFY_SETTINGS,
-	ACCEL_NOTIFY_MOVED, /* a host is behind another node now; the last ones are said first */
+	ACCEL_NOTIFY_MOVED,   /* a host is behind another node now; the last ones are said first */
+	ACCEL_NOTIFY_RELEASE, /* release all connections */
 	ACCEL_NOTIFY_END,
 };
-#define ACCEL_NOTIFY_VERSION 6
+#define ACCEL_NOTIFY_VERSION 7
 #define ACCEL_NOTIFY_MAX     2048
 
 struct accel_notify_frame {

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reports of leon-accel to leond, see accel_report.h. Pure.
+ * Reports of leon-accel to leond as JSON, see accel_report.h.
  */
 #include "wire/accel_report.h"
-
-#include <errno.h>
-#include <string.h>
-
-#include "wire/bytes.h"
 
 const char *accel_reason_word(enum accel_reason reason)
 {
@@ -49,270 +44,166 @@ const char *accel_fault_word(enum accel_fault f)
 	return word[f];
 }
 
-/* --- parts --- */
+/* --- totals --- */
 
-static void put_misuse(struct wbuf *b, const uint64_t n[ACCEL_N_MISUSES])
+void accel_totals_write(const struct accel_totals *t, struct jsonw *w)
 {
-	for (unsigned i = 0; i < ACCEL_N_MISUSES; i++)
-		wbuf_u64(b, n[i]);
+#define AS_WRITE(member, key) jsonw_u64(w, key, t->member);
+	ACCEL_GAUGES(AS_WRITE)
+	jsonw_object(w, "counters");
+	ACCEL_COUNTERS(AS_WRITE)
+#undef AS_WRITE
+	for (enum accel_misuse i = 0; i < ACCEL_N_MISUSES; i++)
+		jsonw_u64(w, accel_misuse_word(i), t->misuse[i]);
+	for (enum accel_fault i = 0; i < ACCEL_N_FAULTS; i++)
+		jsonw_u64(w, accel_fault_word(i), t->fault[i]);
+	jsonw_end(w);
+	jsonw_object(w, "plain");
+	for (enum accel_reason i = ACCEL_REASON_NONE + 1; i < ACCEL_N_REASONS; i++)
+		jsonw_u64(w, accel_reason_word(i), t->plain[i]);
+	jsonw_end(w);
 }
 
-static void take_misuse(struct rbuf *b, uint64_t n[ACCEL_N_MISUSES])
+static void read_number(struct jsonr_node *from, const char *key, uint64_t *out)
 {
-	for (unsigned i = 0; i < ACCEL_N_MISUSES; i++)
-		n[i] = rbuf_u64(b);
+	*out = 0;
+	jsonr_u64(from, key, 0, UINT64_MAX, out);
 }
 
-static void put_bytes(struct wbuf *b, const struct accel_bytes *n)
+static void read_misuse(struct jsonr_node *from, uint64_t n[ACCEL_N_MISUSES])
 {
-	wbuf_u64(b, n->out);
-	wbuf_u64(b, n->in);
-	wbuf_u64(b, n->carried_out);
-	wbuf_u64(b, n->carried_in);
+	for (enum accel_misuse i = 0; i < ACCEL_N_MISUSES; i++)
+		read_number(from, accel_misuse_word(i), &n[i]);
 }
 
-static struct accel_bytes take_bytes(struct rbuf *b)
+bool accel_totals_read(struct jsonr_node *root, struct accel_totals *t)
 {
-	struct accel_bytes n;
+	struct jsonr_node *counters = jsonr_object(root, "counters");
+	struct jsonr_node *plain = jsonr_object(root, "plain");
 
-	n.out = rbuf_u64(b);
-	n.in = rbuf_u64(b);
-	n.carried_out = rbuf_u64(b);
-	n.carried_in = rbuf_u64(b);
-	return n;
-}
-
-static void put_time(struct wbuf *b, const struct accel_time *t)
-{
-	wbuf_u64(b, t->with_ms);
-	wbuf_u64(b, t->without_ms);
-}
-
-static struct accel_time take_time(struct rbuf *b)
-{
-	struct accel_time t;
-
-	t.with_ms = rbuf_u64(b);
-	t.without_ms = rbuf_u64(b);
-	return t;
-}
-
-/* An IPv4 address is in the first 4 of the 16 bytes. */
-static void take_ip(struct rbuf *b, uint8_t family, struct ip_addr *ip)
-{
-	static const uint8_t zero[12];
-	const uint8_t *p = rbuf_take(b, 16);
-
-	*ip = (struct ip_addr){ .family = family };
-	if (!p)
-		return;
-	memcpy(ip->b, p, family == 4 ? 4 : 16);
-	if (family == 4)
-		b->ok &= memcmp(p + 4, zero, sizeof(zero)) == 0;
-}
-
-static bool take_bool(struct rbuf *b)
-{
-	uint8_t v = rbuf_u8(b);
-
-	b->ok &= v <= 1;
-	return v;
-}
-
-static void put_totals(struct wbuf *b, const struct accel_totals *t)
-{
-	wbuf_u32(b, t->tracked);
-	wbuf_u32(b, t->intercepted_now);
-	for (unsigned i = 0; i < ACCEL_N_REASONS; i++)
-		wbuf_u32(b, t->plain[i]);
-	wbuf_u64(b, t->held);
-	wbuf_u64(b, t->undelivered);
-	wbuf_u64(b, t->intercepted);
-	wbuf_u64(b, t->returned);
-	wbuf_u64(b, t->reset);
-	wbuf_u64(b, t->refused);
-	wbuf_u64(b, t->queue_full);
-	wbuf_u64(b, t->held_dropped);
-	put_misuse(b, t->misuse);
-	for (unsigned i = 0; i < ACCEL_N_FAULTS; i++)
-		wbuf_u64(b, t->fault[i]);
-	put_bytes(b, &t->bytes);
-	put_time(b, &t->time);
-}
-
-static void take_totals(struct rbuf *b, struct accel_totals *t)
-{
-	t->tracked = rbuf_u32(b);
-	t->intercepted_now = rbuf_u32(b);
-	for (unsigned i = 0; i < ACCEL_N_REASONS; i++)
-		t->plain[i] = rbuf_u32(b);
-	t->held = rbuf_u64(b);
-	t->undelivered = rbuf_u64(b);
-	t->intercepted = rbuf_u64(b);
-	t->returned = rbuf_u64(b);
-	t->reset = rbuf_u64(b);
-	t->refused = rbuf_u64(b);
-	t->queue_full = rbuf_u64(b);
-	t->held_dropped = rbuf_u64(b);
-	take_misuse(b, t->misuse);
-	for (unsigned i = 0; i < ACCEL_N_FAULTS; i++)
-		t->fault[i] = rbuf_u64(b);
-	t->bytes = take_bytes(b);
-	t->time = take_time(b);
-}
-
-static void put_node(struct wbuf *b, const struct accel_node *n)
-{
-	wbuf_u32(b, n->id);
-	wbuf_u8(b, n->reached);
-	wbuf_u32(b, n->intercepted_now);
-	wbuf_u64(b, n->intercepted);
-	wbuf_u64(b, n->returned);
-	wbuf_u64(b, n->reset);
-	wbuf_u64(b, n->refused);
-	put_misuse(b, n->misuse);
-}
-
-static void take_node(struct rbuf *b, struct accel_node *n)
-{
-	n->id = rbuf_u32(b);
-	n->reached = take_bool(b);
-	n->intercepted_now = rbuf_u32(b);
-	n->intercepted = rbuf_u64(b);
-	n->returned = rbuf_u64(b);
-	n->reset = rbuf_u64(b);
-	n->refused = rbuf_u64(b);
-	take_misuse(b, n->misuse);
-}
-
-static void put_conn(struct wbuf *b, const struct accel_conn *c)
-{
-	wbuf_u64(b, c->serial);
-	wbuf_u16(b, c->vlan);
-	wbuf_u8(b, c->near.family);
-	wbuf_bytes(b, c->near.b, 16);
-	wbuf_bytes(b, c->far.b, 16);
-	wbuf_u16(b, c->near_port);
-	wbuf_u16(b, c->far_port);
-	wbuf_u32(b, c->node);
-	wbuf_u8(b, c->state);
-	wbuf_u32(b, c->since_ms);
-	wbuf_u32(b, c->held);
-	wbuf_u64(b, c->undelivered);
-	wbuf_u16(b, c->times);
-	wbuf_u8(b, c->reason);
-	put_bytes(b, &c->bytes);
-	put_time(b, &c->time);
-}
-
-static void take_conn(struct rbuf *b, struct accel_conn *c)
-{
-	uint8_t family;
-
-	c->serial = rbuf_u64(b);
-	c->vlan = rbuf_u16(b);
-	family = rbuf_u8(b);
-	b->ok &= family == 4 || family == 6;
-	take_ip(b, family, &c->near);
-	take_ip(b, family, &c->far);
-	c->near_port = rbuf_u16(b);
-	c->far_port = rbuf_u16(b);
-	c->node = rbuf_u32(b);
-	c->state = rbuf_u8(b);
-	b->ok &= c->state < ACCEL_CONN_STATES;
-	c->since_ms = rbuf_u32(b);
-	c->held = rbuf_u32(b);
-	c->undelivered = rbuf_u64(b);
-	c->times = rbuf_u16(b);
-	c->reason = rbuf_u8(b);
-	b->ok &= c->reason < ACCEL_N_REASONS;
-	c->bytes = take_bytes(b);
-	c->time = take_time(b);
-}
-
-static void put_page(struct wbuf *b, const struct accel_page *p)
-{
-	wbuf_u32(b, p->ask);
-	wbuf_u8(b, p->more);
-	wbuf_u8(b, p->n);
-	for (unsigned i = 0; i < p->n; i++)
-		put_conn(b, &p->conn[i]);
-}
-
-static void take_page(struct rbuf *b, struct accel_page *p)
-{
-	p->ask = rbuf_u32(b);
-	p->more = take_bool(b);
-	p->n = rbuf_u8(b);
-	b->ok &= p->n <= ACCEL_PAGE_CONNS;
-	/* A page with successors is not empty, because its last connection is the start of the next
-	 * page. */
-	b->ok &= !p->more || p->n;
-	for (unsigned i = 0; b->ok && i < p->n; i++)
-		take_conn(b, &p->conn[i]);
-}
-
-bool accel_paging_goes_on(struct accel_paging *p, const struct accel_page *page)
-{
-	uint64_t last = page->conn[page->n - 1].serial;
-
-	if (last <= p->behind || ++p->n > ACCEL_PAGES_MAX)
+	*t = (struct accel_totals){ 0 };
+	if (!counters || !plain)
 		return false;
-	p->behind = last;
+#define AS_READ(member, key) read_number(root, key, &t->member);
+	ACCEL_GAUGES(AS_READ)
+#undef AS_READ
+#define AS_READ(member, key) read_number(counters, key, &t->member);
+	ACCEL_COUNTERS(AS_READ)
+#undef AS_READ
+	read_misuse(counters, t->misuse);
+	for (enum accel_fault i = 0; i < ACCEL_N_FAULTS; i++)
+		read_number(counters, accel_fault_word(i), &t->fault[i]);
+	for (enum accel_reason i = ACCEL_REASON_NONE + 1; i < ACCEL_N_REASONS; i++)
+		read_number(plain, accel_reason_word(i), &t->plain[i]);
 	return true;
 }
 
-/* --- messages --- */
+/* --- nodes --- */
 
-size_t accel_report_encode(const struct accel_report *r, uint8_t out[ACCEL_REPORT_MAX])
+#define NODE_VALUES(VALUE)                                                                         \
+	VALUE(intercepted_now, "connections")                                                      \
+	VALUE(intercepted, "intercepted")                                                          \
+	VALUE(returned, "released")                                                                \
+	VALUE(reset, "reset")                                                                      \
+	VALUE(refused, "refused")
+
+static void write_id(node_id_t id, struct jsonw *w)
 {
-	struct wbuf b = wbuf_of(out, ACCEL_REPORT_MAX);
+	char text[NODE_ID_STRLEN];
 
-	wbuf_u8(&b, r->what);
-	switch (r->what) {
-	case ACCEL_REPORT_TOTALS:
-		put_totals(&b, &r->totals);
-		break;
-	case ACCEL_REPORT_NODE:
-		put_node(&b, &r->node);
-		break;
-	case ACCEL_REPORT_PAGE:
-		put_page(&b, &r->page);
-		break;
-	case ACCEL_REQUEST_PAGE:
-		wbuf_u32(&b, r->ask.ask);
-		wbuf_u64(&b, r->ask.behind);
-		break;
-	default:
-		break;
-	}
-	return wbuf_len(&b);
+	jsonw_str(w, "node", node_id_format(id, text, sizeof(text)));
 }
 
-int accel_report_decode(const void *data, size_t len, struct accel_report *r)
+static bool read_id(struct jsonr_node *from, node_id_t *id)
 {
-	struct rbuf b = rbuf_of(data, len);
+	const char *text;
 
-	memset(r, 0, sizeof(*r));
-	r->what = rbuf_u8(&b);
-	switch (r->what) {
-	case ACCEL_REPORT_TOTALS:
-		take_totals(&b, &r->totals);
-		break;
-	case ACCEL_REPORT_NODE:
-		take_node(&b, &r->node);
-		break;
-	case ACCEL_REPORT_PAGE:
-		take_page(&b, &r->page);
-		break;
-	case ACCEL_REQUEST_PAGE:
-		r->ask.ask = rbuf_u32(&b);
-		r->ask.behind = rbuf_u64(&b);
-		break;
-	case ACCEL_REQUEST_RETURN:
-		break;
-	default:
-		return -EBADMSG;
-	}
-	return b.ok && !rbuf_left(&b) ? 0 : -EBADMSG;
+	return jsonr_str(from, "node", &text) && node_id_parse(text, id) == 0;
+}
+
+void accel_node_write(const struct accel_node *n, struct jsonw *w)
+{
+	write_id(n->id, w);
+	jsonw_bool(w, "reached", n->reached);
+#define AS_WRITE(member, key) jsonw_u64(w, key, n->member);
+	NODE_VALUES(AS_WRITE)
+#undef AS_WRITE
+	for (enum accel_misuse i = 0; i < ACCEL_N_MISUSES; i++)
+		if (n->misuse[i])
+			jsonw_u64(w, accel_misuse_word(i), n->misuse[i]);
+}
+
+bool accel_node_read(struct jsonr_node *node, struct accel_node *n)
+{
+	*n = (struct accel_node){ 0 };
+	if (!read_id(node, &n->id))
+		return false;
+	jsonr_bool(node, "reached", &n->reached);
+#define AS_READ(member, key) read_number(node, key, &n->member);
+	NODE_VALUES(AS_READ)
+#undef AS_READ
+	read_misuse(node, n->misuse);
+	return true;
+}
+
+/* --- connections --- */
+
+#define CONN_VALUES(VALUE)                                                                         \
+	VALUE(serial, "serial")                                                                    \
+	VALUE(since_ms, "since_ms")                                                                \
+	VALUE(held, "held_frames")                                                                 \
+	VALUE(undelivered, "undelivered_bytes")                                                    \
+	VALUE(times, "times_intercepted")                                                          \
+	VALUE(bytes.out, "bytes_from_near")                                                        \
+	VALUE(bytes.in, "bytes_from_far")                                                          \
+	VALUE(bytes.carried_out, "interproxy_bytes_out")                                           \
+	VALUE(bytes.carried_in, "interproxy_bytes_in")                                             \
+	VALUE(time.with_ms, "with_ms")                                                             \
+	VALUE(time.without_ms, "without_ms")
+
+static void write_endpoint(struct jsonw *w, const char *key, const struct endpoint *ep)
+{
+	char text[ENDPOINT_STRLEN];
+
+	jsonw_str(w, key, endpoint_format(ep, text, sizeof(text)));
+}
+
+static bool read_endpoint(struct jsonr_node *from, const char *key, struct endpoint *ep)
+{
+	const char *text;
+
+	return jsonr_str(from, key, &text) && endpoint_parse(text, 0, ep) == 0;
+}
+
+void accel_conn_write_name(const struct accel_conn *c, struct jsonw *w)
+{
+	jsonw_u64(w, "vlan", c->vlan);
+	write_endpoint(w, "near", &c->near);
+	write_endpoint(w, "far", &c->far);
+	write_id(c->node, w);
+	jsonw_str(w, "state", c->state);
+}
+
+void accel_conn_write(const struct accel_conn *c, struct jsonw *w)
+{
+	accel_conn_write_name(c, w);
+	if (c->reason)
+		jsonw_str(w, "reason", c->reason);
+#define AS_WRITE(member, key) jsonw_u64(w, key, c->member);
+	CONN_VALUES(AS_WRITE)
+#undef AS_WRITE
+}
+
+bool accel_conn_read(struct jsonr_node *node, struct accel_conn *c)
+{
+	*c = (struct accel_conn){ 0 };
+	if (!read_endpoint(node, "near", &c->near) || !read_endpoint(node, "far", &c->far) ||
+	    !read_id(node, &c->node) || !jsonr_str(node, "state", &c->state))
+		return false;
+	read_number(node, "vlan", &c->vlan);
+	jsonr_str(node, "reason", &c->reason);
+#define AS_READ(member, key) read_number(node, key, &c->member);
+	CONN_VALUES(AS_READ)
+#undef AS_READ
+	return true;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reports of leon-accel about its connections, and requests of leond, at the socket of
- * accel_queue.h. leon-accel sends totals and nodes once a second, and connections page by page on
- * request. Every message has a fixed size or a bound. Pure encode and decode; control thread,
- * leon-accel.
+ * Reports of leon-accel about its connections, as JSON at its control socket: totals and nodes in
+ * one answer, connections page by page. Both ends use these functions, so they agree on the keys.
+ * No I/O; control thread, leon-accel.
  */
 #pragma once
 
@@ -12,29 +11,10 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "base/jsonr.h"
+#include "base/jsonw.h"
 
-/* The values differ from enum accel_notify, which shares the socket. */
-enum accel_report_what {
-	ACCEL_REPORT_TOTALS = 32,
-	ACCEL_REPORT_NODE,    /* Report about one node with changes. */
-	ACCEL_REPORT_PAGE,    /* Answer to REQUEST_PAGE. */
-	ACCEL_REQUEST_PAGE,   /* leond: requests the connections behind a given one. */
-	ACCEL_REQUEST_RETURN, /* leond: requests the release of all connections. */
-	ACCEL_REPORT_END,
-};
-
-#define ACCEL_PAGE_CONNS 64
-#define ACCEL_CONN_LEN	 119
-#define ACCEL_REPORT_MAX (7 + ACCEL_PAGE_CONNS * ACCEL_CONN_LEN)
-
-enum accel_conn_state {
-	ACCEL_CONN_PLAIN,
-	ACCEL_CONN_DRAINING,
-	ACCEL_CONN_INTERCEPTED,
-	ACCEL_CONN_RETURNING,
-	ACCEL_CONN_CLOSED,
-	ACCEL_CONN_STATES,
-};
+#define ACCEL_PAGE_CONNS 256
 
 /* Reasons why a tracked connection is not intercepted: REASON(id, "word", sentence). The checks
  * run in this order, and the first failed one is the reason. */
@@ -142,14 +122,38 @@ struct accel_time {
 	uint64_t with_ms, without_ms;
 };
 
+/* Values of leon-accel as a whole: VALUE(member, "key"). */
+#define ACCEL_GAUGES(VALUE)                                                                        \
+	VALUE(tracked, "connections_tracked")                                                      \
+	VALUE(intercepted_now, "connections_intercepted")                                          \
+	VALUE(held, "held_bytes")                                                                  \
+	VALUE(undelivered, "undelivered_bytes")                                                    \
+	VALUE(time.with_ms, "with_ms")                                                             \
+	VALUE(time.without_ms, "without_ms")
+#define ACCEL_COUNTERS(VALUE)                                                                      \
+	VALUE(intercepted, "intercepted")                                                          \
+	VALUE(returned, "released")                                                                \
+	VALUE(reset, "reset")                                                                      \
+	VALUE(refused, "refused")                                                                  \
+	VALUE(bytes.in, "bytes_in")                                                                \
+	VALUE(bytes.out, "bytes_out")                                                              \
+	VALUE(bytes.carried_in, "interproxy_bytes_in")                                             \
+	VALUE(bytes.carried_out, "interproxy_bytes_out")                                           \
+	VALUE(queue_full, "queue_full")                                                            \
+	VALUE(held_dropped, "held_dropped")                                                        \
+	VALUE(full, "maximum_reached")                                                             \
+	VALUE(again, "not_drained")
+
 struct accel_totals {
-	uint32_t tracked, intercepted_now;
+	uint64_t tracked, intercepted_now;
 	/* Plain tracked connections, by the reason why they are not intercepted. */
-	uint32_t plain[ACCEL_N_REASONS];
+	uint64_t plain[ACCEL_N_REASONS];
 	uint64_t held;	      /* Bytes of held frames. */
 	uint64_t undelivered; /* Acknowledged, possibly undelivered bytes. */
 	uint64_t intercepted, returned, reset, refused;
 	uint64_t queue_full, held_dropped;
+	uint64_t full;			  /* Attempts at the maximum of connections. */
+	uint64_t again;			  /* Connections that were not drained in time. */
 	uint64_t misuse[ACCEL_N_MISUSES]; /* By enum accel_misuse, sum over all nodes. */
 	uint64_t fault[ACCEL_N_FAULTS];	  /* By enum accel_fault. */
 	struct accel_bytes bytes;
@@ -159,58 +163,34 @@ struct accel_totals {
 struct accel_node {
 	node_id_t id;
 	bool reached; /* The inter-proxy connection is established. */
-	uint32_t intercepted_now;
+	uint64_t intercepted_now;
 	uint64_t intercepted, returned, reset, refused;
 	uint64_t misuse[ACCEL_N_MISUSES]; /* By enum accel_misuse. */
 };
 
 struct accel_conn {
 	uint64_t serial; /* Number that grows from one connection to the next. */
-	uint16_t vlan;
-	struct ip_addr near, far;
-	uint16_t near_port, far_port;
+	uint64_t vlan;
+	struct endpoint near, far;
 	node_id_t node;
-	uint8_t state; /* enum accel_conn_state. */
-	uint32_t since_ms, held;
+	const char *state;  /* After a read: owned by the document. */
+	const char *reason; /* Like `state`. NULL: none. */
+	uint64_t since_ms, held;
 	uint64_t undelivered; /* Acknowledged, possibly undelivered bytes. */
-	uint16_t times;	      /* Number of interceptions. */
-	uint8_t reason;	      /* enum accel_reason. */
+	uint64_t times;	      /* Number of interceptions. */
 	struct accel_bytes bytes;
 	struct accel_time time;
 };
 
-struct accel_page {
-	uint32_t ask; /* Number of the request. */
-	bool more;    /* More connections follow the last one of this page. */
-	uint8_t n;
-	struct accel_conn conn[ACCEL_PAGE_CONNS];
-};
+/* Write into the open object. */
+void accel_totals_write(const struct accel_totals *t, struct jsonw *w);
+void accel_node_write(const struct accel_node *n, struct jsonw *w);
+void accel_conn_write(const struct accel_conn *c, struct jsonw *w);
+/* Writes addresses, node and state only. */
+void accel_conn_write_name(const struct accel_conn *c, struct jsonw *w);
 
-/* Limit of the pages of one answer: enough for twice the connections of leon-accel. */
-#define ACCEL_PAGES_MAX 2048
-/* Progress of an answer over several pages. */
-struct accel_paging {
-	uint64_t behind; /* Serial of the last connection. 0: no connection yet. */
-	unsigned n;	 /* Number of pages. */
-};
-/* Counts a page that is not the last one. Returns false for a page without a later connection, and
- * for a page above the limit. */
-bool accel_paging_goes_on(struct accel_paging *p, const struct accel_page *page);
-
-struct accel_report {
-	uint8_t what;
-	union {
-		struct accel_totals totals;
-		struct accel_node node;
-		struct accel_page page;
-		struct {
-			uint32_t ask;
-			uint64_t behind; /* Serial. 0: from the first connection. */
-		} ask;
-	};
-};
-
-/* Returns the length. */
-size_t accel_report_encode(const struct accel_report *r, uint8_t out[ACCEL_REPORT_MAX]);
-/* Returns 0 or -EBADMSG. */
-int accel_report_decode(const void *data, size_t len, struct accel_report *r);
+/* Read from an object. A missing number is 0, and a value of a wrong type is an error of the
+ * document (jsonr.h). Return false without a name: the document is no report then. */
+bool accel_totals_read(struct jsonr_node *root, struct accel_totals *t);
+bool accel_node_read(struct jsonr_node *node, struct accel_node *n);
+bool accel_conn_read(struct jsonr_node *node, struct accel_conn *c);

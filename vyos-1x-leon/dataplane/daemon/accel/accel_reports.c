@@ -7,18 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "base/defs.h"
 #include "base/mem.h"
+#include "daemon/accel/accel_relay.h"
 #include "daemon/leond.h"
 #include "daemon/report/event_text.h"
 
 #define uthash_fatal(msg) bug("%s", msg)
 #include <uthash.h>
 
-#define REQUESTS_MAX	8
-#define SILENT_MS	5000
 #define MISUSE_EVERY_MS 60000 /* minimum interval of events for a node */
 #define FAULT_EVERY_MS	60000
 
@@ -31,32 +29,20 @@ struct accel_known {
 	UT_hash_handle hh;
 };
 
-struct accel_request {
-	struct leond *d;
-	struct accel_request *next;
-	uint32_t number;
-	struct accel_paging paging;
-	struct timer *silent;
-	accel_answer_fn fn;
-	void *arg;
-};
-
 struct accel_reports {
-	int fd; /* Socket to leon-accel, not owned. -1: not connected. */
+	bool is_connected;
+	bool is_requested; /* A report is requested. */
+	unsigned silent;   /* Seconds of the loop since the last report. */
 	bool has_totals;
 	struct accel_totals totals;
 	uint64_t faults[ACCEL_N_FAULTS]; /* Values of totals.fault in the last event. */
 	mono_t faults_at;		 /* Time of the last event about faults. never: no event. */
 	struct accel_known *nodes;	 /* At most CONF_NODES_LIMIT. */
-	struct accel_request *questions;
-	unsigned n_questions;
-	uint32_t last_number;
 };
 
 void accel_reports_open(struct leond *d)
 {
 	d->accel_reports = x_new(struct accel_reports);
-	d->accel_reports->fd = -1;
 }
 
 static void forget_nodes(struct accel_reports *r)
@@ -67,100 +53,6 @@ static void forget_nodes(struct accel_reports *r)
 		HASH_DEL(r->nodes, k);
 		free(k);
 	}
-}
-
-static bool notify(const struct accel_reports *r, const struct accel_report *report)
-{
-	static uint8_t buf[ACCEL_REPORT_MAX]; /* large; single-threaded */
-
-	return r->fd >= 0 &&
-	       send(r->fd, buf, accel_report_encode(report, buf), MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
-}
-
-/* --- requests --- */
-
-static void request_free(struct accel_reports *r, struct accel_request *q)
-{
-	struct accel_request **link = &r->questions;
-
-	while (*link != q)
-		link = &(*link)->next;
-	*link = q->next;
-	r->n_questions--;
-	timer_free(q->silent);
-	free(q);
-}
-
-static void request_end(struct accel_request *q, enum accel_answer answer,
-			const struct accel_conn *conn, unsigned n)
-{
-	accel_answer_fn fn = q->fn;
-	void *arg = q->arg;
-
-	request_free(q->d->accel_reports, q);
-	fn(arg, answer, conn, n);
-}
-
-static void on_silent(void *arg, mono_t now)
-{
-	(void)now;
-	request_end(arg, ACCEL_ANSWER_NONE, NULL, 0);
-}
-
-/* Requests the connections after the received connections. If the request cannot be sent, no answer
- * arrives, and the timer ends the query. */
-static void request_next(struct accel_request *q)
-{
-	struct accel_report r = { .what = ACCEL_REQUEST_PAGE,
-				  .ask = { q->number, q->paging.behind } };
-
-	timer_set(q->silent, mono_add_ms(loop_now(q->d->loop), SILENT_MS));
-	notify(q->d->accel_reports, &r);
-}
-
-bool accel_reports_request(struct leond *d, accel_answer_fn fn, void *arg)
-{
-	struct accel_reports *r = d->accel_reports;
-	struct accel_request *q;
-
-	if (r->fd < 0 || r->n_questions == REQUESTS_MAX)
-		return false;
-	q = x_new(struct accel_request);
-	*q = (struct accel_request){
-		.d = d, .next = r->questions, .number = ++r->last_number, .fn = fn, .arg = arg
-	};
-	q->silent = timer_new(d->loop, on_silent, q);
-	r->questions = q;
-	r->n_questions++;
-	request_next(q);
-	return true;
-}
-
-bool accel_reports_release(struct leond *d)
-{
-	struct accel_report r = { .what = ACCEL_REQUEST_RETURN };
-
-	return notify(d->accel_reports, &r);
-}
-
-static void take_page(struct leond *d, const struct accel_page *p)
-{
-	struct accel_request *q = d->accel_reports->questions;
-
-	while (q && q->number != p->ask)
-		q = q->next;
-	if (!q)
-		return; /* no answer for too long */
-	if (!p->more) {
-		request_end(q, ACCEL_ANSWER_LAST, p->conn, p->n);
-		return;
-	}
-	if (!accel_paging_goes_on(&q->paging, p)) {
-		request_end(q, ACCEL_ANSWER_NONE, NULL, 0);
-		return;
-	}
-	q->fn(q->arg, ACCEL_ANSWER_PAGE, p->conn, p->n);
-	request_next(q);
 }
 
 /* --- nodes and totals --- */
@@ -211,9 +103,9 @@ static void report_counts(struct leond *d, const struct accel_node *n, const str
 
 		if (news[i].n)
 			report_event(d, &facts,
-				     "%llu TCP %s to hosts at node %s %s, %u intercepted now",
+				     "%llu TCP %s to hosts at node %s %s, %llu intercepted now",
 				     (unsigned long long)news[i].n, plural(news[i].n), who,
-				     news[i].done, n->intercepted_now);
+				     news[i].done, (unsigned long long)n->intercepted_now);
 	}
 }
 
@@ -304,8 +196,7 @@ static void take_node(struct leond *d, const struct accel_node *n)
 	if (!k)
 		return;
 	node_label(d, n->id, who, sizeof(who));
-	/* Before the first totals, leon-accel reports events from before the start of this
-	 * daemon. */
+	/* The first report has events from before the start of this daemon. */
 	if (r->has_totals) {
 		if (n->reached != k->node.reached)
 			report_reached(d, n, who);
@@ -368,37 +259,69 @@ static void take_totals(struct leond *d, const struct accel_totals *t)
 	r->has_totals = true;
 }
 
-bool accel_reports_take(struct leond *d, const void *data, size_t len)
+/* Returns false for an answer that is no report. */
+static bool take_report(struct leond *d, struct jsonr *doc)
 {
-	static struct accel_report report; /* large; single-threaded */
+	struct jsonr_node *root = jsonr_root(doc), *nodes;
+	struct accel_totals t;
+	struct accel_node n;
 
-	if (accel_report_decode(data, len, &report) < 0)
+	if (!root || !accel_totals_read(root, &t))
 		return false;
-	switch (report.what) {
-	case ACCEL_REPORT_TOTALS:
-		take_totals(d, &report.totals);
-		return true;
-	case ACCEL_REPORT_NODE:
-		take_node(d, &report.node);
-		return true;
-	case ACCEL_REPORT_PAGE:
-		take_page(d, &report.page);
-		return true;
-	default:
+	nodes = jsonr_array(root, "nodes");
+	if (!nodes || jsonr_error(doc))
 		return false;
+	for (size_t i = 0; i < jsonr_len(nodes); i++) {
+		if (!accel_node_read(jsonr_at(nodes, i), &n) || jsonr_error(doc))
+			return false;
+		take_node(d, &n);
 	}
+	take_totals(d, &t);
+	return true;
+}
+
+/* leon-accel is a separate process, so its answer is parsed before use. */
+static void on_report(void *arg, const char *answer, size_t len)
+{
+	struct leond *d = arg;
+	struct jsonr *doc;
+
+	d->accel_reports->is_requested = false;
+	if (!answer)
+		return;
+	doc = jsonr_parse(answer, len, ACCEL_RELAY_ANSWER_MAX);
+	if (take_report(d, doc))
+		d->accel_reports->silent = 0;
+	jsonr_free(doc);
+}
+
+/* Without an answer, the next second has another request. */
+static void request_report(struct leond *d)
+{
+	struct accel_reports *r = d->accel_reports;
+
+	if (!r->is_requested)
+		r->is_requested = accel_relay_report(d, on_report, d) == 0;
+}
+
+bool accel_reports_second(struct leond *d)
+{
+	if (++d->accel_reports->silent > ACCEL_SILENT_S)
+		return false;
+	request_report(d);
+	return true;
 }
 
 const struct accel_totals *accel_reports_totals(const struct leond *d)
 {
 	const struct accel_reports *r = d->accel_reports;
 
-	return r->fd >= 0 && r->has_totals ? &r->totals : NULL;
+	return r->has_totals ? &r->totals : NULL;
 }
 
 bool accel_reports_node(const struct leond *d, node_id_t id, struct accel_node *out)
 {
-	const struct accel_known *k = d->accel_reports->fd >= 0 ? find(d->accel_reports, id) : NULL;
+	const struct accel_known *k = find(d->accel_reports, id);
 
 	if (k)
 		*out = k->node;
@@ -407,11 +330,13 @@ bool accel_reports_node(const struct leond *d, node_id_t id, struct accel_node *
 
 /* --- connection and disconnection --- */
 
-void accel_reports_here(struct leond *d, int fd)
+void accel_reports_here(struct leond *d)
 {
 	const struct event_facts facts = { .kind = EV_ACCELERATOR_STARTED };
 
-	d->accel_reports->fd = fd;
+	d->accel_reports->is_connected = true;
+	d->accel_reports->silent = 0;
+	request_report(d);
 	report_event(d, &facts, "leon-accel has connected: TCP connections can be intercepted");
 }
 
@@ -420,7 +345,7 @@ void accel_reports_gone(struct leond *d)
 	struct event_facts facts = { .kind = EV_ACCELERATOR_GONE };
 	struct accel_reports *r = d->accel_reports;
 
-	if (r->fd < 0)
+	if (!r->is_connected)
 		return;
 	facts.value = r->has_totals ? r->totals.intercepted_now : 0;
 	report_event(
@@ -428,11 +353,10 @@ void accel_reports_gone(struct leond *d)
 		"leon-accel has ended: TCP connections stay plain, %llu intercepted connections "
 		"are lost",
 		(unsigned long long)facts.value);
-	r->fd = -1;
-	r->has_totals = false;
+	/* An answer on its way is of the ended process. */
+	accel_relays_free(d);
+	r->is_connected = r->has_totals = false;
 	forget_nodes(r);
-	while (r->questions)
-		request_end(r->questions, ACCEL_ANSWER_NONE, NULL, 0);
 }
 
 void accel_reports_free(struct leond *d)
@@ -442,8 +366,6 @@ void accel_reports_free(struct leond *d)
 	if (!r)
 		return;
 	forget_nodes(r);
-	while (r->questions)
-		request_end(r->questions, ACCEL_ANSWER_NONE, NULL, 0);
 	free(r);
 	d->accel_reports = NULL;
 }

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reports of leon-accel about its connections (wire/accel_report.h): the last totals and nodes, the
- * events derived from them, and queries for single connections, which are answered page by page.
- * Owned by struct leond; control thread.
+ * Reports of leon-accel about its connections (wire/accel_report.h), requested each second: the
+ * last totals and nodes, and the events derived from them. Owned by struct leond; control
+ * thread.
  */
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "base/addr.h"
 #include "wire/accel_report.h"
 
+/* Time without a report after which leon-accel counts as hung. A stalled one holds every received
+ * segment. */
+#define ACCEL_SILENT_S 5
+
 struct leond;
 
 void accel_reports_open(struct leond *d);
-/* Cancels the query of a disconnected requester. */
 void accel_reports_free(struct leond *d);
 
-/* leon-accel has connected or disconnected. fd: its socket, valid until the disconnection. */
-void accel_reports_here(struct leond *d, int fd);
+/* leon-accel has connected or disconnected. A disconnection ends all requests to it. */
+void accel_reports_here(struct leond *d);
 void accel_reports_gone(struct leond *d);
-/* Handles a message of leon-accel. Returns false if the message is invalid. */
-bool accel_reports_take(struct leond *d, const void *data, size_t len);
+/* Requests the next report. Returns false if leon-accel has not reported for too long. */
+bool accel_reports_second(struct leond *d);
 
 /* leond refused a frame between accelerators, because the source is not the sending node. */
 void accel_reports_foreign(struct leond *d, node_id_t id);
@@ -31,17 +33,3 @@ void accel_reports_foreign(struct leond *d, node_id_t id);
 const struct accel_totals *accel_reports_totals(const struct leond *d);
 /* The last report about a node. Returns false without a report. */
 bool accel_reports_node(const struct leond *d, node_id_t id, struct accel_node *out);
-
-enum accel_answer {
-	ACCEL_ANSWER_PAGE, /* A page of connections. More pages follow. */
-	ACCEL_ANSWER_LAST,
-	ACCEL_ANSWER_NONE, /* leon-accel has disconnected or does not answer. No page follows. */
-};
-/* `conn` has n connections. Not called from within accel_reports_request(). */
-typedef void (*accel_answer_fn)(void *arg, enum accel_answer answer, const struct accel_conn *conn,
-				unsigned n);
-/* Starts a query. Returns false if leon-accel is not connected, or if there are too many
- * queries. */
-bool accel_reports_request(struct leond *d, accel_answer_fn fn, void *arg);
-/* Requests the release of all connections. Returns false if leon-accel is not connected. */
-bool accel_reports_release(struct leond *d);

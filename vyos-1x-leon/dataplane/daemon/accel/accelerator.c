@@ -5,7 +5,6 @@
 #include "daemon/accel/accelerator.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -18,16 +17,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "daemon/accel/accel_queues.h"
+#include "daemon/accel/accel_relay.h"
 #include "daemon/accel/accel_reports.h"
 #include "daemon/leond.h"
 #include "wire/accel_queue.h"
-#include "wire/accel_report.h"
 
-#define RUN_DIR	  "/run/leon/"
-#define ACCEL_DIR "/run/leon-accel/" /* made by packaging/debian/leond.tmpfiles */
-#define MOVED_MAX 128		     /* reported hosts for a new leon-accel */
-/* leon-accel reports each second. A stalled one holds every received segment. */
-#define SILENT_MAX 5
+#define MOVED_MAX 128 /* reported hosts for a new leon-accel */
 
 struct moved_mac {
 	uint16_t vlan;
@@ -42,8 +37,7 @@ struct accelerator {
 	 * MOVED_MAX. */
 	struct moved_mac moved[MOVED_MAX];
 	uint32_t n_moved;
-	unsigned silent; /* Seconds of the loop since the last message. */
-	bool is_new;	 /* leon-accel has not reported connections yet. */
+	bool is_new; /* leon-accel has not reported connections yet. */
 	bool stopping;
 };
 
@@ -93,6 +87,16 @@ static void notify_settings(struct leond *d)
 	if (d->accelerator->stopping)
 		f.settings.mode = ACCEL_OFF;
 	notify(d, &f);
+}
+
+bool accelerator_release(struct leond *d)
+{
+	const struct accel_notify_frame f = { .what = ACCEL_NOTIFY_RELEASE };
+
+	if (!accel_queues_are_ready(d))
+		return false;
+	notify(d, &f);
+	return accel_queues_are_ready(d);
 }
 
 static void notify_moved(struct leond *d, const struct moved_mac *m)
@@ -229,7 +233,7 @@ static bool take_here(struct leond *d, const void *data, size_t len)
 	    f.version != ACCEL_NOTIFY_VERSION || hand_queues(d) < 0)
 		return false;
 	accel_queues_set_ready(d, true);
-	accel_reports_here(d, d->accelerator->fd);
+	accel_reports_here(d);
 	d->accelerator->is_new = true;
 	notify_nodes(d);
 	notify_all_moved(d);
@@ -238,18 +242,15 @@ static bool take_here(struct leond *d, const void *data, size_t len)
 
 static void on_hello(void *arg, int fd, uint32_t events)
 {
-	static uint8_t buf[ACCEL_REPORT_MAX]; /* large; single-threaded */
+	uint8_t buf[ACCEL_NOTIFY_MAX];
 	struct leond *d = arg;
 	ssize_t n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT);
-	bool ok;
 
 	(void)events;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	d->accelerator->silent = 0;
-	ok = n > 0 && (accel_queues_are_ready(d) ? accel_reports_take(d, buf, (size_t)n)
-						 : take_here(d, buf, (size_t)n));
-	if (!ok)
+	/* leon-accel has only one message. */
+	if (n <= 0 || accel_queues_are_ready(d) || !take_here(d, buf, (size_t)n))
 		gone(d);
 }
 
@@ -265,30 +266,6 @@ static void on_connect(void *arg, int fd, uint32_t events)
 	gone(d);
 	d->accelerator->fd = s;
 	loop_fd_add(d->loop, s, EPOLLIN, on_hello, d);
-}
-
-/* The socket for RUN_DIR/leon0.sock is ACCEL_DIR/leon0.accel. leon-accel runs as another user, and
- * has access to no other file of leond there. A control socket in another directory has the
- * accelerator socket beside it. Returns false if the name is too long. */
-static bool name_path(const char *control, const char *there, const char *beside, char *out,
-		      size_t room)
-{
-	size_t len = strlen(control), tail = strlen(".sock");
-	bool moves = strncmp(control, RUN_DIR, strlen(RUN_DIR)) == 0;
-
-	if (len > tail && strcmp(control + len - tail, ".sock") == 0)
-		len -= tail;
-	if (moves) {
-		control += strlen(RUN_DIR);
-		len -= strlen(RUN_DIR);
-	}
-	return (size_t)snprintf(out, room, "%s%.*s%s", moves ? ACCEL_DIR : "", (int)len, control,
-				moves ? there : beside) < room;
-}
-
-bool accelerator_control_path(const struct leond *d, char *out, size_t room)
-{
-	return name_path(d->conf->control_socket, ".sock", ".accel.sock", out, room);
 }
 
 /* In ACCEL_DIR the socket gets the group of the directory. leon-accel is the only member. */
@@ -324,7 +301,7 @@ static int listen_here(struct leond *d)
 	struct accelerator *a = d->accelerator;
 	int fd;
 
-	name_path(d->conf->control_socket, ".accel", ".accel", a->path, sizeof(a->path));
+	accel_path(d, ".accel", ".accel", a->path, sizeof(a->path));
 	fd = listen_at(a->path);
 	if (fd < 0) {
 		log_error("accel", "no socket for leon-accel: %s path=%s", strerror(-fd), a->path);
@@ -446,12 +423,12 @@ void accelerator_second(struct leond *d, mono_t now)
 			d->ops->publish(d);
 		return;
 	}
-	if (++d->accelerator->silent <= SILENT_MAX) {
+	if (accel_reports_second(d)) {
 		notify_nodes(d);
 		return;
 	}
 	log_warn("accel", "leon-accel has not answered for %d s: TCP connections stay plain",
-		 SILENT_MAX);
+		 ACCEL_SILENT_S);
 	gone(d);
 }
 

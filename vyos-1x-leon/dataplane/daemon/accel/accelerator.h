@@ -7,7 +7,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/mono.h"
@@ -20,8 +19,8 @@ struct node;
 void accelerator_start(struct leond *d);
 /* Reports whether the program is installed. leon-accel has a separate package. */
 bool accelerator_is_installed(void);
-/* Path of the control socket of leon-accel. Returns false if it is too long. */
-bool accelerator_control_path(const struct leond *d, char *out, size_t room);
+/* Requests the release of all connections. Returns false if leon-accel is not connected. */
+bool accelerator_release(struct leond *d);
 /* Applies a new configuration of acceleration. */
 void accelerator_apply_conf(struct leond *d);
 /* leond is about to end: connections are released. Returns true while the release is in progress.

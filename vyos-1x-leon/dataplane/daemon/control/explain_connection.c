@@ -3,10 +3,8 @@
  * `explain connection ADDRESS:PORT ADDRESS:PORT`: forwards the request to leon-accel, which has the
  * connections and checks, and includes the answer in the answer of leond. Control thread.
  */
-#include <stdio.h>
-
+#include "daemon/accel/accel_relay.h"
 #include "daemon/accel/accel_reports.h"
-#include "daemon/control/accel_relay.h"
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
 #include "daemon/leond.h"
@@ -59,22 +57,12 @@ static void write_endpoints(struct jsonw *w, const struct endpoint ep[2])
 
 static int pass_on(struct command *c, const struct endpoint ep[2])
 {
-	struct jsonw *w = jsonw_new();
-	char line[512];
-	size_t len;
-	const char *text;
+	struct jsonw *w = accel_request("explain connection");
 
-	jsonw_object(w, NULL);
-	jsonw_u64(w, "version", COMMAND_JSON_VERSION);
-	jsonw_str(w, "command", "explain connection");
 	jsonw_object(w, "arguments");
 	write_endpoints(w, ep);
 	jsonw_end(w);
-	jsonw_end(w);
-	text = jsonw_text(w, &len);
-	len = (size_t)snprintf(line, sizeof(line), "%s\n", text);
-	jsonw_free(w);
-	return accel_relay(c->d, line, len, on_answer, c);
+	return accel_relay(c->d, w, on_answer, c);
 }
 
 enum command_result explain_connection(struct command *c)

@@ -5,9 +5,11 @@
  * Control thread.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "daemon/accel/accel_queues.h"
+#include "daemon/accel/accel_relay.h"
 #include "daemon/accel/accel_reports.h"
 #include "daemon/accel/accelerator.h"
 #include "daemon/control/answer.h"
@@ -171,35 +173,27 @@ enum command_result show_acceleration(struct command *c)
 
 struct listing {
 	struct command *c;
-	unsigned n, omitted;
+	unsigned n;
+	uint64_t behind; /* Serial of the last connection. */
 };
 
 static const char *conn_state_word(const struct accel_conn *conn)
 {
-	static const char *const word[ACCEL_CONN_STATES] = {
-		[ACCEL_CONN_PLAIN] = "released",	  [ACCEL_CONN_DRAINING] = "draining",
-		[ACCEL_CONN_INTERCEPTED] = "intercepted", [ACCEL_CONN_RETURNING] = "returning",
-		[ACCEL_CONN_CLOSED] = "closed",
-	};
-
-	if (conn->state == ACCEL_CONN_PLAIN && !conn->times)
-		return "plain";
-	return word[conn->state];
+	return conn->times && strcmp(conn->state, "plain") == 0 ? "released" : conn->state;
 }
 
 static void write_conn(struct command *c, const struct accel_conn *conn)
 {
-	struct endpoint near = { conn->near, conn->near_port }, far = { conn->far, conn->far_port };
 	struct jsonw *w = c->w;
 
 	jsonw_object(w, NULL);
 	jsonw_u64(w, "vlan", conn->vlan);
-	answer_endpoint(w, "near", &near);
-	answer_endpoint(w, "far", &far);
+	answer_endpoint(w, "near", &conn->near);
+	answer_endpoint(w, "far", &conn->far);
 	answer_id(w, "node_id", conn->node);
 	answer_name(w, "name", c->d, conn->node);
 	jsonw_str(w, "state", conn_state_word(conn));
-	jsonw_str(w, "reason", accel_reason_word(conn->reason));
+	jsonw_str(w, "reason", conn->reason);
 	jsonw_u64(w, "since_seconds", conn->since_ms / 1000);
 	jsonw_u64(w, "times_intercepted", conn->times);
 	jsonw_u64(w, "held_frames", conn->held);
@@ -209,38 +203,71 @@ static void write_conn(struct command *c, const struct accel_conn *conn)
 	jsonw_end(w);
 }
 
-static void end_listing(struct listing *l)
+static void end_listing(struct listing *l, uint64_t omitted)
 {
 	struct command *c = l->c;
 
-	jsonw_end(c->w);
-	jsonw_u64(c->w, "omitted", l->omitted);
 	free(l);
+	jsonw_end(c->w);
+	jsonw_u64(c->w, "omitted", omitted);
 	command_finish(c, CMD_DONE);
 }
 
-static void on_answer(void *arg, enum accel_answer answer, const struct accel_conn *conn,
-		      unsigned n)
+static void refuse_listing(struct listing *l)
 {
-	struct listing *l = arg;
 	struct command *c = l->c;
 
-	if (answer == ACCEL_ANSWER_NONE) {
-		free(l);
-		command_finish(c, command_refuse(c, "leon-accel has ended, or does not answer: "
-						    "see `show events`"));
-		return;
-	}
-	for (unsigned i = 0; i < n; i++) {
-		if (l->n == LISTED_MAX) {
-			l->omitted++;
-			continue;
-		}
-		write_conn(c, &conn[i]);
+	free(l);
+	command_finish(c, command_refuse(c, "leon-accel has ended, or does not answer: "
+					    "see `show events`"));
+}
+
+/* Returns false for an answer that is no page. `after`: number of connections behind the page. */
+static bool write_page(struct listing *l, struct jsonr *doc, uint64_t *after)
+{
+	struct jsonr_node *root = jsonr_root(doc);
+	struct jsonr_node *page = root ? jsonr_array(root, "connections") : NULL;
+	struct accel_conn conn;
+	size_t i = 0;
+
+	if (!page || !jsonr_u64(root, "after", 0, UINT32_MAX, after))
+		return false;
+	for (; i < jsonr_len(page) && l->n < LISTED_MAX; i++) {
+		if (!accel_conn_read(jsonr_at(page, i), &conn) || conn.serial <= l->behind)
+			return false;
+		l->behind = conn.serial;
+		write_conn(l->c, &conn);
 		l->n++;
 	}
-	if (answer == ACCEL_ANSWER_LAST)
-		end_listing(l);
+	*after += jsonr_len(page) - i;
+	/* Each page has a connection, so the number of pages is limited. */
+	return !*after || i;
+}
+
+static bool request_page(struct listing *l);
+
+static void on_page(void *arg, const char *answer, size_t len)
+{
+	struct listing *l = arg;
+	struct jsonr *doc = answer ? jsonr_parse(answer, len, ACCEL_RELAY_ANSWER_MAX) : NULL;
+	uint64_t after = 0;
+	bool ok = doc && write_page(l, doc, &after);
+
+	jsonr_free(doc);
+	if (ok && (!after || l->n == LISTED_MAX))
+		end_listing(l, after);
+	else if (!ok || !request_page(l))
+		refuse_listing(l);
+}
+
+static bool request_page(struct listing *l)
+{
+	struct jsonw *w = accel_request("show acceleration connections");
+
+	jsonw_object(w, "arguments");
+	jsonw_u64(w, "behind", l->behind);
+	jsonw_end(w);
+	return accel_relay(l->c->d, w, on_page, l) == 0;
 }
 
 enum command_result show_acceleration_connections(struct command *c)
@@ -257,7 +284,7 @@ enum command_result show_acceleration_connections(struct command *c)
 		free(l);
 		return CMD_DONE;
 	}
-	if (accel_reports_request(c->d, on_answer, l))
+	if (request_page(l))
 		return CMD_LATER;
 	free(l);
 	return command_refuse(c, "too many ask for connections at a time: try again");
@@ -269,7 +296,7 @@ enum command_result reset_acceleration(struct command *c)
 
 	if (!c->d->conf->acceleration)
 		return command_refuse(c, "acceleration is not configured");
-	if (!t || !accel_reports_release(c->d))
+	if (!t || !accelerator_release(c->d))
 		return command_refuse(c, "leon-accel does not run: no connection is intercepted");
 	jsonw_u64(c->w, "connections", t->intercepted_now);
 	return CMD_DONE;

@@ -13,9 +13,9 @@
 #include "base/defs.h"
 #include "base/version.h"
 #include "daemon/accel/accel_queues.h"
+#include "daemon/accel/accel_relay.h"
 #include "daemon/accel/accel_reports.h"
 #include "daemon/accel/accelerator.h"
-#include "daemon/control/accel_relay.h"
 #include "daemon/control/cmds.h"
 #include "daemon/control/counters.h"
 #include "daemon/control/probes.h"
@@ -366,8 +366,8 @@ static void tables_free(struct leond *d)
 
 void leond_free(struct leond *d)
 {
-	accel_relays_free(d);
-	accel_reports_free(d); /* needs the control socket for its answers */
+	accel_relays_free(d); /* needs the control socket for its answers */
+	accel_reports_free(d);
 	ctl_server_free(d->ctl);
 	tables_free(d);
 	housekeeping_free(d);
