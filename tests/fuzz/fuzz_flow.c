@@ -81,7 +81,7 @@ static void send_segment(struct lab *l, struct side *of, const uint8_t *s)
 static void begin_one(struct side *s, mono_t now)
 {
 	if (s->flow.state == FLOW_PLAIN && flow_can_intercept(&s->flow))
-		flow_offer(&s->flow, (s->flow.leader ? 0 : ACCEL_FOLLOWERS) + ++last_stream, now);
+		flow_offer(&s->flow, (s->leads ? 0 : ACCEL_FOLLOWERS) + ++last_stream, now);
 }
 
 /* An action of one side alone. */
@@ -92,7 +92,7 @@ static void act(struct lab *l, struct side *s, uint8_t what)
 		begin_one(s, l->now);
 		break;
 	case 1:
-		if (s->flow.leader && s->flow.state == FLOW_INTERCEPTED)
+		if (s->leads && s->flow.state == FLOW_INTERCEPTED)
 			flow_release(&s->flow, l->now);
 		break;
 	case 2:

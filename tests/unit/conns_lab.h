@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "conn_state.h"
 #include "peer.h"
+#include "place.h"
 #include "wire/tcp.h"
 
 #define SELF	   1

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "base/defs.h"
 #include "flow.h"
 
 #define LOG_MAX 64
@@ -19,6 +20,8 @@
 /* The actions of one side, in order. */
 struct side {
 	struct flow flow;
+	bool leads;
+	unsigned n_ended; /* streams */
 	struct accel_frame told[LOG_MAX];
 	unsigned n_notified, n_intercepted;
 	uint32_t far[LOG_MAX], near[LOG_MAX], inside[LOG_MAX]; /* `end` of the frames */
@@ -57,89 +60,92 @@ static inline void assert_starts(const struct side *s, uint32_t near, uint32_t f
 	assert_int_equal(s->flow.far_start, far);
 }
 
-static inline void to_far(void *arg, struct flow *f, const struct flow_frame *frame)
+static inline struct side *side_of(struct flow *f)
 {
-	struct side *s = arg;
+	return container_of(f, struct side, flow);
+}
 
-	(void)f;
+static inline bool leads(const struct flow *f)
+{
+	return container_of(f, const struct side, flow)->leads;
+}
+static inline void stream_ended(struct flow *f, uint32_t stream)
+{
+	(void)stream;
+	side_of(f)->n_ended++;
+}
+static inline void to_far(struct flow *f, const struct flow_frame *frame)
+{
+	struct side *s = side_of(f);
+
 	s->far[s->n_far++ % LOG_MAX] = end_of(frame);
 }
-static inline void to_near(void *arg, struct flow *f, const struct flow_frame *frame)
+static inline void to_near(struct flow *f, const struct flow_frame *frame)
 {
-	struct side *s = arg;
+	struct side *s = side_of(f);
 
-	(void)f;
 	s->near[s->n_near++ % LOG_MAX] = end_of(frame);
 }
-static inline void to_proxy_sock(void *arg, struct flow *f, const struct flow_frame *frame)
+static inline void to_proxy_sock(struct flow *f, const struct flow_frame *frame)
 {
-	struct side *s = arg;
+	struct side *s = side_of(f);
 
-	(void)f;
 	s->inside[s->n_inside++ % LOG_MAX] = end_of(frame);
 }
-static inline void notify(void *arg, struct flow *f, const struct accel_frame *frame)
+static inline void notify(struct flow *f, const struct accel_frame *frame)
 {
-	struct side *s = arg;
+	struct side *s = side_of(f);
 
-	(void)f;
 	s->told[s->n_notified++ % LOG_MAX] = *frame;
 }
-static inline int proxy_sock(void *arg, struct flow *f)
+static inline int proxy_sock(struct flow *f)
 {
-	struct side *s = arg;
+	struct side *s = side_of(f);
 
-	(void)f;
 	s->made = s->proxy_sock == 0;
 	return s->proxy_sock;
 }
-static inline bool start(void *arg, struct flow *f)
+static inline bool start(struct flow *f)
 {
-	struct side *s = arg;
+	struct side *s = side_of(f);
 
-	(void)f;
 	assert_true(s->made);
 	s->stands = true;
 	return true;
 }
-static inline bool is_drained(void *arg, struct flow *f)
+static inline bool is_drained(struct flow *f)
 {
-	(void)f;
-	return ((struct side *)arg)->drained;
+	return side_of(f)->drained;
 }
-static inline void refuse_far(void *arg, struct flow *f, const struct flow_frame *frame)
+static inline void refuse_far(struct flow *f, const struct flow_frame *frame)
 {
-	(void)f;
 	(void)frame;
-	((struct side *)arg)->n_refused++;
+	side_of(f)->n_refused++;
 }
-static inline void refuse_near(void *arg, struct flow *f, const struct flow_frame *frame)
+static inline void refuse_near(struct flow *f, const struct flow_frame *frame)
 {
-	refuse_far(arg, f, frame);
+	refuse_far(f, frame);
 }
-static inline void give_up(void *arg, struct flow *f, enum flow_end_of how)
+static inline void give_up(struct flow *f, enum flow_end_of how)
 {
-	struct side *s = arg;
+	struct side *s = side_of(f);
 
-	(void)f;
 	s->n_unused += how == FLOW_UNUSED && s->made;
 	assert_false(how == FLOW_UNUSED && s->stands);
 	s->made = s->stands = false;
 	s->reset |= how == FLOW_RESET;
 }
-static inline void probe(void *arg, struct flow *f)
+static inline void probe(struct flow *f)
 {
-	(void)f;
-	((struct side *)arg)->n_probed++;
+	side_of(f)->n_probed++;
 }
-static inline struct flow_proof proof(void *arg, struct flow *f)
+static inline struct flow_proof proof(struct flow *f)
 {
-	(void)f;
-	return ((struct side *)arg)->proof;
+	return side_of(f)->proof;
 }
-static inline bool may_hold(void *arg, int64_t bytes)
+static inline bool may_hold(struct flow *f, int64_t bytes)
 {
-	struct side *s = arg;
+	struct side *s = side_of(f);
 
 	if (bytes > 0 && s->held + bytes > 1000)
 		return false;
@@ -148,7 +154,9 @@ static inline bool may_hold(void *arg, int64_t bytes)
 	return true;
 }
 
-static const struct flow_ops OPS = { .to_far = to_far,
+static const struct flow_ops OPS = { .leads = leads,
+				     .stream_ended = stream_ended,
+				     .to_far = to_far,
 				     .to_near = to_near,
 				     .to_proxy_sock = to_proxy_sock,
 				     .notify = notify,
@@ -235,8 +243,9 @@ static inline void begin(struct lab *l)
 
 	memset(l, 0, sizeof(*l));
 	l->now = (mono_t){ NS_PER_S };
-	flow_init(&l->leader.flow, &OPS, &l->leader, true, &k, l->now);
-	flow_init(&l->follower.flow, &OPS, &l->follower, false, &k, l->now);
+	l->leader.leads = true;
+	flow_init(&l->leader.flow, &OPS, &k, l->now);
+	flow_init(&l->follower.flow, &OPS, &k, l->now);
 	across(l, &l->leader, 1000, 100, 5000);
 	across(l, &l->follower, 5000, 100, 1100);
 	across(l, &l->leader, 1100, 0, 5100);

@@ -39,7 +39,7 @@ static void test_data_in_flight(void **state)
 	assert_int_equal(l.follower.flow.state, FLOW_DRAINING);
 	l.leader.n_far = 0;
 	segment(&l, &l.leader, &l.leader, 1200, 100, 5100, TCP_ACK);
-	assert_int_equal(l.leader.flow.hold.n, 1);
+	assert_int_equal(flow_n_held(&l.leader.flow), 1);
 	assert_int_equal(l.leader.n_far, 1);
 	assert_int_equal(l.leader.far[0], 1200);
 	/* The host retransmits data together with new data. The part before the takeover point is
@@ -116,7 +116,7 @@ static void test_given_back(void **state)
 	flow_release(&l.leader.flow, l.now);
 	assert_int_equal(last_notified(&l.leader)->at.point, 1200);
 	segment(&l, &l.leader, &l.leader, 1200, 100, 5100, TCP_ACK);
-	assert_int_equal(l.leader.flow.hold.n, 1);
+	assert_int_equal(flow_n_held(&l.leader.flow), 1);
 	deliver(&l, &l.leader);
 	deliver(&l, &l.follower);
 	assert_int_equal(l.leader.flow.state, FLOW_RETURNING);
@@ -235,7 +235,7 @@ static void test_interproxy_breaks(void **state)
 	segment(&l, &l.leader, &l.leader, 1100, 10, 5100, TCP_ACK);
 	assert_int_equal(l.leader.n_refused, 2);
 	/* A migrated host gets RST at its new node. */
-	assert_true(flow_other_node(&l.leader.flow, true));
+	assert_true(flow_other_node(&l.leader.flow));
 	segment(&l, &l.follower, &l.leader, 5110, 10, 1100, TCP_ACK);
 	assert_int_equal(l.leader.n_refused, 3);
 	/* Equal addresses and ports begin another connection. */
@@ -288,7 +288,7 @@ static void test_no_socket(void **state)
 		assert_int_equal(other->n_unused, fails == offers);
 		assert_int_equal(last_notified(fails)->refuse.reason, ACCEL_NO_SOCKET);
 		/* Held data is forwarded. */
-		assert_int_equal(offers->flow.hold.n, 0);
+		assert_int_equal(flow_n_held(&offers->flow), 0);
 		assert_int_equal(offers->far[offers->n_far - 1], offers->flow.near.next);
 		assert_true(mono_before(l.now, offers->flow.retry.not_before));
 		end(&l);
@@ -303,7 +303,7 @@ static void test_memory_is_bounded(void **state)
 	begin_offer(&l);
 	for (uint32_t i = 0; i < 20; i++)
 		segment(&l, &l.leader, &l.leader, 1200 + 100 * i, 100, 5100, TCP_ACK);
-	assert_true(l.leader.flow.hold.n > 0 && l.leader.flow.hold.n < 10);
+	assert_true(flow_n_held(&l.leader.flow) > 0 && flow_n_held(&l.leader.flow) < 10);
 	assert_true(l.leader.held <= 1000);
 	end(&l);
 }
@@ -361,7 +361,7 @@ static bool fits(unsigned clock_hz, int64_t ms)
 
 	begin(&l);
 	flow_fini(&l.leader.flow);
-	flow_init(&l.leader.flow, &OPS, &l.leader, true, &(struct accel_key){ 0 }, l.now);
+	flow_init(&l.leader.flow, &OPS, &(struct accel_key){ 0 }, l.now);
 	l.clock_hz = clock_hz;
 	across(&l, &l.leader, 1000, 100, 5000);
 	across(&l, &l.follower, 5000, 100, 1100);
@@ -412,7 +412,7 @@ static void test_called_off(void **state)
 	assert_int_equal(last_notified(&l.follower)->type, ACCEL_ACCEPT);
 	flow_cancel(&l.follower.flow, l.now);
 	assert_int_equal(l.follower.flow.state, FLOW_ACCEPTED);
-	assert_false(flow_other_node(&l.follower.flow, true));
+	assert_false(flow_other_node(&l.follower.flow));
 	flow_cancel(&l.leader.flow, l.now);
 	assert_int_equal(last_notified(&l.leader)->type, ACCEL_REFUSE);
 	deliver(&l, &l.leader);
@@ -428,8 +428,7 @@ static void test_other_node(void **state)
 	(void)state;
 	begin(&l);
 	l.leader.flow.near.syn.scale = 7;
-	assert_true(flow_other_node(&l.leader.flow, false));
-	assert_false(l.leader.flow.leader);
+	assert_true(flow_other_node(&l.leader.flow));
 	assert_int_equal(l.leader.flow.near.syn.scale, 7);
 	assert_false(flow_can_intercept(&l.leader.flow));
 	across(&l, &l.leader, 9000, 100, 8000);

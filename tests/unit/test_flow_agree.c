@@ -38,8 +38,8 @@ static void begin_with(struct lab *l, unsigned leader_saw, unsigned follower_saw
 {
 	begin(l);
 	end(l);
-	flow_init(&l->leader.flow, &OPS, &l->leader, true, &(struct accel_key){ 0 }, l->now);
-	flow_init(&l->follower.flow, &OPS, &l->follower, false, &(struct accel_key){ 0 }, l->now);
+	flow_init(&l->leader.flow, &OPS, &(struct accel_key){ 0 }, l->now);
+	flow_init(&l->follower.flow, &OPS, &(struct accel_key){ 0 }, l->now);
 	see(l, &l->leader, leader_saw);
 	see(l, &l->follower, follower_saw);
 }

@@ -20,7 +20,7 @@ static void test_follower_begins(void **state)
 	assert_int_equal(l.leader.told[0].type, ACCEL_ACCEPT);
 	assert_int_equal(l.leader.told[0].offer.view.near.seq, 1100);
 	segment(&l, &l.follower, &l.follower, 5100, 100, 1100, TCP_ACK);
-	assert_int_equal(l.follower.flow.hold.n, 1);
+	assert_int_equal(flow_n_held(&l.follower.flow), 1);
 	deliver(&l, &l.leader);
 	assert_int_equal(l.follower.flow.state, FLOW_INTERCEPTED);
 	assert_int_equal(last_notified(&l.follower)->type, ACCEL_TAKE);
@@ -99,7 +99,7 @@ static void test_both_begin(void **state)
 		offer(&l, &l.follower);
 		offer(&l, &l.leader);
 		segment(&l, &l.leader, &l.leader, 1100, 100, 5100, TCP_ACK);
-		assert_int_equal(l.leader.flow.hold.n, 1);
+		assert_int_equal(flow_n_held(&l.leader.flow), 1);
 		if (!follower_first)
 			deliver(&l, &l.leader);
 		deliver(&l, &l.follower);
@@ -107,7 +107,7 @@ static void test_both_begin(void **state)
 		assert_int_equal(l.leader.flow.stream, ACCEL_FOLLOWERS + 1);
 		assert_int_equal(last_notified(&l.leader)->type, ACCEL_REFUSE);
 		assert_int_equal(last_notified(&l.leader)->stream, 7);
-		assert_int_equal(l.leader.flow.hold.n, 1);
+		assert_int_equal(flow_n_held(&l.leader.flow), 1);
 		segment(&l, &l.follower, &l.leader, 5100, 100, 1100, TCP_ACK);
 		segment(&l, &l.leader, &l.leader, 1200, 0, 5200, TCP_ACK);
 		segment(&l, &l.leader, &l.follower, 1100, 0, 5200, TCP_ACK);

@@ -21,9 +21,9 @@ static struct conn *intercept(struct conns_lab *l, int *host)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
 	c->socket.fd = pair[0];
 	*host = pair[1];
-	c->socket.started = c->ended.lingers = true; /* the socket is in no loop */
+	c->ended.lingers = true; /* the socket is in no loop */
 	c->flow.state = FLOW_INTERCEPTED;
-	c->bound = c->flow.stream = 1;
+	c->flow.stream = 1;
 	l->e.n_intercepted = 1;
 	conns_lab_sent(l, &node);
 	return c;
@@ -52,7 +52,7 @@ static void a_host_that_left_is_not_awaited_for_ever(void **state)
 	conns_lab_open(&l);
 	c = intercept(&l, &host);
 	conns_moved(&l.e, 0, mac_from_u64(NEAR_MAC), OTHER_NODE, l.now);
-	assert_true(c->away.near_migrated);
+	assert_true(place_near_is_migrated(c));
 	after_s(&l, 30);
 	assert_int_equal(c->flow.state, FLOW_INTERCEPTED);
 	/* A message about the stream proves that the other accelerator has the connection. */

@@ -20,7 +20,7 @@ static struct conn *moved(struct conns_lab *l)
 	c = conns_lab_conn(l, &far);
 	assert_non_null(c);
 	c->flow.state = FLOW_INTERCEPTED;
-	c->bound = c->flow.stream = 1;
+	c->flow.stream = 1;
 	c->away.far_at = OTHER_NODE;
 	conns_lab_sent(l, &node);
 	return c;

@@ -77,7 +77,7 @@ static void test_near_host_is_migrated(void **state)
 {
 	struct loop *loop = loop_sim_new();
 	struct engine e = { .loop = loop, .self = SELF };
-	struct conn c = { .e = &e, .away.near_migrated = true, .away.near_seen = began };
+	struct conn c = { .e = &e, .away.near_seen = began };
 
 	(void)state;
 	assert_false(lost_after(&e, &c, 30, 1400));
@@ -86,7 +86,7 @@ static void test_near_host_is_migrated(void **state)
 	c.away.near_seen = mono_add_ms(began, 20000);
 	assert_false(lost_after(&e, &c, 50, 1400));
 	assert_true(lost_after(&e, &c, 51, 1400));
-	c.away.near_migrated = false;
+	c.away.near_seen = (mono_t){ 0 };
 	assert_false(lost_after(&e, &c, 600, 1400));
 	peers_free(&e);
 	loop_free(loop);

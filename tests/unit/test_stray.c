@@ -14,7 +14,7 @@ static struct conn *intercept(struct conns_lab *l)
 	c = conns_lab_conn(l, &far);
 	assert_non_null(c);
 	c->flow.state = FLOW_INTERCEPTED;
-	c->bound = c->flow.stream = 1;
+	c->flow.stream = 1;
 	conns_lab_sent(l, &node);
 	return c;
 }
@@ -25,7 +25,7 @@ static void assert_goes_on(struct conns_lab *l, const struct conn *c, unsigned s
 
 	assert_int_equal(c->flow.state, FLOW_INTERCEPTED);
 	assert_int_equal(c->away.far_at, NODE_ID_NONE);
-	assert_false(c->away.near_migrated);
+	assert_false(place_near_is_migrated(c));
 	assert_int_equal(conns_lab_sent(l, &node), 0);
 	assert_int_equal(l->e.counters.misuse[ACCEL_STRAY], strays);
 }
@@ -131,7 +131,7 @@ static void data_beyond_credit_is_refused(void **state)
 	c = intercept(&l);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
 	c->socket.fd = pair[0];
-	c->socket.started = c->ended.lingers = true; /* the socket is in no loop */
+	c->ended.lingers = true; /* the socket is in no loop */
 	l.e.n_intercepted = 1;
 	assert_false(conn_data(c, data, 1, 1));
 	c->window.given = 100;
@@ -148,12 +148,33 @@ static void data_beyond_credit_is_refused(void **state)
 	conns_lab_close(&l);
 }
 
+/* The far host moves during an attempt. A late message of its former node has no connection. */
+static void an_attempt_ends_at_the_former_node(void **state)
+{
+	struct tcp_segment near = from_near_host(1000, 5000);
+	struct conns_lab l;
+	struct conn *c;
+
+	(void)state;
+	conns_lab_open(&l);
+	c = intercept(&l);
+	c->flow.state = FLOW_PLAIN;
+	peer_bind(c->peer, 1, c);
+	flow_offer(&c->flow, 1, l.now);
+	assert_int_equal(peer_streams(peer_find(&l.e, FAR_NODE)), 1);
+	assert_true(conns_lab_frame(&l, ACCEL_LAN, OTHER_NODE, &near));
+	assert_int_equal(peer_id(c->peer), OTHER_NODE);
+	assert_int_equal(peer_streams(peer_find(&l.e, FAR_NODE)), 0);
+	conns_lab_close(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stray_changes_nothing),
 		cmocka_unit_test(a_host_that_moved_is_followed),
 		cmocka_unit_test(a_stray_of_a_plain_one_passes),
+		cmocka_unit_test(an_attempt_ends_at_the_former_node),
 		cmocka_unit_test(data_beyond_credit_is_refused),
 	};
 

@@ -30,17 +30,22 @@ const struct flow *conn_flow(const struct conn *c)
 	return &c->flow;
 }
 
-struct accel_peer *conn_peer(const struct conn *c)
-{
-	return c->peer;
-}
-
-uint32_t conn_hash(const struct conn *c)
-{
-	return c->hash;
-}
-
 /* --- actions of a flow --- */
+
+static struct conn *conn_of(struct flow *f)
+{
+	return container_of(f, struct conn, flow);
+}
+
+static bool leads(const struct flow *f)
+{
+	return peer_leads(container_of(f, const struct conn, flow)->peer);
+}
+
+static void stream_ended(struct flow *f, uint32_t stream)
+{
+	peer_unbind(conn_of(f)->peer, stream);
+}
 
 static void send_frame(struct conn *c, const struct flow_frame *f, enum accel_where where)
 {
@@ -54,26 +59,24 @@ void conn_to_near(struct conn *c, const uint8_t *vnet, const uint8_t *frame, siz
 	place_send(c, ACCEL_LAN, vnet, frame, len);
 }
 
-static void to_far(void *arg, struct flow *f, const struct flow_frame *frame)
+static void to_far(struct flow *f, const struct flow_frame *frame)
 {
-	struct conn *c = arg;
+	struct conn *c = conn_of(f);
 
-	(void)f;
 	/* The frame came from the present node of the host, or from the LAN of the other host. A
 	 * frame from here would have the wrong source. The host retransmits the data. */
-	if (!c->away.near_migrated && !place_is_here(c))
+	if (!place_near_is_migrated(c) && !place_is_here(c))
 		send_frame(c, frame, ACCEL_NODE);
 }
 
-static void to_near(void *arg, struct flow *f, const struct flow_frame *frame)
+static void to_near(struct flow *f, const struct flow_frame *frame)
 {
-	(void)f;
-	send_frame(arg, frame, ACCEL_LAN);
+	send_frame(conn_of(f), frame, ACCEL_LAN);
 }
 
-static void to_proxy_sock(void *arg, struct flow *f, const struct flow_frame *frame)
+static void to_proxy_sock(struct flow *f, const struct flow_frame *frame)
 {
-	struct conn *c = arg;
+	struct conn *c = conn_of(f);
 	struct lan *lan = engine_lan(c->e, f->key.vlan);
 	const uint8_t *vnet = frame->message ? frame->message + ACCEL_QUEUE_HDR : no_offload;
 
@@ -90,19 +93,18 @@ static void count_refusal(struct conn *c, uint8_t reason)
 	faults_of_refusal(c->e->counters.fault, reason);
 }
 
-static void notify(void *arg, struct flow *f, const struct accel_frame *frame)
+static void notify(struct flow *f, const struct accel_frame *frame)
 {
-	struct conn *c = arg;
+	struct conn *c = conn_of(f);
 
-	(void)f;
 	if (frame->type == ACCEL_REFUSE)
 		count_refusal(c, frame->refuse.reason);
 	peer_notify(c->peer, frame);
 }
 
-static bool may_hold(void *arg, int64_t bytes)
+static bool may_hold(struct flow *f, int64_t bytes)
 {
-	struct conn *c = arg;
+	struct conn *c = conn_of(f);
 	struct engine *e = c->e;
 
 	if (!share_hold(peer_share(c->peer), bytes, e->held, HELD_MAX)) {
@@ -113,43 +115,37 @@ static bool may_hold(void *arg, int64_t bytes)
 	return true;
 }
 
+bool conn_is_started(const struct conn *c)
+{
+	enum flow_state state = c->flow.state;
+
+	return c->socket.fd >= 0 && (state == FLOW_INTERCEPTED || state == FLOW_RETURNING);
+}
+
 void conn_detach(struct conn *c)
 {
-	if (c->socket.fd >= 0) {
-		if (!c->ended.lingers)
-			loop_fd_del(c->e->loop, c->socket.fd);
-		c->e->n_intercepted -= c->socket.started;
-		peer_counted(c->peer)->intercepted_now -= c->socket.started;
-	}
-	c->ended.lingers = c->socket.started = false;
+	bool started = conn_is_started(c);
+
+	if (c->socket.fd >= 0 && !c->ended.lingers)
+		loop_fd_del(c->e->loop, c->socket.fd);
+	c->e->n_intercepted -= started;
+	peer_counted(c->peer)->intercepted_now -= started;
+	c->ended.lingers = false;
 	c->socket.fd = -1;
 	c->e->promised -= (int64_t)c->window.given + (int64_t)c->in.len;
 	fifo_free(&c->in);
 	local_pair_free(c);
 	c->window.may_send = c->window.largest = c->window.given = 0;
-	if (c->bound)
-		peer_unbind(c->peer, c->bound);
-	c->bound = 0;
 }
 
-void conn_sync_stream(struct conn *c)
+static void refuse_far(struct flow *f, const struct flow_frame *frame)
 {
-	if (!c->bound || c->flow.stream)
-		return;
-	peer_unbind(c->peer, c->bound);
-	c->bound = 0;
+	conn_refuse(conn_of(f), ACCEL_NODE, frame);
 }
 
-static void refuse_far(void *arg, struct flow *f, const struct flow_frame *frame)
+static void refuse_near(struct flow *f, const struct flow_frame *frame)
 {
-	(void)f;
-	conn_refuse(arg, ACCEL_NODE, frame);
-}
-
-static void refuse_near(void *arg, struct flow *f, const struct flow_frame *frame)
-{
-	(void)f;
-	conn_refuse(arg, ACCEL_LAN, frame);
+	conn_refuse(conn_of(f), ACCEL_LAN, frame);
 }
 
 static void end_by_release(struct conn *c, int fd)
@@ -162,13 +158,12 @@ static void end_by_release(struct conn *c, int fd)
 	proxy_sock_leave(fd);
 }
 
-static void give_up(void *arg, struct flow *f, enum flow_end_of how)
+static void give_up(struct flow *f, enum flow_end_of how)
 {
-	struct conn *c = arg;
+	struct conn *c = conn_of(f);
 	int fd = c->socket.fd;
-	bool started = c->socket.started;
+	bool started = conn_is_started(c);
 
-	(void)f;
 	if (how == FLOW_UNUSED && fd < 0)
 		return;
 	conn_detach(c);
@@ -190,24 +185,22 @@ static void give_up(void *arg, struct flow *f, enum flow_end_of how)
 		here_find_hosts(c);
 }
 
-static void probe(void *arg, struct flow *f)
+static void probe(struct flow *f)
 {
-	(void)f;
-	conn_request_host(arg, ACCEL_LAN);
+	conn_request_host(conn_of(f), ACCEL_LAN);
 }
 
 /* Tolerance for the jiffies of the kernel, and for a loop with a single reading of the clock per
  * iteration. */
 #define PROOF_NOISE_MS 50
 
-static struct flow_proof proof(void *arg, struct flow *f)
+static struct flow_proof proof(struct flow *f)
 {
-	struct conn *c = arg;
+	struct conn *c = conn_of(f);
 	mono_t now = loop_now(c->e->loop);
 	struct proxy_sock_proof p;
 
-	(void)f;
-	if (!c->socket.started || c->ended.lingers)
+	if (!conn_is_started(c) || c->ended.lingers)
 		return (struct flow_proof){ .acknowledged = true };
 	p = proxy_sock_proof(c->socket.fd);
 	return (struct flow_proof){
@@ -219,36 +212,36 @@ static struct flow_proof proof(void *arg, struct flow *f)
 	};
 }
 
-static bool is_drained(void *arg, struct flow *f)
+static bool is_drained(struct flow *f)
 {
-	struct conn *c = arg;
+	struct conn *c = conn_of(f);
 
 	/* The other host may also send directly. The host may then have acknowledged more data than
 	 * the proxy socket sent. The kernel ignores such an acknowledgement. */
-	if (c->socket.fd >= 0 && (c->away.far_at || c->away.near_migrated) &&
+	if (c->socket.fd >= 0 && (c->away.far_at || place_near_is_migrated(c)) &&
 	    !seq_before(f->near.acked, f->drain.far_point))
 		return true;
 	return c->socket.fd >= 0 && !c->in.len &&
-	       c->socket.written + (c->ended.fin_out ? 1 : 0) ==
+	       c->socket.written + (c->ended.far == FAR_FIN_PASSED ? 1 : 0) ==
 		       f->drain.far_point - f->far_start &&
 	       !proxy_sock_unacknowledged(c->socket.fd);
 }
 
 static void on_socket(void *arg, int fd, uint32_t events);
 
-static int open_proxy_sock(void *arg, struct flow *f)
+static int open_proxy_sock(struct flow *f)
 {
-	(void)f;
-	return conn_open_proxy_sock(arg, on_socket);
+	return conn_open_proxy_sock(conn_of(f), on_socket);
 }
 
-static bool start_proxy_sock(void *arg, struct flow *f)
+static bool start_proxy_sock(struct flow *f)
 {
-	(void)f;
-	return conn_start_proxy_sock(arg);
+	return conn_start_proxy_sock(conn_of(f));
 }
 
 const struct flow_ops conn_ops = {
+	.leads = leads,
+	.stream_ended = stream_ended,
 	.to_far = to_far,
 	.to_near = to_near,
 	.to_proxy_sock = to_proxy_sock,
@@ -278,13 +271,13 @@ bool conn_lacks_benefit(const struct conn *c, mono_t now)
 void conn_release(struct conn *c, mono_t now)
 {
 	struct accel_frame ask = { .type = ACCEL_RELEASE,
-				   .stream = c->bound,
+				   .stream = c->flow.stream,
 				   .at = { c->flow.near.next } };
 
 	if (c->flow.state != FLOW_INTERCEPTED || c->ended.lingers)
 		return;
 	c->no_benefit = conn_lacks_benefit(c, now);
-	if (c->flow.leader)
+	if (peer_leads(c->peer))
 		flow_release(&c->flow, now);
 	else
 		peer_notify(c->peer, &ask);
@@ -295,8 +288,8 @@ void conn_release(struct conn *c, mono_t now)
 
 static void choose_events(struct conn *c)
 {
-	bool reads =
-		!c->ended.near_eof && c->window.may_send && !peer_serves_later(c->peer, c->bound);
+	bool reads = !c->ended.near_eof && c->window.may_send &&
+		     !peer_serves_later(c->peer, c->flow.stream);
 
 	conn_watch(c, (reads ? EPOLLIN : 0u) | (c->in.len ? EPOLLOUT : 0u));
 }
@@ -311,7 +304,7 @@ static bool end_where_done(struct conn *c)
 {
 	int fd = c->socket.fd;
 
-	if (!c->ended.near_eof || !c->ended.fin_out || c->flow.state == FLOW_RETURNING)
+	if (!c->ended.near_eof || c->ended.far != FAR_FIN_PASSED || c->flow.state == FLOW_RETURNING)
 		return false;
 	if (proxy_sock_unacknowledged(fd) && !proxy_sock_is_over(fd)) {
 		if (!c->ended.lingers)
@@ -359,13 +352,13 @@ static void count(struct conn *c, enum saved_direction d, size_t n)
 
 static bool can_send(const struct conn *c)
 {
-	return c->socket.started && !c->ended.lingers && !c->ended.near_eof && c->window.may_send;
+	return conn_is_started(c) && !c->ended.lingers && !c->ended.near_eof && c->window.may_send;
 }
 
 size_t conn_send(struct conn *c, size_t max)
 {
 	static uint8_t buf[ACCEL_DATA_MAX]; /* single-threaded */
-	struct accel_frame fin = { .type = ACCEL_FIN, .stream = c->bound };
+	struct accel_frame fin = { .type = ACCEL_FIN, .stream = c->flow.stream };
 	size_t carried;
 	ssize_t n;
 
@@ -383,7 +376,7 @@ size_t conn_send(struct conn *c, size_t max)
 		return 0;
 	c->window.may_send -= (uint32_t)n;
 	count(c, SAVED_OUT, (size_t)n);
-	carried = peer_send(c->peer, c->bound, buf, (size_t)n);
+	carried = peer_send(c->peer, c->flow.stream, buf, (size_t)n);
 	c->bytes.carried_out += carried;
 	return carried;
 }
@@ -405,8 +398,8 @@ static bool pump_in(struct conn *c)
 		c->socket.written += (uint32_t)n;
 	}
 	conn_give_credit(c);
-	if (c->ended.far_fin && !c->ended.fin_out && !c->in.len) {
-		c->ended.fin_out = true;
+	if (c->ended.far == FAR_FIN_RECEIVED && !c->in.len) {
+		c->ended.far = FAR_FIN_PASSED;
 		shutdown(c->socket.fd, SHUT_WR);
 	}
 	return true;
@@ -414,16 +407,16 @@ static bool pump_in(struct conn *c)
 
 void conn_turn_over(struct conn *c)
 {
-	if (c->socket.started && !c->ended.lingers && !end_where_done(c))
+	if (conn_is_started(c) && !c->ended.lingers && !end_where_done(c))
 		choose_events(c);
 }
 
 static void pump(struct conn *c)
 {
-	if (!c->socket.started || c->ended.lingers || !pump_in(c))
+	if (!conn_is_started(c) || c->ended.lingers || !pump_in(c))
 		return;
 	if (can_send(c))
-		peer_serve(c->peer, c->bound);
+		peer_serve(c->peer, c->flow.stream);
 	conn_turn_over(c);
 }
 
@@ -445,7 +438,7 @@ static void on_socket(void *arg, int fd, uint32_t events)
 
 bool conn_data(struct conn *c, const void *data, size_t len, size_t carried)
 {
-	if (!c->socket.started)
+	if (!conn_is_started(c))
 		return true;
 	if (len > c->window.given)
 		return false;
@@ -469,7 +462,9 @@ bool conn_message(struct conn *c, const struct accel_frame *f, mono_t now)
 		c->window.largest = max_of(c->window.largest, c->window.may_send);
 		break;
 	case ACCEL_FIN:
-		c->ended.far_fin = c->flow.far.fin = true;
+		c->flow.far.fin = true;
+		if (c->ended.far == FAR_SENDS)
+			c->ended.far = FAR_FIN_RECEIVED;
 		break;
 	case ACCEL_REFUSE:
 		c->refused = (uint8_t)eligibility_of_refusal(f->refuse.reason);
@@ -480,7 +475,6 @@ bool conn_message(struct conn *c, const struct accel_frame *f, mono_t now)
 			return false;
 		break;
 	}
-	conn_sync_stream(c);
 	pump(c);
 	engine_start_tick(c->e);
 	return true;
@@ -490,10 +484,8 @@ void conn_interproxy_gone(struct conn *c, mono_t now)
 {
 	/* An ended connection needs no credit. */
 	if (c->ended.lingers) {
-		peer_unbind(c->peer, c->bound);
-		c->bound = 0;
+		flow_end_stream(&c->flow);
 		return;
 	}
 	flow_interproxy_gone(&c->flow, now);
-	conn_sync_stream(c);
 }

@@ -36,8 +36,6 @@ struct conn *conn_of_packet(struct engine *e, uint16_t vlan, const struct tcp_vi
 /* Handles a packet of the proxy socket. */
 void conn_to_near(struct conn *c, const uint8_t *vnet, const uint8_t *frame, size_t len);
 const struct flow *conn_flow(const struct conn *c);
-struct accel_peer *conn_peer(const struct conn *c);
-uint32_t conn_hash(const struct conn *c);
 
 /* Handles a message about a stream. c is NULL for a new stream (OFFER). Returns false for an
  * invalid message. */

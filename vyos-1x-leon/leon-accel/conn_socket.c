@@ -64,9 +64,9 @@ static void choose_scales(const struct flow *f, struct proxy_sock *s)
 
 void conn_give_credit(struct conn *c)
 {
-	struct accel_frame f = { .type = ACCEL_CREDIT, .stream = c->bound };
+	struct accel_frame f = { .type = ACCEL_CREDIT, .stream = c->flow.stream };
 
-	f.credit.bytes = c->bound ? credit_due(c) : 0;
+	f.credit.bytes = c->flow.stream ? credit_due(c) : 0;
 	if (!f.credit.bytes)
 		return;
 	c->window.given += f.credit.bytes;
@@ -169,7 +169,6 @@ int conn_open_proxy_sock(struct conn *c, conn_event_fn on_socket)
 		return fd;
 	}
 	c->socket.fd = fd;
-	c->socket.started = false;
 	c->socket.watched = 0;
 	c->socket.made = loop_now(c->e->loop);
 	/* From now on the other node may start, also while the next process of this node does. */
@@ -195,15 +194,15 @@ bool conn_start_proxy_sock(struct conn *c)
 
 	if (rc < 0)
 		log_error("accel", "a proxy socket does not start: %s", strerror(-rc));
-	log_info("accel", "taken stream=%u peer_window=%u scales=%u/%u mss=%u held=%u", c->bound,
-		 s.window, s.near_scale, s.far_scale, s.mss, f->hold.n);
-	c->socket.started = true;
+	log_info("accel", "taken stream=%u peer_window=%u scales=%u/%u mss=%u held=%u",
+		 c->flow.stream, s.window, s.near_scale, s.far_scale, s.mss, flow_n_held(f));
 	c->benefit_at = loop_now(c->e->loop);
 	c->no_benefit = false;
 	c->refused = ACCEL_REASON_NONE;
 	count_intercepted(c);
 	c->socket.written = 0;
-	c->ended.far_fin = c->ended.fin_out = c->ended.near_eof = false;
+	c->ended.far = FAR_SENDS;
+	c->ended.near_eof = false;
 	conn_watch(c, EPOLLIN);
 	if (f->near.fin)
 		repeat_fin(c);

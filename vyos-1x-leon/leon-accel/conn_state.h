@@ -19,10 +19,11 @@
 
 /* Places of the hosts. */
 struct conn_migrated {
-	node_id_t far_at;    /* Present node of the far host. 0: the peer. */
-	bool near_migrated;  /* The near host has moved to another node. */
-	mono_t met;	     /* Time of the last change of far_at. */
-	mono_t near_seen;    /* Last time at which the peer proved that it has the connection. */
+	node_id_t far_at; /* Present node of the far host. 0: the peer. */
+	mono_t met;	  /* Time of the last change of far_at. */
+	/* The near host is at another node: last time at which the peer proved that it has the
+	 * connection. 0: the near host is here. */
+	mono_t near_seen;
 	uint8_t host_probes; /* Remaining number of probes for both hosts. */
 	struct local_pair local_pair;
 };
@@ -30,7 +31,6 @@ struct conn_migrated {
 /* Proxy socket. */
 struct conn_socket {
 	int fd;		  /* Descriptor. -1: no proxy socket. */
-	bool started;	  /* The proxy socket is part of the connection. */
 	mono_t made;	  /* Time at which the proxy socket was made. */
 	int file_index;	  /* Index in the file of intercepted.h. -1: not in the file. */
 	uint32_t watched; /* Watched events. */
@@ -42,13 +42,12 @@ struct conn_window {
 	uint32_t may_send; /* Remaining credit. */
 	uint32_t largest;  /* Largest credit so far, which bounds the bytes at the other end. */
 	uint32_t given;	   /* Unused credit of the other end. */
-	uint32_t freed;	   /* Used credit, not granted again yet. */
 };
 
 /* Ends of both directions. */
 struct conn_ended {
-	/* The far host has sent FIN, and the FIN was passed to the proxy socket. */
-	bool far_fin, fin_out;
+	/* FIN of the far host: not received, received, and passed to the proxy socket. */
+	enum { FAR_SENDS, FAR_FIN_RECEIVED, FAR_FIN_PASSED } far;
 	bool near_eof;
 	bool lingers; /* Both directions have ended, and the near host has not read all data. */
 };
@@ -64,9 +63,7 @@ struct conn {
 	struct accel_peer *peer;
 	struct share_link link;
 	struct flow flow;
-	unsigned hash;
 	struct conn_migrated away;
-	uint32_t bound; /* Stream number of the connection at the peer. 0: no stream. */
 	struct conn_socket socket;
 	struct conn_probe_reset ask;
 	struct fifo in; /* Bytes for the near host. */
@@ -78,17 +75,18 @@ struct conn {
 	/* By direction: bytes that the proxy socket delivered and received. */
 	struct meter through[2];
 	mono_t benefit_at; /* Last time at which interception had a benefit. */
-	uint64_t serial;
-	uint16_t times; /* Number of interceptions. */
+	uint64_t serial;   /* Selects the queue to leond, too. */
+	uint16_t times;	   /* Number of interceptions. */
 	/* State of a plain connection. */
 	struct meter plain[2]; /* By direction. */
 	bool no_benefit;       /* Released because of a low rate. */
-	uint8_t reason;	       /* enum accel_reason at the last frame. */
-	uint8_t refused;       /* enum accel_reason of the last REFUSE. 0: no REFUSE. */
+	uint8_t refused;       /* enum accel_reason of the last REFUSE, or FULL. 0: none. */
 };
 
 extern const struct flow_ops conn_ops;
-/* Forgets proxy socket and stream. The descriptor stays open. */
+/* Reports whether the proxy socket is part of the connection. */
+bool conn_is_started(const struct conn *c);
+/* Forgets the proxy socket. The descriptor stays open. */
 void conn_detach(struct conn *c);
 /* Removes the connection from the file of intercepted.h. */
 void conn_unlist(struct conn *c);
@@ -104,8 +102,6 @@ uint64_t conn_undelivered(const struct conn *c);
 void conn_release(struct conn *c, mono_t now);
 /* Both directions have ended. Closes the proxy socket once the host has all data. */
 void conn_end_where_done(struct conn *c);
-/* Ends the stream without a message to the peer, because the flow has sent it. */
-void conn_sync_stream(struct conn *c);
 /* Iterates over the tracked connections in the order of their serials. c NULL: the first one. NULL:
  * no more. */
 struct conn *conns_next(const struct engine *e, const struct conn *c);

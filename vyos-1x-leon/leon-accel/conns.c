@@ -66,10 +66,9 @@ static struct conn *add(struct engine *e, struct accel_peer *p, const struct acc
 
 	c->e = e;
 	c->peer = p;
-	c->hash = hash;
 	c->socket.fd = c->socket.file_index = -1;
 	c->serial = ++e->last_serial;
-	flow_init(&c->flow, &conn_ops, c, peer_leads(p), k, now);
+	flow_init(&c->flow, &conn_ops, k, now);
 	HASH_ADD_KEYPTR_BYHASHVALUE(hh, e->conns, &c->flow.key, sizeof(c->flow.key), hash, entry);
 	e->n_conns++;
 	share_add(peer_share(p), c);
@@ -129,20 +128,25 @@ static bool is_needed(const struct conn *c, mono_t now)
 static void consider(struct conn *c, mono_t now)
 {
 	struct engine *e = c->e;
+	enum accel_reason reason;
+	uint32_t stream;
 
-	c->reason = c->flow.state == FLOW_PLAIN ? (uint8_t)eligibility(c, now) : ACCEL_REASON_NONE;
 	if (c->flow.state != FLOW_PLAIN)
 		return;
-	if (c->reason == ACCEL_REASON_FULL && !mono_before(now, c->flow.retry.not_before)) {
+	reason = eligibility(c, now);
+	if (reason == ACCEL_REASON_FULL && !mono_before(now, c->flow.retry.not_before)) {
 		e->counters.full++;
 		e->full_at = now;
+		c->refused = ACCEL_REASON_FULL;
 		flow_wait(&c->flow, now);
 	}
-	if (c->reason)
+	if (reason)
 		return;
-	c->bound = peer_new_stream(c->peer);
-	peer_bind(c->peer, c->bound, c);
-	flow_offer(&c->flow, c->bound, now);
+	if (c->refused == ACCEL_REASON_FULL)
+		c->refused = ACCEL_REASON_NONE;
+	stream = peer_new_stream(c->peer);
+	peer_bind(c->peer, stream, c);
+	flow_offer(&c->flow, stream, now);
 	engine_start_tick(e);
 }
 
@@ -154,12 +158,12 @@ static void change_peer(struct conn *c, struct accel_peer *p, mono_t now)
 	share_remove(peer_share(c->peer), c);
 	c->peer = p;
 	share_add(peer_share(p), c);
-	if (flow_other_node(&c->flow, peer_leads(p)))
+	if (flow_other_node(&c->flow))
 		return;
 	conn_detach(c);
 	conn_unlist(c);
 	flow_fini(&c->flow);
-	flow_init(&c->flow, &conn_ops, c, peer_leads(p), &key, now);
+	flow_init(&c->flow, &conn_ops, &key, now);
 }
 
 /* Reports whether the connection has a proxy socket or may soon have one. */
@@ -200,7 +204,7 @@ static bool is_elsewhere(struct conn *c, const struct conn_frame *cf, mono_t now
 	if (is_intercepted(c))
 		return migrated_frame(c, cf, now);
 	c->away.far_at = NODE_ID_NONE;
-	c->away.near_migrated = false;
+	c->away.near_seen = (mono_t){ 0 };
 	if (c->peer != cf->peer)
 		change_peer(c, cf->peer, now);
 	return false;
@@ -221,7 +225,6 @@ bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now)
 		return refuse_stray(c, cf->peer);
 	share_note(peer_share(c->peer), c, cf->from_lan, f->t->flags);
 	if (is_elsewhere(c, cf, now)) {
-		conn_sync_stream(c);
 		return true;
 	}
 	if (f->t->payload_len && c->flow.state == FLOW_PLAIN)
@@ -236,7 +239,6 @@ bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now)
 	/* A host with a RST has no connection any more. */
 	if (f->t->flags & TCP_RST)
 		*(cf->from_lan ? &c->ask.near : &c->ask.far) = 0;
-	conn_sync_stream(c);
 	consider(c, now);
 	return true;
 }
@@ -255,7 +257,6 @@ void conn_frame_local(struct engine *e, const struct flow_frame *f, mono_t now)
 	if (!c)
 		return;
 	migrated_both_local(c, from_near, f, now);
-	conn_sync_stream(c);
 }
 
 struct conn *conn_of_packet(struct engine *e, uint16_t vlan, const struct tcp_view *t)
@@ -300,7 +301,7 @@ static struct conn *find_named(struct engine *e, struct accel_peer *p, const str
 	if (eligibility_is_full(e))
 		e->full_at = now;
 	/* An own offer of the same connection has its place already. */
-	if (c && c->peer == p && (c->bound || !eligibility_is_full(e)) && is_wanted(c) &&
+	if (c && c->peer == p && (c->flow.stream || !eligibility_is_full(e)) && is_wanted(c) &&
 	    !peer_is_bypassed(p))
 		return c;
 	refuse(e, p, f->stream, c && c->peer == p ? reason_plain(c) : ACCEL_NOT_NOW);
@@ -315,13 +316,9 @@ void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_fra
 		return;
 	flow_offered(&c->flow, f, now);
 	if (c->flow.stream == f->stream) {
-		if (c->bound)
-			peer_unbind(p, c->bound);
-		c->bound = f->stream;
-		peer_bind(p, c->bound, c);
+		peer_bind(p, f->stream, c);
 		engine_start_tick(e);
 	}
-	conn_sync_stream(c);
 }
 
 /* --- connections of the previous process --- */
@@ -346,7 +343,6 @@ static bool quench(struct engine *e, unsigned i, mono_t now)
 	if (!c->flow.near.began && !c->flow.far.began) {
 		flow_cancel(&c->flow, now);
 		flow_reset(&c->flow, false, now);
-		conn_sync_stream(c);
 		if (c->socket.file_index < 0) {
 			conn_quench(c, one, now);
 			c->socket.file_index = intercepted_own_before(e->intercepted, i);
@@ -387,7 +383,6 @@ bool conns_tick(struct engine *e, mono_t now)
 		if (place_is_here(c))
 			local_pair_tick(c, now);
 		flow_tick(&c->flow, peer_rtt_ms(c->peer), now);
-		conn_sync_stream(c);
 		any = true;
 	}
 	return any;
@@ -433,10 +428,8 @@ void conns_second(struct engine *e, mono_t now)
 		if (c->flow.state == FLOW_INTERCEPTED && (!is_wanted(c) || !is_needed(c, now) ||
 							  place_is_migrated(c) || c->flow.foreign))
 			conn_release(c, now);
-		if (!place_is_migrated(c) && flow_watch(&c->flow, peer_rtt_ms(c->peer), now)) {
+		if (!place_is_migrated(c) && flow_watch(&c->flow, peer_rtt_ms(c->peer), now))
 			e->counters.fault[ACCEL_FAULT_UNPROVED]++;
-			conn_sync_stream(c);
-		}
 		if (is_stale(c, now))
 			forget(c);
 	}
@@ -456,7 +449,6 @@ void conns_unseen(struct engine *e, mono_t since, mono_t now)
 			continue;
 		}
 		flow_unseen(&c->flow, now);
-		conn_sync_stream(c);
 	}
 }
 
@@ -466,7 +458,6 @@ void conns_release_all(struct engine *e, mono_t now)
 
 	HASH_ITER(hh, e->conns, entry, next) {
 		flow_cancel(&entry->conn.flow, now);
-		conn_sync_stream(&entry->conn);
 		conn_release(&entry->conn, now);
 	}
 }

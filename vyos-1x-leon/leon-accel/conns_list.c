@@ -61,7 +61,7 @@ static struct accel_conn describe(struct conn *c, mono_t now)
 		.state = state_name(f->state),
 		.reason = accel_reason_word(reason),
 		.since_ms = (uint64_t)max_of(since_ms, (int64_t)0),
-		.held = f->hold.n,
+		.held = flow_n_held(f),
 		.undelivered = conn_undelivered(c),
 		.times = c->times,
 		.bytes = c->bytes,

@@ -178,11 +178,8 @@ static bool is_unfit(struct conn *c, struct figure *f, mono_t now)
 /* Reasons for a delay of another attempt. */
 static enum accel_reason reason_of_wait(const struct conn *c, mono_t now)
 {
-	if (mono_before(now, c->flow.retry.not_before)) {
-		if (c->reason == ACCEL_REASON_FULL)
-			return ACCEL_REASON_FULL;
+	if (mono_before(now, c->flow.retry.not_before))
 		return c->refused ? (enum accel_reason)c->refused : ACCEL_REASON_LATER;
-	}
 	return peer_refuses(c->peer, now) ? peer_refusal(c->peer) : ACCEL_REASON_NONE;
 }
 

@@ -24,17 +24,18 @@ static int make_proxy_sock(struct flow *f)
 {
 	f->near_start = f->drain.near_point - f->near.fin;
 	f->far_start = f->drain.far_point - f->far.fin;
-	return f->ops->proxy_sock(f->arg, f);
+	return f->ops->proxy_sock(f);
 }
 
 static void begin_intercepted(struct flow *f, mono_t now)
 {
 	f->retry.failed = 0;
 	flow_enter(f, FLOW_INTERCEPTED, now);
-	f->proof.proved = f->proof.probed = false;
+	f->proof.proved = false;
+	f->proof.watched = (mono_t){ 0 };
 	f->proof.unproved = 0;
 	f->proof.retries = 0;
-	if (!f->ops->start(f->arg, f))
+	if (!f->ops->start(f))
 		flow_reset(f, false, now);
 	else if (!flow_returns(f, now))
 		flow_pass_held(f, f->ops->to_proxy_sock);
@@ -46,7 +47,7 @@ static void notify_view(struct flow *f, uint8_t type)
 
 	m.offer.key = f->key;
 	m.offer.view = agree_view(&f->near, &f->far);
-	f->ops->notify(f->arg, f, &m);
+	f->ops->notify(f, &m);
 }
 
 static bool clocks_fit(const struct flow *f)
@@ -95,12 +96,12 @@ static void step_draining(struct flow *f, mono_t now)
 
 static void step_returning(struct flow *f, mono_t now)
 {
-	bool ready = f->drain.far_point_known && f->ops->is_drained(f->arg, f);
+	bool ready = f->drain.far_point_known && f->ops->is_drained(f);
 
-	if (ready && !f->drain.near_ready && !f->leader)
+	if (ready && !f->drain.near_ready && !flow_leads(f))
 		flow_notify(f, ACCEL_DRAINED);
 	f->drain.near_ready |= ready;
-	if (f->leader && f->drain.near_ready && f->drain.far_ready)
+	if (flow_leads(f) && f->drain.near_ready && f->drain.far_ready)
 		flow_finish_return(f, now);
 }
 
@@ -115,7 +116,7 @@ void flow_step(struct flow *f, mono_t now)
 
 static void begin_draining(struct flow *f, enum flow_state state, uint32_t stream, mono_t now)
 {
-	f->stream = stream;
+	flow_set_stream(f, stream);
 	flow_enter(f, state, now);
 	f->drain.near_point = f->near.next;
 }
@@ -143,7 +144,7 @@ void flow_offered(struct flow *f, const struct accel_frame *offer, mono_t now)
 {
 	/* Both nodes sent an offer. The offer of the follower is valid, and the follower ignores
 	 * the offer of the leader. */
-	if (f->state == FLOW_OFFERED && !f->leader)
+	if (f->state == FLOW_OFFERED && !flow_leads(f))
 		return;
 	if (f->state == FLOW_OFFERED) {
 		flow_notify_refusal(f, f->stream, ACCEL_NOT_NOW);
@@ -155,7 +156,7 @@ void flow_offered(struct flow *f, const struct accel_frame *offer, mono_t now)
 		flow_enter(f, FLOW_DRAINING, now);
 	else
 		begin_draining(f, FLOW_DRAINING, offer->stream, now);
-	f->stream = offer->stream;
+	flow_set_stream(f, offer->stream);
 	f->drain.theirs = offer->offer.view;
 	f->drain.far_point = f->drain.theirs.near.seq;
 	f->drain.far_point_known = true;
@@ -216,7 +217,7 @@ static void keep_intercepted(struct flow *f, mono_t now)
 static void on_kept(struct flow *f, const struct accel_frame *m, mono_t now)
 {
 	(void)m;
-	if (!f->leader)
+	if (!flow_leads(f))
 		keep_intercepted(f, now);
 }
 
@@ -233,7 +234,7 @@ void flow_release(struct flow *f, mono_t now)
 /* TAKEN: the follower requests the release, or the leader has started it. */
 static void on_release(struct flow *f, const struct accel_frame *m, mono_t now)
 {
-	if (f->leader) {
+	if (flow_leads(f)) {
 		flow_release(f, now);
 		return;
 	}
@@ -301,9 +302,9 @@ static bool makes_sense(const struct flow *f, uint8_t type)
 		return true;
 	case ACCEL_RELEASED:
 	case ACCEL_DRAINED:
-		return f->leader;
+		return flow_leads(f);
 	case ACCEL_RETURN:
-		return !f->leader;
+		return !flow_leads(f);
 	default:
 		return false;
 	}
@@ -332,7 +333,7 @@ void flow_tick(struct flow *f, int64_t rtt_ms, mono_t now)
 	if ((f->state == FLOW_DRAINING && age > drain_ms) ||
 	    (f->state == FLOW_OFFERED && age > drain_ms + rtt_ms))
 		flow_refuse(f, ACCEL_NOT_DRAINED, now);
-	if (f->state != FLOW_RETURNING || !f->leader || age <= RETURN_MAX_MS)
+	if (f->state != FLOW_RETURNING || !flow_leads(f) || age <= RETURN_MAX_MS)
 		return;
 	flow_notify(f, ACCEL_TAKE);
 	keep_intercepted(f, now);
@@ -341,7 +342,7 @@ void flow_tick(struct flow *f, int64_t rtt_ms, mono_t now)
 /* The host sent a frame, and the frame is not for the proxy socket. */
 static bool is_unfit(struct flow *f, const struct flow_proof *p)
 {
-	bool spoke = f->proof.probed && mono_before(f->proof.watched, f->proof.spoke);
+	bool spoke = f->proof.watched.ns && mono_before(f->proof.watched, f->proof.spoke);
 
 	if (p->retries >= RETRIES_MIN) {
 		spoke = p->retries > f->proof.retries && f->near.window &&
@@ -351,8 +352,7 @@ static bool is_unfit(struct flow *f, const struct flow_proof *p)
 	}
 	if (p->answered)
 		return false;
-	f->proof.probed = true;
-	f->ops->probe(f->arg, f);
+	f->ops->probe(f);
 	return spoke;
 }
 
@@ -363,7 +363,7 @@ bool flow_watch(struct flow *f, int64_t rtt_ms, mono_t now)
 	if (f->state != FLOW_INTERCEPTED || f->proof.proved ||
 	    mono_sub_ms(now, f->since) < max_of(DRAIN_RTTS * rtt_ms, (int64_t)PROOF_MIN_MS))
 		return false;
-	p = f->ops->proof(f->arg, f);
+	p = f->ops->proof(f);
 	f->proof.proved = p.acknowledged;
 	if (!f->proof.proved && is_unfit(f, &p))
 		f->proof.unproved++;
@@ -389,7 +389,7 @@ bool flow_returns(struct flow *f, mono_t now)
 	if (!f->foreign || f->state != FLOW_INTERCEPTED)
 		return f->foreign && f->state == FLOW_RETURNING;
 	f->drain.near_point = f->near.next;
-	if (f->leader)
+	if (flow_leads(f))
 		flow_release(f, now);
 	else
 		flow_notify_point(f, ACCEL_RELEASE);

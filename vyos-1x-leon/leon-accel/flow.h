@@ -58,35 +58,39 @@ struct flow_frame {
 };
 
 struct flow_ops {
+	/* Reports whether this node is the leader, which decides on the release. */
+	bool (*leads)(const struct flow *f);
 	/* Sends an unchanged message, or a frame that was made here: to the other node, to the near
 	 * host, or to the proxy socket. */
-	void (*to_far)(void *arg, struct flow *f, const struct flow_frame *frame);
-	void (*to_near)(void *arg, struct flow *f, const struct flow_frame *frame);
-	void (*to_proxy_sock)(void *arg, struct flow *f, const struct flow_frame *frame);
+	void (*to_far)(struct flow *f, const struct flow_frame *frame);
+	void (*to_near)(struct flow *f, const struct flow_frame *frame);
+	void (*to_proxy_sock)(struct flow *f, const struct flow_frame *frame);
+	/* The stream of the flow has ended, or another one replaces it. */
+	void (*stream_ended)(struct flow *f, uint32_t stream);
 	/* Sends a message to the other accelerator. */
-	void (*notify)(void *arg, struct flow *f, const struct accel_frame *frame);
+	void (*notify)(struct flow *f, const struct accel_frame *frame);
 	/* Makes the proxy socket for the far host. The socket is silent before the start. Returns 0
 	 * or -errno. */
-	int (*proxy_sock)(void *arg, struct flow *f);
+	int (*proxy_sock)(struct flow *f);
 	/* Starts the proxy socket. Needs no memory and no descriptor, so it fails only by a
 	 * defect. */
-	bool (*start)(void *arg, struct flow *f);
+	bool (*start)(struct flow *f);
 	/* Reports whether the near host has acknowledged all data of the far host up to
 	 * flow_point(far). */
-	bool (*is_drained)(void *arg, struct flow *f);
+	bool (*is_drained)(struct flow *f);
 	/* Resets the connection of the far host, which sent a frame after a reset. */
-	void (*refuse_far)(void *arg, struct flow *f, const struct flow_frame *frame);
+	void (*refuse_far)(struct flow *f, const struct flow_frame *frame);
 	/* Resets the connection of the near host, which sent a frame after a reset. The namespace
 	 * does not, because its address is unassigned there. */
-	void (*refuse_near)(void *arg, struct flow *f, const struct flow_frame *frame);
+	void (*refuse_near)(struct flow *f, const struct flow_frame *frame);
 	/* Ends the proxy socket, if present. */
-	void (*give_up)(void *arg, struct flow *f, enum flow_end_of how);
+	void (*give_up)(struct flow *f, enum flow_end_of how);
 	/* Sends the near host an old segment, which the host answers with an acknowledgement. */
-	void (*probe)(void *arg, struct flow *f);
-	struct flow_proof (*proof)(void *arg, struct flow *f);
+	void (*probe)(struct flow *f);
+	struct flow_proof (*proof)(struct flow *f);
 	/* Reserves memory for held bytes, or frees memory (negative). Returns false at the
 	 * limit. */
-	bool (*may_hold)(void *arg, int64_t bytes);
+	bool (*may_hold)(struct flow *f, int64_t bytes);
 };
 
 struct waiting; /* A held message. */
@@ -100,10 +104,11 @@ struct flow_drain {
 
 /* TAKEN: acknowledgements of the near host for the proxy socket. */
 struct flow_check {
-	bool proved, probed;
+	bool proved;
 	uint8_t unproved; /* Seconds in which the host sent frames and the kernel accepted none. */
 	unsigned retries; /* Number of retransmissions at the last check. */
-	mono_t watched, spoke;
+	mono_t watched;	  /* Time of the last check. 0: no check yet. */
+	mono_t spoke;	  /* Time of the last acknowledgement of the host. */
 };
 
 /* Attempts of this node. */
@@ -115,13 +120,10 @@ struct flow_retry {
 /* Held frames of the near host. */
 struct flow_hold {
 	struct waiting *first, **end;
-	unsigned n;
 };
 
 struct flow {
 	const struct flow_ops *ops;
-	void *arg;
-	bool leader; /* This node is the leader, and decides on the release. */
 	enum flow_state state;
 	struct accel_key key;
 	uint32_t stream; /* 0: none. */
@@ -147,11 +149,14 @@ uint32_t flow_widest(const struct flow *f, const struct flow_end *e);
  * unknown, a full window proves nothing, unless no scaled window was ever seen. */
 uint32_t flow_window(const struct flow *f, const struct flow_end *e);
 
-void flow_init(struct flow *f, const struct flow_ops *ops, void *arg, bool leader,
-	       const struct accel_key *key, mono_t now);
+void flow_init(struct flow *f, const struct flow_ops *ops, const struct accel_key *key, mono_t now);
 /* Number of held bytes of the near host beyond the point. */
 uint32_t flow_held(const struct flow *f);
-/* Frees the held frames. */
+/* Number of held frames. */
+unsigned flow_n_held(const struct flow *f);
+/* Ends the stream without a message. */
+void flow_end_stream(struct flow *f);
+/* Ends the stream, and frees the held frames. */
 void flow_fini(struct flow *f);
 
 /* Handles a frame of the near host, and an ordinary frame of the far host. */
@@ -176,10 +181,9 @@ bool flow_message(struct flow *f, const struct accel_frame *m, mono_t now);
 void flow_release(struct flow *f, mono_t now);
 /* Cancels the attempt, if the connection is drained and this node is not bound. */
 void flow_cancel(struct flow *f, mono_t now);
-/* Moves a plain or reset connection to another node of the far host, with the role of this node.
- * The options of the SYNs stay valid, and a reset connection stays reset. Returns false in other
- * states. */
-bool flow_other_node(struct flow *f, bool leader);
+/* Moves a plain or reset connection to another node of the far host. The options of the SYNs stay
+ * valid, and a reset connection stays reset. Returns false in other states. */
+bool flow_other_node(struct flow *f);
 /* Frames may have bypassed leon-accel. A plain connection learns the sequence numbers again. */
 void flow_unseen(struct flow *f, mono_t now);
 /* Checks for steps that no other call reports. rtt_ms is the RTT of the path. */

@@ -12,12 +12,9 @@
 #define AGAIN_MAX_MS  60000
 #define AGAIN_LONGEST 5 /* attempts until the delay is at its maximum */
 
-void flow_init(struct flow *f, const struct flow_ops *ops, void *arg, bool leader,
-	       const struct accel_key *key, mono_t now)
+void flow_init(struct flow *f, const struct flow_ops *ops, const struct accel_key *key, mono_t now)
 {
-	*f = (struct flow){
-		.ops = ops, .arg = arg, .leader = leader, .key = *key, .since = now, .last = now
-	};
+	*f = (struct flow){ .ops = ops, .key = *key, .since = now, .last = now };
 	f->near.syn.scale = f->far.syn.scale = TCP_SCALE_UNKNOWN;
 	f->hold.end = &f->hold.first;
 }
@@ -43,6 +40,25 @@ uint32_t flow_window(const struct flow *f, const struct flow_end *e)
 	return e->scale_seen ? 0 : e->widest;
 }
 
+bool flow_leads(const struct flow *f)
+{
+	return f->ops->leads(f);
+}
+
+void flow_set_stream(struct flow *f, uint32_t stream)
+{
+	uint32_t ended = f->stream;
+
+	f->stream = stream;
+	if (ended && ended != stream)
+		f->ops->stream_ended(f, ended);
+}
+
+void flow_end_stream(struct flow *f)
+{
+	flow_set_stream(f, 0);
+}
+
 void flow_enter(struct flow *f, enum flow_state state, mono_t now)
 {
 	f->state = state;
@@ -54,14 +70,14 @@ void flow_notify(struct flow *f, uint8_t type)
 {
 	struct accel_frame m = { .type = type, .stream = f->stream };
 
-	f->ops->notify(f->arg, f, &m);
+	f->ops->notify(f, &m);
 }
 
 void flow_notify_point(struct flow *f, uint8_t type)
 {
 	struct accel_frame m = { .type = type, .stream = f->stream, .at = { f->drain.near_point } };
 
-	f->ops->notify(f->arg, f, &m);
+	f->ops->notify(f, &m);
 }
 
 /* The bytes in flight are unknown now. The options of the SYNs are still valid. */
@@ -74,7 +90,7 @@ void flow_learn_anew(struct flow *f)
 void flow_go_plain(struct flow *f, mono_t now)
 {
 	flow_enter(f, FLOW_PLAIN, now);
-	f->stream = 0;
+	flow_end_stream(f);
 	f->drain.far_point_known = false;
 	flow_pass_held(f, f->ops->to_far);
 	if (f->blind)
@@ -108,7 +124,7 @@ void flow_notify_refusal(struct flow *f, uint32_t stream, enum accel_refusal rea
 				  .stream = stream,
 				  .refuse = { (uint8_t)reason } };
 
-	f->ops->notify(f->arg, f, &no);
+	f->ops->notify(f, &no);
 }
 
 bool flow_is_draining(const struct flow *f)
@@ -124,7 +140,7 @@ bool flow_can_be_called_off(const struct flow *f)
 
 void flow_give_up(struct flow *f, enum accel_refusal reason, mono_t now)
 {
-	f->ops->give_up(f->arg, f, FLOW_UNUSED);
+	f->ops->give_up(f, FLOW_UNUSED);
 	try_again_later(f, reason, now);
 	flow_go_plain(f, now);
 }
@@ -142,21 +158,22 @@ void flow_reset(struct flow *f, bool notified, mono_t now)
 	if (!notified)
 		flow_notify(f, ACCEL_RESET);
 	flow_pass_held(f, NULL);
-	f->ops->give_up(f->arg, f, FLOW_RESET);
+	f->ops->give_up(f, FLOW_RESET);
 	flow_enter(f, FLOW_CLOSED, now);
 	f->was_reset = true;
-	f->stream = 0;
+	flow_end_stream(f);
 }
 
 void flow_fini(struct flow *f)
 {
+	flow_end_stream(f);
 	flow_pass_held(f, NULL);
 }
 
 void flow_finish_return(struct flow *f, mono_t now)
 {
-	f->ops->give_up(f->arg, f, FLOW_RETURNED);
-	if (f->leader)
+	f->ops->give_up(f, FLOW_RETURNED);
+	if (flow_leads(f))
 		flow_notify(f, ACCEL_RETURN);
 	f->far.next = f->drain.far_point;
 	f->far.acked = f->drain.near_point;
@@ -171,11 +188,10 @@ void flow_cancel(struct flow *f, mono_t now)
 		flow_refuse(f, ACCEL_NOT_NOW, now);
 }
 
-bool flow_other_node(struct flow *f, bool leader)
+bool flow_other_node(struct flow *f)
 {
 	if (f->state != FLOW_PLAIN && !(f->state == FLOW_CLOSED && f->was_reset))
 		return false;
-	f->leader = leader;
 	flow_learn_anew(f);
 	return true;
 }
@@ -194,14 +210,14 @@ void flow_quench(struct flow *f, mono_t now)
 	flow_enter(f, FLOW_CLOSED, now);
 	f->last = now;
 	f->was_reset = true;
-	f->stream = 0;
+	flow_end_stream(f);
 }
 
 void flow_closed(struct flow *f, mono_t now)
 {
 	flow_pass_held(f, f->ops->to_proxy_sock);
 	flow_enter(f, FLOW_CLOSED, now);
-	f->stream = 0;
+	flow_end_stream(f);
 }
 
 /* A proxy socket does not preserve the position of an urgent byte in the stream. */

@@ -32,7 +32,7 @@ struct flow_end {
 	bool fin;	   /* The host has sent FIN. */
 	uint32_t segments; /* Number of segments with data. */
 	uint32_t recent;   /* Number of recent segments with data, halved now and then. */
-	uint32_t again;	   /* Number of recent retransmissions, halved together with `lately`. */
+	uint32_t again;	   /* Number of recent retransmissions, halved together with `recent`. */
 	struct mac mac;	   /* MAC address in frames of the near LAN. */
 };
 

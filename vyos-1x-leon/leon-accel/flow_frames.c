@@ -106,7 +106,7 @@ void flow_from_near(struct flow *f, const struct flow_frame *frame, mono_t now)
 		flow_hold_beyond(f, frame, way);
 	} else {
 		track(f, &f->near, frame, now);
-		way(f->arg, f, frame);
+		way(f, frame);
 	}
 	flow_step(f, now);
 }
@@ -114,7 +114,7 @@ void flow_from_near(struct flow *f, const struct flow_frame *frame, mono_t now)
 /* The leader has released the connection, and the message is still in transit. */
 static bool is_returned(const struct flow *f, const struct tcp_view *t)
 {
-	return f->state == FLOW_RETURNING && !f->leader && f->drain.near_ready &&
+	return f->state == FLOW_RETURNING && !flow_leads(f) && f->drain.near_ready &&
 	       seq_before(f->drain.far_point, t->end);
 }
 
@@ -126,13 +126,13 @@ void flow_from_far(struct flow *f, const struct flow_frame *frame, mono_t now)
 	if (is_returned(f, frame->t))
 		flow_finish_return(f, now);
 	if (f->state == FLOW_CLOSED && f->was_reset)
-		f->ops->refuse_far(f->arg, f, frame);
+		f->ops->refuse_far(f, frame);
 	/* A late copy of acknowledged data. */
 	if (f->state != FLOW_PLAIN && !flow_is_draining(f))
 		return;
 	track(f, &f->far, frame, now);
 	if (f->foreign)
 		flow_cancel(f, now);
-	f->ops->to_near(f->arg, f, frame);
+	f->ops->to_near(f, frame);
 	flow_step(f, now);
 }

@@ -26,7 +26,7 @@ static void hold(struct flow *f, const struct flow_frame *frame)
 	struct waiting *h;
 
 	/* A frame beyond the limit is lost, as on any full queue. The host still has the data. */
-	if (!f->ops->may_hold(f->arg, (int64_t)frame->message_len))
+	if (!f->ops->may_hold(f, (int64_t)frame->message_len))
 		return;
 	h = x_calloc(1, sizeof(*h) + frame->message_len);
 	h->message_len = frame->message_len;
@@ -38,7 +38,15 @@ static void hold(struct flow *f, const struct flow_frame *frame)
 	memcpy(h->message, frame->message, frame->message_len);
 	*f->hold.end = h;
 	f->hold.end = &h->next;
-	f->hold.n++;
+}
+
+unsigned flow_n_held(const struct flow *f)
+{
+	unsigned n = 0;
+
+	for (const struct waiting *h = f->hold.first; h; h = h->next)
+		n++;
+	return n;
 }
 
 uint32_t flow_held(const struct flow *f)
@@ -57,17 +65,16 @@ void flow_pass_held(struct flow *f, pass_fn way)
 
 	f->hold.first = NULL;
 	f->hold.end = &f->hold.first;
-	f->hold.n = 0;
 	while (h) {
 		struct waiting *next = h->next;
 		struct flow_frame frame = { h->message, h->message_len, h->message + h->data_at,
 					    h->len,	h->gso_size,	&h->v,
 					    &h->t };
 
-		f->ops->may_hold(f->arg, -(int64_t)h->message_len);
+		f->ops->may_hold(f, -(int64_t)h->message_len);
 		if (way) {
 			flow_end_took(&f->near, &h->t, h->gso_size);
-			way(f->arg, f, &frame);
+			way(f, &frame);
 		}
 		free(h);
 		h = next;
@@ -88,5 +95,5 @@ void flow_hold_beyond(struct flow *f, const struct flow_frame *frame, pass_fn wa
 	rest.len = tcp_cut(frame->data, frame->v, t, straddles ? t->seq : f->drain.near_point, keep,
 			   made, sizeof(made));
 	if (rest.len)
-		way(f->arg, f, &rest);
+		way(f, &rest);
 }

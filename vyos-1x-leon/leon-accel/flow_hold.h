@@ -7,7 +7,7 @@
 
 #include "flow.h"
 
-typedef void (*pass_fn)(void *arg, struct flow *f, const struct flow_frame *frame);
+typedef void (*pass_fn)(struct flow *f, const struct flow_frame *frame);
 
 /*
  * Holds the bytes beyond the point. The acknowledgement of the frame is passed on, or two hosts

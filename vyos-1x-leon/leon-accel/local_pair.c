@@ -50,7 +50,7 @@ static void find_host(struct conn *c, const struct ip_addr *ip)
 	size_t len = ip->family == 4 ? arp_build_question(vlan, e->device, ip, frame)
 				     : nd_build_question(vlan, e->device, ip, frame);
 
-	engine_send(c->e, c->hash, ACCEL_LAN, e->self, no_offload, frame, len);
+	engine_send(c->e, (uint32_t)c->serial, ACCEL_LAN, e->self, no_offload, frame, len);
 }
 
 void here_find_hosts(struct conn *c)
@@ -78,7 +78,7 @@ void local_pair_begin(struct conn *c, mono_t now)
 
 static void put(struct conn *c, const uint8_t *vnet, const uint8_t *frame, size_t len)
 {
-	engine_send(c->e, c->hash, ACCEL_LAN, c->e->self, vnet, frame, len);
+	engine_send(c->e, (uint32_t)c->serial, ACCEL_LAN, c->e->self, vnet, frame, len);
 }
 
 static void keep(struct local_pair *h, bool for_far, const uint8_t *vnet, const uint8_t *frame,

@@ -2,7 +2,7 @@
 /*
  * Moved hosts of intercepted connections, see migrated.h. If a host moves, the node of the other
  * host knows the new node (far_at). The former node only knows that the host is away
- * (near_migrated).
+ * (near_seen).
  */
 #include "migrated.h"
 
@@ -43,7 +43,7 @@ static bool is_far_lost(const struct conn *c, mono_t now)
 bool migrated_is_lost(const struct conn *c, mono_t now)
 {
 	return is_far_lost(c, now) ||
-	       (c->away.near_migrated && mono_sub_ms(now, c->away.near_seen) > NEAR_SILENT_MS);
+	       (place_near_is_migrated(c) && mono_sub_ms(now, c->away.near_seen) > NEAR_SILENT_MS);
 }
 
 static void far_is_at(struct conn *c, node_id_t node, mono_t now)
@@ -66,10 +66,9 @@ static void far_is_at(struct conn *c, node_id_t node, mono_t now)
 
 static void near_is_migrated(struct conn *c, bool away, mono_t now)
 {
-	if (c->away.near_migrated == away)
+	if (place_near_is_migrated(c) == away)
 		return;
-	c->away.near_migrated = away;
-	place_received(c, now);
+	c->away.near_seen = away ? now : (mono_t){ 0 };
 	if (away)
 		conn_release(c, now);
 }
@@ -87,7 +86,8 @@ bool migrated_frame(struct conn *c, const struct conn_frame *cf, mono_t now)
 	far_is_at(c, peer_id(cf->peer), now);
 	if (cf->from_lan)
 		return false;
-	peer_forward(c->peer, ACCEL_FOUND, c->bound, f->message + ACCEL_QUEUE_HDR, f->data, f->len);
+	peer_forward(c->peer, ACCEL_FOUND, c->flow.stream, f->message + ACCEL_QUEUE_HDR, f->data,
+		     f->len);
 	return true;
 }
 
@@ -109,8 +109,8 @@ void migrated_both_local(struct conn *c, bool from_near, const struct flow_frame
 	} else if (c->flow.state == FLOW_CLOSED) {
 		flow_from_far(&c->flow, f, now);
 	} else {
-		peer_forward(c->peer, ACCEL_FOUND, c->bound, f->message + ACCEL_QUEUE_HDR, f->data,
-			     f->len);
+		peer_forward(c->peer, ACCEL_FOUND, c->flow.stream, f->message + ACCEL_QUEUE_HDR,
+			     f->data, f->len);
 	}
 }
 
@@ -139,7 +139,6 @@ static void found(struct conn *c, const struct flow_frame *f, mono_t now)
 	near_is_migrated(c, true, now);
 	place_received(c, now);
 	flow_from_near(&c->flow, f, now);
-	conn_sync_stream(c);
 }
 
 /* Copies the message into one of the queue and parses it. Returns false if it is invalid. */

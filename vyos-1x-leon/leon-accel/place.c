@@ -13,14 +13,20 @@ bool place_is_here(const struct conn *c)
 	return c->away.far_at && c->away.far_at == c->e->self;
 }
 
+bool place_near_is_migrated(const struct conn *c)
+{
+	return c->away.near_seen.ns;
+}
+
 bool place_is_migrated(const struct conn *c)
 {
-	return c->away.far_at || c->away.near_migrated;
+	return c->away.far_at || place_near_is_migrated(c);
 }
 
 void place_received(struct conn *c, mono_t now)
 {
-	c->away.near_seen = now;
+	if (place_near_is_migrated(c))
+		c->away.near_seen = now;
 }
 
 void place_send(struct conn *c, enum accel_where where, const uint8_t *vnet, const uint8_t *frame,
@@ -28,8 +34,8 @@ void place_send(struct conn *c, enum accel_where where, const uint8_t *vnet, con
 {
 	node_id_t node = peer_id(c->peer);
 
-	if (where == ACCEL_LAN && c->away.near_migrated) {
-		peer_forward(c->peer, ACCEL_FORWARD, c->bound, vnet, frame, len);
+	if (where == ACCEL_LAN && place_near_is_migrated(c)) {
+		peer_forward(c->peer, ACCEL_FORWARD, c->flow.stream, vnet, frame, len);
 		return;
 	}
 	if (place_is_here(c) && c->flow.state == FLOW_RETURNING) {
@@ -40,5 +46,5 @@ void place_send(struct conn *c, enum accel_where where, const uint8_t *vnet, con
 		where = ACCEL_LAN;
 	else if (where == ACCEL_NODE && c->away.far_at)
 		node = c->away.far_at;
-	engine_send(c->e, c->hash, where, node, vnet, frame, len);
+	engine_send(c->e, (uint32_t)c->serial, where, node, vnet, frame, len);
 }

@@ -16,6 +16,8 @@ struct conn;
 
 /* Reports whether a host of the connection is at another node than its proxy socket. */
 bool place_is_migrated(const struct conn *c);
+/* Reports whether the near host is at another node. */
+bool place_near_is_migrated(const struct conn *c);
 /* Reports whether both hosts are on the local LAN. */
 bool place_is_here(const struct conn *c);
 /* The peer proves that it has the connection, by a message about the stream. */
