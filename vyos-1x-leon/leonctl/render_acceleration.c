@@ -12,37 +12,42 @@
 #include "table.h"
 #include "value.h"
 
-#define FIGURE_MAX 32
-
 /* "3.9:1", bytes of hosts for each that was carried. */
-static const char *ratio_text(struct jsonr_node *n, char buf[FIGURE_MAX])
+static const char *ratio(struct jsonr_node *n, const char *key)
 {
-	uint64_t permille = value_u64(n, "ratio_permille");
+	uint64_t permille = value_u64(n, key);
+	char *out = text_buffer();
 
 	if (!permille)
 		return UNKNOWN;
-	snprintf(buf, FIGURE_MAX, "%" PRIu64 ".%" PRIu64 ":1", permille / 1000,
+	snprintf(out, TEXT_MAX, "%" PRIu64 ".%" PRIu64 ":1", permille / 1000,
 		 permille % 1000 / 100);
-	return buf;
-}
-
-/* "12.3 s". */
-static const char *seconds_text(struct jsonr_node *n, const char *key, char buf[FIGURE_MAX])
-{
-	uint64_t ms = value_u64(n, key);
-
-	snprintf(buf, FIGURE_MAX, "%" PRIu64 ".%" PRIu64 " s", ms / 1000, ms % 1000 / 100);
-	return buf;
+	return out;
 }
 
 /* "10.1 W" of thousandths. */
-static const char *thousandth_text(struct jsonr_node *n, const char *key, const char *unit,
-				   char buf[FIGURE_MAX])
+static const char *thousandths(struct jsonr_node *n, const char *key, const char *unit)
 {
 	uint64_t v = value_u64(n, key);
+	char *out = text_buffer();
 
-	snprintf(buf, FIGURE_MAX, "%" PRIu64 ".%" PRIu64 " %s", v / 1000, v % 1000 / 100, unit);
-	return buf;
+	snprintf(out, TEXT_MAX, "%" PRIu64 ".%" PRIu64 " %s", v / 1000, v % 1000 / 100, unit);
+	return out;
+}
+
+static const char *seconds(struct jsonr_node *n, const char *key)
+{
+	return thousandths(n, key, "s");
+}
+
+static const char *joules(struct jsonr_node *n, const char *key)
+{
+	return thousandths(n, key, "J");
+}
+
+static const char *watts(struct jsonr_node *n, const char *key)
+{
+	return thousandths(n, key, "W");
 }
 
 /* --- all of them --- */
@@ -50,30 +55,24 @@ static const char *thousandth_text(struct jsonr_node *n, const char *key, const 
 static void print_bytes(FILE *out, struct jsonr_node *root)
 {
 	struct jsonr_node *from = jsonr_object(root, "out"), *to = jsonr_object(root, "in");
-	char ratio[FIGURE_MAX];
 
 	fprintf(out, "from hosts      %s, carried as %s\n", text_bytes(from, "bytes"),
 		text_bytes(from, "carried_bytes"));
 	fprintf(out, "to hosts        %s, carried as %s\n", text_bytes(to, "bytes"),
 		text_bytes(to, "carried_bytes"));
-	fprintf(out, "ratio           %s\n", ratio_text(root, ratio));
+	fprintf(out, "ratio           %s\n", ratio(root, "ratio_permille"));
 }
 
 static void print_worth(FILE *out, struct jsonr_node *root)
 {
 	struct jsonr_node *time = jsonr_object(root, "time"), *power = jsonr_object(root, "power"),
 			  *energy = jsonr_object(root, "energy");
-	char a[FIGURE_MAX], b[FIGURE_MAX], c[FIGURE_MAX], d[FIGURE_MAX], e[FIGURE_MAX];
 
 	fprintf(out, "time            %s in which data flowed, at least %s without: %s saved\n",
-		seconds_text(time, "with_ms", a), seconds_text(time, "without_ms", b),
-		seconds_text(time, "saved_ms", c));
+		seconds(time, "with_ms"), seconds(time, "without_ms"), seconds(time, "saved_ms"));
 	fprintf(out, "energy          %s, %s without (a port of %s, %s when fast, %s asleep)\n",
-		thousandth_text(energy, "with_mj", "J", a),
-		thousandth_text(energy, "without_mj", "J", b),
-		thousandth_text(power, "slow_mw", "W", c),
-		thousandth_text(power, "fast_mw", "W", d),
-		thousandth_text(power, "sleep_mw", "W", e));
+		joules(energy, "with_mj"), joules(energy, "without_mj"), watts(power, "slow_mw"),
+		watts(power, "fast_mw"), watts(power, "sleep_mw"));
 }
 
 /* Counters of refused input and of faults, if not 0. */
@@ -129,36 +128,28 @@ static void print_bypassed(FILE *out, struct jsonr_node *list)
 		fprintf(out, "bypassed        TCP with near nodes (%u) bypasses leon-accel\n", n);
 }
 
+static const char *reached(struct jsonr_node *n, const char *key)
+{
+	return value_bool(n, key) ? "reached" : UNKNOWN;
+}
+
 static void print_nodes(FILE *out, struct jsonr_node *list)
 {
 	static const struct table_column columns[] = {
-		{ "NODE-ID", ALIGN_LEFT },	{ "NAME", ALIGN_LEFT },
-		{ "LATENCY", ALIGN_RIGHT },	{ "ACCELERATOR", ALIGN_LEFT },
-		{ "TCP", ALIGN_LEFT },		{ "NOW", ALIGN_RIGHT },
-		{ "INTERCEPTED", ALIGN_RIGHT }, { "RELEASED", ALIGN_RIGHT },
-		{ "REFUSED", ALIGN_RIGHT },	{ "RESET", ALIGN_RIGHT },
+		LEFT("NODE-ID", "node_id", text_str),
+		LEFT("NAME", "name", text_str),
+		RIGHT("LATENCY", "latency_us", text_us),
+		LEFT("ACCELERATOR", "reached", reached),
+		LEFT("TCP", "tcp", text_str),
+		RIGHT("NOW", "connections", text_number),
+		RIGHT("INTERCEPTED", "intercepted", text_number),
+		RIGHT("RELEASED", "released", text_number),
+		RIGHT("REFUSED", "refused", text_number),
+		RIGHT("RESET", "reset", text_number),
 	};
-	struct table *t = table_new(columns, array_size(columns));
 
-	for (size_t i = 0; i < jsonr_len(list); i++) {
-		struct jsonr_node *n = jsonr_at(list, i);
-
-		table_cell(t, "%s", text_str(n, "node_id"));
-		table_cell(t, "%s", text_str(n, "name"));
-		table_cell(t, "%s", text_us(n, "latency_us"));
-		table_cell(t, "%s", value_bool(n, "reached") ? "reached" : UNKNOWN);
-		table_cell(t, "%s", text_str(n, "tcp"));
-		table_cell(t, "%s", text_number(n, "connections"));
-		table_cell(t, "%s", text_number(n, "intercepted"));
-		table_cell(t, "%s", text_number(n, "released"));
-		table_cell(t, "%s", text_number(n, "refused"));
-		table_cell(t, "%s", text_number(n, "reset"));
-	}
-	if (table_rows(t)) {
-		fputc('\n', out);
-		table_print(t, out);
-	}
-	table_free(t);
+	fputs(jsonr_len(list) ? "\n" : "", out);
+	table_show(out, columns, array_size(columns), list, NULL, NULL);
 }
 
 /* False where there is nothing more to show. */
@@ -202,49 +193,39 @@ int render_acceleration(struct jsonr_node *root, FILE *out)
 
 /* --- each of them --- */
 
-static void connection_row(struct table *t, struct jsonr_node *n)
+static const char *tagged(struct jsonr_node *n, const char *key)
 {
-	struct jsonr_node *from = jsonr_object(n, "out"), *to = jsonr_object(n, "in");
-	char buf[FIGURE_MAX];
+	return value_u64(n, key) ? text_number(n, key) : "";
+}
 
-	table_cell(t, "%s", text_str(n, "state"));
-	table_cell(t, "%s", text_str(n, "reason"));
-	table_cell(t, "%s", text_age(n, "since_seconds"));
-	table_cell(t, "%s", value_u64(n, "vlan") ? text_number(n, "vlan") : "");
-	table_cell(t, "%s", text_str(n, "near"));
-	table_cell(t, "%s", text_str(n, "far"));
-	table_cell(t, "%s", text_node(n, "node_id", "name"));
-	table_cell(t, "%s", text_bytes(from, "bytes"));
-	table_cell(t, "%s", text_bytes(to, "bytes"));
-	table_cell(t, "%s", ratio_text(n, buf));
-	table_cell(t, "%s", seconds_text(jsonr_object(n, "time"), "saved_ms", buf));
-	table_cell(t, "%s", thousandth_text(jsonr_object(n, "energy"), "with_mj", "J", buf));
-	table_cell(t, "%s", thousandth_text(jsonr_object(n, "energy"), "without_mj", "J", buf));
+static const char *node(struct jsonr_node *n, const char *key)
+{
+	return text_node(n, key, "name");
 }
 
 int render_acceleration_connections(struct jsonr_node *root, FILE *out)
 {
 	static const struct table_column columns[] = {
-		{ "STATE", ALIGN_LEFT },    { "WHY", ALIGN_LEFT },    { "SINCE", ALIGN_RIGHT },
-		{ "VLAN", ALIGN_RIGHT },    { "HOST", ALIGN_LEFT },   { "FAR HOST", ALIGN_LEFT },
-		{ "NODE", ALIGN_LEFT },	    { "OUT", ALIGN_RIGHT },   { "IN", ALIGN_RIGHT },
-		{ "RATIO", ALIGN_RIGHT },   { "SAVED", ALIGN_RIGHT }, { "ENERGY", ALIGN_RIGHT },
-		{ "WITHOUT", ALIGN_RIGHT },
+		LEFT("STATE", "state", text_str),
+		LEFT("WHY", "reason", text_str),
+		RIGHT("SINCE", "since_seconds", text_age),
+		RIGHT("VLAN", "vlan", tagged),
+		LEFT("HOST", "near", text_str),
+		LEFT("FAR HOST", "far", text_str),
+		LEFT("NODE", "node_id", node),
+		RIGHT("OUT", "out.bytes", text_bytes),
+		RIGHT("IN", "in.bytes", text_bytes),
+		RIGHT("RATIO", "ratio_permille", ratio),
+		RIGHT("SAVED", "time.saved_ms", seconds),
+		RIGHT("ENERGY", "energy.with_mj", joules),
+		RIGHT("WITHOUT", "energy.without_mj", joules),
 	};
-	struct jsonr_node *list = jsonr_array(root, "connections");
-	struct table *t;
 
 	if (!print_state(out, root))
 		return 0;
-	t = table_new(columns, array_size(columns));
-	for (size_t i = 0; i < jsonr_len(list); i++)
-		connection_row(t, jsonr_at(list, i));
-	if (table_rows(t))
-		table_print(t, out);
-	else
-		fputs("No TCP connection is tracked.\n", out);
+	table_show(out, columns, array_size(columns), jsonr_array(root, "connections"), NULL,
+		   "No TCP connection is tracked.");
 	if (value_u64(root, "omitted"))
 		fprintf(out, "and %s more\n", text_number(root, "omitted"));
-	table_free(t);
 	return 0;
 }

@@ -9,55 +9,32 @@
 #include "table.h"
 #include "value.h"
 
-#define ROLES_MAX 64
-
-static const char *roles(struct jsonr_node *n, char buf[ROLES_MAX])
+static const char *cost_or_down(struct jsonr_node *n, const char *key)
 {
-	struct jsonr_node *list = jsonr_array(n, "roles");
-	size_t at = 0;
-
-	buf[0] = '\0';
-	for (size_t i = 0; i < jsonr_len(list) && at < ROLES_MAX; i++) {
-		const char *role = "";
-
-		jsonr_str_at(list, i, &role);
-		at += (size_t)snprintf(buf + at, ROLES_MAX - at, "%s%s", at ? ", " : "", role);
-	}
-	return buf;
+	return jsonr_has(n, key) ? text_us(n, key) : "down";
 }
 
 static void print_candidates(struct jsonr_node *list, const char *source, FILE *out)
 {
 	static const struct table_column columns[] = {
-		{ "ROLE", ALIGN_LEFT },	    { "PATH", ALIGN_LEFT },	    { "COST", ALIGN_RIGHT },
-		{ "LATENCY", ALIGN_RIGHT }, { "RELAYS COST", ALIGN_RIGHT }, { "MTU", ALIGN_RIGHT },
+		LEFT("ROLE", "roles", text_list),
+		HOPS("PATH", "hop_names", text_hops),
+		RIGHT("COST", "cost_us", cost_or_down),
+		RIGHT("LATENCY", "latency_us", text_us),
+		RIGHT("RELAYS COST", "relay_cost_us", text_us),
+		RIGHT("MTU", "mtu", text_number),
 	};
-	struct table *t = table_new(columns, array_size(columns));
-	char buf[ROLES_MAX];
 
-	for (size_t i = 0; i < jsonr_len(list); i++) {
-		struct jsonr_node *n = jsonr_at(list, i);
-
-		table_cell(t, "%s", roles(n, buf));
-		table_cell(t, "%s", text_hops(n, "hop_names", source));
-		table_cell(t, "%s", jsonr_has(n, "cost_us") ? text_us(n, "cost_us") : "down");
-		table_cell(t, "%s", text_us(n, "latency_us"));
-		table_cell(t, "%s", text_us(n, "relay_cost_us"));
-		table_cell(t, "%s", text_number(n, "mtu"));
-	}
 	fputs("\nCandidates\n", out);
-	table_print(t, out);
-	table_free(t);
+	table_show(out, columns, array_size(columns), list, source, NULL);
 }
 
-static void link_row(struct table *t, struct jsonr_node *n)
+static const char *both_ends(struct jsonr_node *n, const char *key)
 {
-	table_cell(t, "%s > %s", text_str(n, "from_name"), text_str(n, "to_name"));
-	table_cell(t, "%s", text_us(n, "rtt_us"));
-	table_cell(t, "%s", text_us(n, "variation_us"));
-	table_cell(t, "%s", text_permille(n, "loss_permille"));
-	table_cell(t, "%s", text_us(n, "loss_cost_us"));
-	table_cell(t, "%s", jsonr_has(n, "cost_us") ? text_us(n, "cost_us") : "down");
+	char *out = text_buffer();
+
+	snprintf(out, TEXT_MAX, "%s > %s", text_str(n, key), text_str(n, "to_name"));
+	return out;
 }
 
 /* True if candidate `to` or an earlier candidate, up to link `upto`, has the same link. */
@@ -107,8 +84,12 @@ static void print_loads(struct jsonr_node *list, FILE *out)
 static void print_links(struct jsonr_node *list, FILE *out)
 {
 	static const struct table_column columns[] = {
-		{ "LINK", ALIGN_LEFT },	 { "RTT", ALIGN_RIGHT },       { "VARIATION", ALIGN_RIGHT },
-		{ "LOSS", ALIGN_RIGHT }, { "LOSS COST", ALIGN_RIGHT }, { "COST", ALIGN_RIGHT },
+		LEFT("LINK", "from_name", both_ends),
+		RIGHT("RTT", "rtt_us", text_us),
+		RIGHT("VARIATION", "variation_us", text_us),
+		RIGHT("LOSS", "loss_permille", text_permille),
+		RIGHT("LOSS COST", "loss_cost_us", text_us),
+		RIGHT("COST", "cost_us", cost_or_down),
 	};
 	struct table *t = table_new(columns, array_size(columns));
 
@@ -117,7 +98,7 @@ static void print_links(struct jsonr_node *list, FILE *out)
 
 		for (size_t k = 0; k < jsonr_len(links); k++)
 			if (!seen_before(list, i, k, jsonr_at(links, k)))
-				link_row(t, jsonr_at(links, k));
+				table_row(t, jsonr_at(links, k), NULL);
 	}
 	fputs("\nLinks (cost = RTT + variation / 4 + loss cost)\n", out);
 	table_print(t, out);

@@ -11,43 +11,41 @@
 #include "table.h"
 #include "value.h"
 
-static void figure_cell(struct table *t, struct jsonr_node *n, const char *key)
+static const char *figure(struct jsonr_node *n, const char *key)
 {
-	const char *unit = text_str(n, "unit");
+	const char *unit = text_optional(n, "unit");
+	char *out = text_buffer();
 
-	if (!jsonr_has(n, "unit"))
-		table_cell(t, "%s", "");
-	else if (strcmp(unit, "us") == 0)
-		table_cell(t, "%s", text_us(n, key));
-	else if (strcmp(unit, "bytes") == 0)
-		table_cell(t, "%s", text_bytes(n, key));
-	else
-		table_cell(t, "%s %s", text_number(n, key), unit);
+	if (strcmp(unit, "us") == 0)
+		return text_us(n, key);
+	if (strcmp(unit, "bytes") == 0)
+		return text_bytes(n, key);
+	snprintf(out, TEXT_MAX, "%s %s", text_number(n, key), unit);
+	return jsonr_has(n, "unit") ? out : "";
+}
+
+static const char *verdict(struct jsonr_node *n, const char *key)
+{
+	return value_bool(n, key) ? "passes" : "fails";
+}
+
+static const char *failure(struct jsonr_node *n, const char *key)
+{
+	return value_bool(n, "passed") ? "" : text_str(n, key);
 }
 
 static void print_checks(struct jsonr_node *list, FILE *out)
 {
 	static const struct table_column columns[] = {
-		{ "CHECK", ALIGN_LEFT },  { "RESULT", ALIGN_LEFT },	  { "VALUE", ALIGN_RIGHT },
-		{ "LIMIT", ALIGN_RIGHT }, { "WHY IT FAILS", ALIGN_LEFT },
+		LEFT("CHECK", "check", text_str),
+		LEFT("RESULT", "passed", verdict),
+		RIGHT("VALUE", "value", figure),
+		RIGHT("LIMIT", "limit", figure),
+		LEFT("WHY IT FAILS", "reason_text", failure),
 	};
-	struct table *t = table_new(columns, array_size(columns));
 
-	for (size_t i = 0; i < jsonr_len(list); i++) {
-		struct jsonr_node *n = jsonr_at(list, i);
-		bool passed = value_bool(n, "passed");
-
-		table_cell(t, "%s", text_str(n, "check"));
-		table_cell(t, "%s", passed ? "passes" : "fails");
-		figure_cell(t, n, "value");
-		figure_cell(t, n, "limit");
-		table_cell(t, "%s", passed ? "" : text_str(n, "reason_text"));
-	}
-	if (table_rows(t)) {
-		fputc('\n', out);
-		table_print(t, out);
-	}
-	table_free(t);
+	fputs(jsonr_len(list) ? "\n" : "", out);
+	table_show(out, columns, array_size(columns), list, NULL, NULL);
 }
 
 static void print_reason(struct jsonr_node *n, FILE *out)

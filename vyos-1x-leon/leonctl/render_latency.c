@@ -68,9 +68,10 @@ static int matrix(struct jsonr_node *nodes, struct jsonr_node *rows, FILE *out)
 	struct table_column *columns = x_calloc(n_columns, sizeof(*columns));
 	struct table *t = table_new(columns, n_columns);
 
-	columns[0] = (struct table_column){ "FROM \\ TO", ALIGN_LEFT };
+	columns[0] = (struct table_column){ .title = "FROM \\ TO" };
 	for (size_t i = 0; i < jsonr_len(nodes); i++)
-		columns[i + 1] = (struct table_column){ call(jsonr_at(nodes, i)), ALIGN_RIGHT };
+		columns[i + 1] = (struct table_column){ .title = call(jsonr_at(nodes, i)),
+							.align = ALIGN_RIGHT };
 	for (size_t i = 0; i < jsonr_len(rows); i++) {
 		struct jsonr_node *row = jsonr_at(rows, i);
 
@@ -108,9 +109,9 @@ static void list_row(struct table *t, struct jsonr_node *nodes, const char *from
 static int list(struct jsonr_node *nodes, struct jsonr_node *rows, FILE *out)
 {
 	static const struct table_column columns[] = {
-		{ "FROM", ALIGN_LEFT }, { "TO", ALIGN_LEFT },	      { "LINK", ALIGN_LEFT },
-		{ "RTT", ALIGN_RIGHT }, { "VARIATION", ALIGN_RIGHT }, { "LOSS", ALIGN_RIGHT },
-		{ "MTU", ALIGN_RIGHT },
+		LEFT("FROM", NULL, NULL), LEFT("TO", NULL, NULL),	  LEFT("LINK", NULL, NULL),
+		RIGHT("RTT", NULL, NULL), RIGHT("VARIATION", NULL, NULL), RIGHT("LOSS", NULL, NULL),
+		RIGHT("MTU", NULL, NULL),
 	};
 	struct table *t = table_new(columns, array_size(columns));
 

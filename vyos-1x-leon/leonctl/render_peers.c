@@ -8,24 +8,16 @@
 #include "table.h"
 #include "value.h"
 
-static const char *or_empty(struct jsonr_node *n, const char *key)
-{
-	const char *s = "";
-
-	jsonr_str(n, key, &s);
-	return s;
-}
-
 /* Prints the state of the peer, or of one of its addresses. */
 static void address_cells(struct table *t, struct jsonr_node *peer, struct jsonr_node *address)
 {
-	const char *reason = or_empty(peer, "reason");
+	const char *reason = text_optional(peer, "reason");
 
 	table_cell(t, "%s", address ? text_str(address, "endpoint") : UNKNOWN);
 	table_cell(t, "%s", address ? text_number(address, "requested") : UNKNOWN);
 	table_cell(t, "%s", address ? text_age(address, "requested_seconds") : UNKNOWN);
-	table_cell(t, "%s", address ? or_empty(address, "result") : "");
-	table_cell(t, "%s", *reason && address ? or_empty(address, "text") : reason);
+	table_cell(t, "%s", address ? text_optional(address, "result") : "");
+	table_cell(t, "%s", *reason && address ? text_optional(address, "text") : reason);
 }
 
 static void peer_rows(struct table *t, struct jsonr_node *peer)
@@ -38,7 +30,7 @@ static void peer_rows(struct table *t, struct jsonr_node *peer)
 		table_cell(t, "%s", i ? "" : text_str(peer, "state"));
 		table_cell(t, "%s", i ? "" : text_age(peer, "since_seconds"));
 		table_cell(t, "%s", i ? "" : text_node(peer, "node_id", "node_name"));
-		table_cell(t, "%s", i ? "" : or_empty(peer, "description"));
+		table_cell(t, "%s", i ? "" : text_optional(peer, "description"));
 		address_cells(t, peer, n ? jsonr_at(list, i) : NULL);
 	}
 }
@@ -46,11 +38,11 @@ static void peer_rows(struct table *t, struct jsonr_node *peer)
 int render_peers(struct jsonr_node *root, FILE *out)
 {
 	static const struct table_column columns[] = {
-		{ "PEER", ALIGN_LEFT },	       { "STATE", ALIGN_LEFT },
-		{ "SINCE", ALIGN_RIGHT },      { "NODE", ALIGN_LEFT },
-		{ "DESCRIPTION", ALIGN_LEFT }, { "ADDRESS", ALIGN_LEFT },
-		{ "REQUESTS", ALIGN_RIGHT },   { "LAST", ALIGN_RIGHT },
-		{ "ANSWER", ALIGN_LEFT },      { "WHY NOT", ALIGN_LEFT },
+		LEFT("PEER", NULL, NULL),	 LEFT("STATE", NULL, NULL),
+		RIGHT("SINCE", NULL, NULL),	 LEFT("NODE", NULL, NULL),
+		LEFT("DESCRIPTION", NULL, NULL), LEFT("ADDRESS", NULL, NULL),
+		RIGHT("REQUESTS", NULL, NULL),	 RIGHT("LAST", NULL, NULL),
+		LEFT("ANSWER", NULL, NULL),	 LEFT("WHY NOT", NULL, NULL),
 	};
 	struct table *t = table_new(columns, array_size(columns));
 	struct jsonr_node *list = jsonr_array(root, "peers");

@@ -96,52 +96,25 @@ static void print_received(FILE *out, struct jsonr_node *root)
 
 /* --- the two paths --- */
 
-static void way_cells(struct table *t, struct jsonr_node *way, const char *source)
-{
-	bool none = jsonr_len(jsonr_array(way, "hop_names")) == 0;
-
-	table_cell(t, "%s", none ? UNKNOWN : text_hops(way, "hop_names", source));
-	table_cell(t, "%s", text_us(way, "latency_us"));
-}
-
-static void pair_row(struct table *t, struct jsonr_node *n, const char *source)
-{
-	const char *why = text_str(n, "reason");
-
-	table_cell(t, "%s", text_str(n, "destination"));
-	table_cell(t, "%s", text_str(n, "name"));
-	table_cell(t, "%s", text_str(n, "state"));
-	table_cell(t, "%s", text_age(n, "since_seconds"));
-	way_cells(t, jsonr_object(n, "first"), source);
-	way_cells(t, jsonr_object(n, "second"), source);
-	table_cell(t, "%s", text_us(n, "difference_us"));
-	table_cell(t, "%s", text_number(n, "changes"));
-	table_cell(t, "%s", strcmp(why, UNKNOWN) == 0 ? "" : why);
-}
-
 static void print_pairs(FILE *out, struct jsonr_node *root)
 {
 	static const struct table_column columns[] = {
-		{ "DESTINATION", ALIGN_LEFT },	 { "NAME", ALIGN_LEFT },
-		{ "COPIES", ALIGN_LEFT },	 { "SINCE", ALIGN_RIGHT },
-		{ "FIRST", ALIGN_LEFT },	 { "LATENCY", ALIGN_RIGHT },
-		{ "SECOND", ALIGN_LEFT },	 { "LATENCY", ALIGN_RIGHT },
-		{ "LONGER BY", ALIGN_RIGHT },	 { "CHANGES", ALIGN_RIGHT },
-		{ "WHY NOT TWICE", ALIGN_LEFT },
+		LEFT("DESTINATION", "destination", text_str),
+		LEFT("NAME", "name", text_str),
+		LEFT("COPIES", "state", text_str),
+		RIGHT("SINCE", "since_seconds", text_age),
+		HOPS("FIRST", "first.hop_names", text_hops),
+		RIGHT("LATENCY", "first.latency_us", text_us),
+		HOPS("SECOND", "second.hop_names", text_hops),
+		RIGHT("LATENCY", "second.latency_us", text_us),
+		RIGHT("LONGER BY", "difference_us", text_us),
+		RIGHT("CHANGES", "changes", text_number),
+		LEFT("WHY NOT TWICE", "reason", text_optional),
 	};
-	struct table *t = table_new(columns, array_size(columns));
-	struct jsonr_node *list = jsonr_array(root, "pairs");
-	const char *source = NULL;
 
-	jsonr_str(root, "source_name", &source);
-	for (size_t i = 0; i < jsonr_len(list); i++)
-		pair_row(t, jsonr_at(list, i), source);
 	fputs("\n", out);
-	if (table_rows(t) == 0)
-		fputs("No other node is known.\n", out);
-	else
-		table_print(t, out);
-	table_free(t);
+	table_show(out, columns, array_size(columns), jsonr_array(root, "pairs"),
+		   text_optional(root, "source_name"), "No other node is known.");
 }
 
 int render_policy(struct jsonr_node *root, FILE *out)

@@ -17,26 +17,21 @@ int verdict_ping(struct jsonr_node *root)
 	return value_u64(root, "received") > 0 ? 0 : 1;
 }
 
+static const char *rtt_or_error(struct jsonr_node *n, const char *key)
+{
+	return jsonr_has(n, key) ? text_us(n, key) : text_str(n, "error");
+}
+
 int render_trace(struct jsonr_node *root, FILE *out)
 {
-	static const struct table_column columns[] = { { "HOP", ALIGN_RIGHT },
-						       { "NODE-ID", ALIGN_LEFT },
-						       { "NAME", ALIGN_LEFT },
-						       { "RTT", ALIGN_RIGHT } };
-	struct table *t = table_new(columns, array_size(columns));
-	struct jsonr_node *list = jsonr_array(root, "hops");
+	static const struct table_column columns[] = {
+		RIGHT("HOP", "hop", text_number),
+		LEFT("NODE-ID", "node_id", text_str),
+		LEFT("NAME", "name", text_str),
+		RIGHT("RTT", "rtt_us", rtt_or_error),
+	};
 
-	for (size_t i = 0; i < jsonr_len(list); i++) {
-		struct jsonr_node *n = jsonr_at(list, i);
-
-		table_cell(t, "%s", text_number(n, "hop"));
-		table_cell(t, "%s", text_str(n, "node_id"));
-		table_cell(t, "%s", text_str(n, "name"));
-		table_cell(t, "%s",
-			   jsonr_has(n, "rtt_us") ? text_us(n, "rtt_us") : text_str(n, "error"));
-	}
-	table_print(t, out);
-	table_free(t);
+	table_show(out, columns, array_size(columns), jsonr_array(root, "hops"), NULL, NULL);
 	return verdict_trace(root);
 }
 
@@ -48,8 +43,7 @@ int render_ping(struct jsonr_node *root, FILE *out)
 		struct jsonr_node *n = jsonr_at(list, i);
 
 		fprintf(out, "%s: sequence %s, %s\n", text_node(root, "destination", "name"),
-			text_number(n, "sequence"),
-			jsonr_has(n, "rtt_us") ? text_us(n, "rtt_us") : text_str(n, "error"));
+			text_number(n, "sequence"), rtt_or_error(n, "rtt_us"));
 	}
 	fprintf(out, "%s sent, %s received, %s loss, minimum/average/maximum %s / %s / %s\n",
 		text_number(root, "sent"), text_number(root, "received"),

@@ -9,107 +9,80 @@
 #include "table.h"
 #include "value.h"
 
+/* clang-format off */
 #define FIGURES                                                                                    \
-	{ "BYTES", ALIGN_RIGHT }, { "FRAMES", ALIGN_RIGHT }, { "SENT", ALIGN_RIGHT },              \
-		{ "P50 us", ALIGN_RIGHT }, { "P99 us", ALIGN_RIGHT }, { "MARKED", ALIGN_RIGHT },   \
-		{ "FULL", ALIGN_RIGHT },                                                           \
-	{                                                                                          \
-		"LATE", ALIGN_RIGHT                                                                \
-	}
-
-static void figures(struct table *t, struct jsonr_node *n)
-{
-	table_cell(t, "%s", text_number(n, "backlog_bytes"));
-	table_cell(t, "%s", text_number(n, "backlog_frames"));
-	table_cell(t, "%s", text_number(n, "frames"));
-	table_cell(t, "%s", text_number(n, "wait_p50_us"));
-	table_cell(t, "%s", text_number(n, "wait_p99_us"));
-	table_cell(t, "%s", text_number(n, "marked"));
-	table_cell(t, "%s", text_number(n, "dropped_full"));
-	table_cell(t, "%s", text_number(n, "dropped_late"));
-}
+	RIGHT("BYTES", "backlog_bytes", text_number),                                              \
+	RIGHT("FRAMES", "backlog_frames", text_number),                                            \
+	RIGHT("SENT", "frames", text_number),                                                      \
+	RIGHT("P50 us", "wait_p50_us", text_number),                                               \
+	RIGHT("P99 us", "wait_p99_us", text_number),                                               \
+	RIGHT("MARKED", "marked", text_number),                                                    \
+	RIGHT("FULL", "dropped_full", text_number),                                                \
+	RIGHT("LATE", "dropped_late", text_number)
+/* clang-format on */
 
 static void print_workers(struct jsonr_node *list, FILE *out)
 {
-	static const struct table_column columns[] = { { "WORKER", ALIGN_RIGHT },
-						       FIGURES,
-						       { "SOCKET P50 us", ALIGN_RIGHT },
-						       { "P99 us", ALIGN_RIGHT } };
-	struct table *t = table_new(columns, array_size(columns));
+	static const struct table_column columns[] = {
+		RIGHT("WORKER", "worker", text_number),
+		FIGURES,
+		RIGHT("SOCKET P50 us", "socket_wait_p50_us", text_number),
+		RIGHT("P99 us", "socket_wait_p99_us", text_number),
+	};
 
-	for (size_t i = 0; i < jsonr_len(list); i++) {
-		table_cell(t, "%s", text_number(jsonr_at(list, i), "worker"));
-		figures(t, jsonr_at(list, i));
-		table_cell(t, "%s", text_number(jsonr_at(list, i), "socket_wait_p50_us"));
-		table_cell(t, "%s", text_number(jsonr_at(list, i), "socket_wait_p99_us"));
-	}
-	table_print(t, out);
-	table_free(t);
+	table_show(out, columns, array_size(columns), list, NULL, NULL);
+}
+
+static const char *percent(struct jsonr_node *n, const char *key)
+{
+	char *out = text_buffer();
+
+	snprintf(out, TEXT_MAX, "%s %%", text_number(n, key));
+	return out;
 }
 
 static void print_tiers(struct jsonr_node *list, FILE *out)
 {
-	static const struct table_column columns[] = { { "TIER", ALIGN_LEFT },
-						       { "SHARE", ALIGN_RIGHT },
-						       FIGURES };
-	struct table *t = table_new(columns, array_size(columns));
+	static const struct table_column columns[] = {
+		LEFT("TIER", "tier", text_str),
+		RIGHT("SHARE", "share_percent", percent),
+		FIGURES,
+	};
 
-	for (size_t i = 0; i < jsonr_len(list); i++) {
-		table_cell(t, "%s", text_str(jsonr_at(list, i), "tier"));
-		table_cell(t, "%s %%", text_number(jsonr_at(list, i), "share_percent"));
-		figures(t, jsonr_at(list, i));
-	}
 	fputs("\n", out);
-	table_print(t, out);
-	table_free(t);
+	table_show(out, columns, array_size(columns), list, NULL, NULL);
+}
+
+static const char *node_and_name(struct jsonr_node *n, const char *key)
+{
+	return text_node(n, key, "name");
 }
 
 /* Prints nothing without rate limits. */
 static void print_next_hops(struct jsonr_node *list, FILE *out)
 {
-	static const struct table_column columns[] = { { "NEXT HOP", ALIGN_LEFT },
-						       { "LIMIT kbit/s", ALIGN_RIGHT },
-						       { "REQUESTED", ALIGN_RIGHT },
-						       FIGURES };
-	struct table *t;
+	static const struct table_column columns[] = {
+		LEFT("NEXT HOP", "node_id", node_and_name),
+		RIGHT("LIMIT kbit/s", "limit_kbits", text_number),
+		RIGHT("REQUESTED", "requested_kbits", text_number),
+		FIGURES,
+	};
 
-	if (!jsonr_len(list))
-		return;
-	t = table_new(columns, array_size(columns));
-	for (size_t i = 0; i < jsonr_len(list); i++) {
-		struct jsonr_node *n = jsonr_at(list, i);
-
-		table_cell(t, "%s", text_node(n, "node_id", "name"));
-		table_cell(t, "%s", text_number(n, "limit_kbits"));
-		table_cell(t, "%s", text_number(n, "requested_kbits"));
-		figures(t, n);
-	}
-	fputs("\n", out);
-	table_print(t, out);
-	table_free(t);
+	fputs(jsonr_len(list) ? "\n" : "", out);
+	table_show(out, columns, array_size(columns), list, NULL, NULL);
 }
 
 /* Prints nothing without `shaper ingress`. */
 static void print_senders(struct jsonr_node *list, FILE *out)
 {
-	static const struct table_column columns[] = { { "SENDER", ALIGN_LEFT },
-						       { "RECEIVED kbit/s", ALIGN_RIGHT },
-						       { "SHARE kbit/s", ALIGN_RIGHT } };
-	struct table *t;
+	static const struct table_column columns[] = {
+		LEFT("SENDER", "node_id", node_and_name),
+		RIGHT("RECEIVED kbit/s", "received_kbits", text_number),
+		RIGHT("SHARE kbit/s", "share_kbits", text_number),
+	};
 
-	if (!jsonr_len(list))
-		return;
-	t = table_new(columns, array_size(columns));
-	for (size_t i = 0; i < jsonr_len(list); i++) {
-		struct jsonr_node *n = jsonr_at(list, i);
-
-		table_cell(t, "%s", text_node(n, "node_id", "name"));
-		table_cell(t, "%s", text_number(n, "received_kbits"));
-		table_cell(t, "%s", text_number(n, "share_kbits"));
-	}
-	fputs("\n", out);
-	table_print(t, out);
-	table_free(t);
+	fputs(jsonr_len(list) ? "\n" : "", out);
+	table_show(out, columns, array_size(columns), list, NULL, NULL);
 }
 
 /* Prints the result of `shaper automatic`. */

@@ -29,7 +29,7 @@ static void ranges_text(struct jsonr_node *n, const char *key, char *buf, size_t
 }
 
 /* Returns the reason for the election of the forwarder, "" if the state implies the reason. */
-static const char *why(struct jsonr_node *n)
+static const char *why(struct jsonr_node *n, const char *key)
 {
 	static const struct {
 		const char *reason, *text;
@@ -41,81 +41,66 @@ static const char *why(struct jsonr_node *n)
 		{ "stall", "this node stalled" },
 		{ "silence", "no other node is ready" },
 	};
-	const char *reason = text_str(n, "reason");
+	const char *reason = text_str(n, key);
 
-	if (!jsonr_has(n, "reason"))
-		return "-";
 	for (size_t i = 0; i < array_size(known); i++)
 		if (strcmp(reason, known[i].reason) == 0)
 			return known[i].text;
 	return reason;
 }
 
-/* Prints "70010 (storage)", or the number alone. */
-static const char *segment_text(struct jsonr_node *n, char *buf, size_t len)
+/* Returns "70010 (storage)", or the number alone. */
+static const char *segment(struct jsonr_node *n, const char *key)
 {
+	char *out = text_buffer();
+
 	if (!jsonr_has(n, "name"))
-		return text_number(n, "segment");
-	snprintf(buf, len, "%s (%s)", text_number(n, "segment"), text_str(n, "name"));
-	return buf;
+		return text_number(n, key);
+	snprintf(out, TEXT_MAX, "%s (%s)", text_number(n, key), text_str(n, "name"));
+	return out;
 }
 
-static void segment_row(struct table *t, struct jsonr_node *n)
+static const char *forwarder(struct jsonr_node *n, const char *key)
 {
-	char segment[64];
-
-	table_cell(t, "%s", text_number(n, "vlan"));
-	table_cell(t, "%s", segment_text(n, segment, sizeof(segment)));
-	table_cell(t, "%s", text_str(n, "state"));
-	table_cell(t, "%s", text_node(n, "forwarder", "forwarder_name"));
-	table_cell(t, "%s", why(n));
-	table_cell(t, "%s", text_number(n, "nodes"));
-	table_cell(t, "%s", text_number(n, "macs"));
-	table_cell(t, "%s", text_number(n, "flooded"));
-	table_cell(t, "%s", text_number(n, "pruned"));
-	table_cell(t, "%s", text_number(n, "limited"));
+	return text_node(n, key, "forwarder_name");
 }
 
 static void print_segments(struct jsonr_node *list, FILE *out)
 {
 	static const struct table_column columns[] = {
-		{ "VLAN", ALIGN_RIGHT },     { "SEGMENT", ALIGN_LEFT },	 { "STATE", ALIGN_LEFT },
-		{ "FORWARDER", ALIGN_LEFT }, { "WHY", ALIGN_LEFT },	 { "NODES", ALIGN_RIGHT },
-		{ "MACS", ALIGN_RIGHT },     { "FLOODED", ALIGN_RIGHT }, { "PRUNED", ALIGN_RIGHT },
-		{ "LIMITED", ALIGN_RIGHT },
+		RIGHT("VLAN", "vlan", text_number),
+		LEFT("SEGMENT", "segment", segment),
+		LEFT("STATE", "state", text_str),
+		LEFT("FORWARDER", "forwarder", forwarder),
+		LEFT("WHY", "reason", why),
+		RIGHT("NODES", "nodes", text_number),
+		RIGHT("MACS", "macs", text_number),
+		RIGHT("FLOODED", "flooded", text_number),
+		RIGHT("PRUNED", "pruned", text_number),
+		RIGHT("LIMITED", "limited", text_number),
 	};
-	struct table *t = table_new(columns, array_size(columns));
 
-	for (size_t i = 0; i < jsonr_len(list); i++)
-		segment_row(t, jsonr_at(list, i));
-	if (table_rows(t))
-		table_print(t, out);
-	table_free(t);
+	table_show(out, columns, array_size(columns), list, NULL, NULL);
+}
+
+static const char *served(struct jsonr_node *n, const char *key)
+{
+	static char text[512];
+
+	ranges_text(n, key, text, sizeof(text));
+	return text;
 }
 
 static void print_nodes(struct jsonr_node *list, FILE *out)
 {
 	static const struct table_column columns[] = {
-		{ "NODE-ID", ALIGN_LEFT },
-		{ "NAME", ALIGN_LEFT },
-		{ "SERVES SEGMENTS", ALIGN_LEFT },
+		LEFT("NODE-ID", "node_id", text_str),
+		LEFT("NAME", "name", text_str),
+		LEFT("SERVES SEGMENTS", "segments", served),
 	};
-	struct table *t = table_new(columns, array_size(columns));
-	char segments[512];
 
-	for (size_t i = 0; i < jsonr_len(list); i++) {
-		struct jsonr_node *n = jsonr_at(list, i);
-
-		ranges_text(n, "segments", segments, sizeof(segments));
-		table_cell(t, "%s", text_str(n, "node_id"));
-		table_cell(t, "%s", text_str(n, "name"));
-		table_cell(t, "%s", segments);
-	}
-	if (table_rows(t)) {
-		fputc('\n', out);
-		table_print(t, out);
-	}
-	table_free(t);
+	fputs(jsonr_len(list) ? "\n" : "", out);
+	table_show(out, columns, array_size(columns), list, NULL, NULL);
 }
 
 int render_segments(struct jsonr_node *root, FILE *out)

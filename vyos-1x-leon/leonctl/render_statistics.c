@@ -10,7 +10,8 @@
 #include "table.h"
 #include "value.h"
 
-static const struct table_column pair[] = { { "COUNTER", ALIGN_LEFT }, { "VALUE", ALIGN_RIGHT } };
+static const struct table_column pair[] = { LEFT("COUNTER", "", text_str),
+					    RIGHT("VALUE", "", text_number) };
 
 /* Prints the numbers of an object that are not zero and skips other members. */
 static void add_numbers(struct table *t, struct jsonr_node *obj, const char *const *skip,
@@ -45,24 +46,14 @@ static void print_numbers(FILE *out, const char *title, struct jsonr_node *obj,
 
 static void print_drops(FILE *out, struct jsonr_node *list)
 {
-	static const struct table_column columns[] = { { "REASON", ALIGN_LEFT },
-						       { "DROPPED", ALIGN_RIGHT },
-						       { "MEANING", ALIGN_LEFT } };
-	struct table *t = table_new(columns, array_size(columns));
+	static const struct table_column columns[] = {
+		LEFT("REASON", "reason", text_str),
+		RIGHT("DROPPED", "count", text_number),
+		LEFT("MEANING", "text", text_str),
+	};
 
-	for (size_t i = 0; i < jsonr_len(list); i++) {
-		struct jsonr_node *n = jsonr_at(list, i);
-
-		table_cell(t, "%s", text_str(n, "reason"));
-		table_cell(t, "%s", text_number(n, "count"));
-		table_cell(t, "%s", text_str(n, "text"));
-	}
 	fputs("\nDropped\n", out);
-	if (table_rows(t) > 0)
-		table_print(t, out);
-	else
-		fputs("nothing\n", out);
-	table_free(t);
+	table_show(out, columns, array_size(columns), list, NULL, "nothing");
 }
 
 /* Prints "inagi (10.0.0.2), does not receive this node". */

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 
 #define CELL_MAX 512
+#define KEY_MAX	 32
 #define GAP	 2
 
 struct table {
@@ -52,6 +53,24 @@ void table_cell(struct table *t, const char *fmt, ...)
 		t->cell = x_realloc(t->cell, t->cap, sizeof(char *));
 	}
 	t->cell[t->n_cells++] = x_strdup(text);
+}
+
+static const char *text_of(const struct table_column *c, struct jsonr_node *n, const char *source)
+{
+	const char *dot = strchr(c->key, '.'), *key = dot ? dot + 1 : c->key;
+	char object[KEY_MAX];
+
+	if (dot) {
+		snprintf(object, sizeof(object), "%.*s", (int)(dot - c->key), c->key);
+		n = jsonr_object(n, object);
+	}
+	return c->hops ? c->hops(n, key, source) : c->text(n, key);
+}
+
+void table_row(struct table *t, struct jsonr_node *n, const char *source)
+{
+	for (unsigned i = 0; i < t->n_columns; i++)
+		table_cell(t, "%s", text_of(&t->columns[i], n, source));
 }
 
 unsigned table_rows(const struct table *t)
@@ -108,4 +127,18 @@ void table_print(const struct table *t, FILE *f)
 	for (unsigned row = 0; row <= table_rows(t); row++)
 		print_row(t, width, row, f);
 	free(width);
+}
+
+void table_show(FILE *f, const struct table_column *columns, unsigned n_columns,
+		struct jsonr_node *list, const char *source, const char *nothing)
+{
+	struct table *t = table_new(columns, n_columns);
+
+	for (size_t i = 0; i < jsonr_len(list); i++)
+		table_row(t, jsonr_at(list, i), source);
+	if (table_rows(t))
+		table_print(t, f);
+	else if (nothing)
+		fprintf(f, "%s\n", nothing);
+	table_free(t);
 }

@@ -147,43 +147,34 @@ static void put_text(struct top_page *v, char *text, unsigned most)
 	}
 }
 
-static void path_row(struct table *t, struct jsonr_node *p, const char *source)
+static const char *name_or_id(struct jsonr_node *n, const char *key)
 {
-	const char *name = text_str(p, "name");
+	const char *name = text_optional(n, key);
 
-	table_cell(t, "%s", strcmp(name, UNKNOWN) != 0 ? name : text_str(p, "destination"));
-	table_cell(t, "%s", text_hops(p, "hop_names", source));
-	table_cell(t, "%s", text_latency(p, "latency_us", "unresponsive"));
-	table_cell(t, "%s", text_latency(p, "direct_latency_us", "direct_unresponsive"));
-	table_cell(t, "%s", text_permille(p, "loss_permille"));
-	table_cell(t, "%s", text_number(p, "changes"));
-	table_cell(t, "%s", text_age(p, "since_seconds"));
-	table_cell(t, "%s", text_str(p, "reason"));
+	return *name ? name : text_str(n, "destination");
 }
 
 static char *paths_text(const struct top_input *in)
 {
 	static const struct table_column columns[] = {
-		{ "TO", ALIGN_LEFT },	   { "PATH", ALIGN_LEFT },   { "LATENCY", ALIGN_RIGHT },
-		{ "DIRECT", ALIGN_RIGHT }, { "LOSS", ALIGN_RIGHT },  { "CHANGES", ALIGN_RIGHT },
-		{ "SINCE", ALIGN_RIGHT },  { "REASON", ALIGN_LEFT },
+		LEFT("TO", "name", name_or_id),
+		HOPS("PATH", "hop_names", text_hops),
+		RIGHT("LATENCY", "latency_us", text_path_latency),
+		RIGHT("DIRECT", "direct_latency_us", text_direct_latency),
+		RIGHT("LOSS", "loss_permille", text_permille),
+		RIGHT("CHANGES", "changes", text_number),
+		RIGHT("SINCE", "since_seconds", text_age),
+		LEFT("REASON", "reason", text_str),
 	};
-	struct table *t = table_new(columns, array_size(columns));
-	struct jsonr_node *list = jsonr_array(in->paths, "paths");
 	char *text = NULL;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 
 	if (!f)
 		bug("out of memory for a table");
-	for (size_t i = 0; i < jsonr_len(list); i++)
-		path_row(t, jsonr_at(list, i), text_str(in->paths, "source_name"));
-	if (table_rows(t))
-		table_print(t, f);
-	else
-		fputs("no other node is known\n", f);
+	table_show(f, columns, array_size(columns), jsonr_array(in->paths, "paths"),
+		   text_str(in->paths, "source_name"), "no other node is known");
 	fclose(f);
-	table_free(t);
 	return text;
 }
 

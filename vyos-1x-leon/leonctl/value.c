@@ -9,12 +9,11 @@
 
 #include "base/defs.h"
 
-#define BUFFERS	   12
-#define BUFFER_LEN 256
+#define BUFFERS 12
 
-static char *next_buffer(void)
+char *text_buffer(void)
 {
-	static char buffer[BUFFERS][BUFFER_LEN];
+	static char buffer[BUFFERS][TEXT_MAX];
 	static unsigned next;
 
 	next = (next + 1) % BUFFERS;
@@ -45,12 +44,25 @@ const char *text_str(struct jsonr_node *n, const char *key)
 	return s;
 }
 
+const char *text_optional(struct jsonr_node *n, const char *key)
+{
+	const char *s = "";
+
+	jsonr_str(n, key, &s);
+	return s;
+}
+
+const char *text_yes_no(struct jsonr_node *n, const char *key)
+{
+	return value_bool(n, key) ? "yes" : "no";
+}
+
 static const char *text_ms_of_us(uint64_t us)
 {
-	char *buf = next_buffer();
+	char *buf = text_buffer();
 
 	/* Values below 10 ms have two decimal places. */
-	snprintf(buf, BUFFER_LEN, us < 10000 ? "%.2f ms" : "%.1f ms", (double)us / 1000);
+	snprintf(buf, TEXT_MAX, us < 10000 ? "%.2f ms" : "%.1f ms", (double)us / 1000);
 	return buf;
 }
 
@@ -61,9 +73,14 @@ const char *text_us(struct jsonr_node *n, const char *key)
 	return jsonr_u64(n, key, 0, UINT64_MAX, &us) ? text_ms_of_us(us) : UNKNOWN;
 }
 
-const char *text_latency(struct jsonr_node *n, const char *key, const char *unresponsive)
+const char *text_path_latency(struct jsonr_node *n, const char *key)
 {
-	return value_bool(n, unresponsive) ? "no answer" : text_us(n, key);
+	return value_bool(n, "unresponsive") ? "no answer" : text_us(n, key);
+}
+
+const char *text_direct_latency(struct jsonr_node *n, const char *key)
+{
+	return value_bool(n, "direct_unresponsive") ? "no answer" : text_us(n, key);
 }
 
 const char *text_number(struct jsonr_node *n, const char *key)
@@ -73,8 +90,8 @@ const char *text_number(struct jsonr_node *n, const char *key)
 
 	if (!jsonr_u64(n, key, 0, UINT64_MAX, &v))
 		return UNKNOWN;
-	buf = next_buffer();
-	snprintf(buf, BUFFER_LEN, "%" PRIu64, v);
+	buf = text_buffer();
+	snprintf(buf, TEXT_MAX, "%" PRIu64, v);
 	return buf;
 }
 
@@ -85,8 +102,8 @@ const char *text_permille(struct jsonr_node *n, const char *key)
 
 	if (!jsonr_u64(n, key, 0, UINT64_MAX, &v))
 		return UNKNOWN;
-	buf = next_buffer();
-	snprintf(buf, BUFFER_LEN, "%" PRIu64 ".%" PRIu64 " %%", v / 10, v % 10);
+	buf = text_buffer();
+	snprintf(buf, TEXT_MAX, "%" PRIu64 ".%" PRIu64 " %%", v / 10, v % 10);
 	return buf;
 }
 
@@ -97,16 +114,15 @@ const char *text_age(struct jsonr_node *n, const char *key)
 
 	if (!jsonr_u64(n, key, 0, UINT64_MAX, &s))
 		return UNKNOWN;
-	buf = next_buffer();
+	buf = text_buffer();
 	if (s < 60)
-		snprintf(buf, BUFFER_LEN, "%" PRIu64 " s", s);
+		snprintf(buf, TEXT_MAX, "%" PRIu64 " s", s);
 	else if (s < 3600)
-		snprintf(buf, BUFFER_LEN, "%" PRIu64 " min %" PRIu64 " s", s / 60, s % 60);
+		snprintf(buf, TEXT_MAX, "%" PRIu64 " min %" PRIu64 " s", s / 60, s % 60);
 	else if (s < 86400)
-		snprintf(buf, BUFFER_LEN, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s % 3600 / 60);
+		snprintf(buf, TEXT_MAX, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s % 3600 / 60);
 	else
-		snprintf(buf, BUFFER_LEN, "%" PRIu64 " d %" PRIu64 " h", s / 86400,
-			 s % 86400 / 3600);
+		snprintf(buf, TEXT_MAX, "%" PRIu64 " d %" PRIu64 " h", s / 86400, s % 86400 / 3600);
 	return buf;
 }
 
@@ -125,8 +141,8 @@ const char *text_bytes(struct jsonr_node *n, const char *key)
 		scaled /= 1024;
 		u++;
 	}
-	buf = next_buffer();
-	snprintf(buf, BUFFER_LEN, u ? "%.1f %s" : "%.0f %s", scaled, unit[u]);
+	buf = text_buffer();
+	snprintf(buf, TEXT_MAX, u ? "%.1f %s" : "%.0f %s", scaled, unit[u]);
 	return buf;
 }
 
@@ -137,23 +153,23 @@ const char *text_node(struct jsonr_node *n, const char *id_key, const char *name
 
 	if (!jsonr_str(n, name_key, &name))
 		return id;
-	buf = next_buffer();
-	snprintf(buf, BUFFER_LEN, "%s (%s)", name, id);
+	buf = text_buffer();
+	snprintf(buf, TEXT_MAX, "%s (%s)", name, id);
 	return buf;
 }
 
 const char *text_list(struct jsonr_node *n, const char *key)
 {
 	struct jsonr_node *list = jsonr_array(n, key);
-	char *buf = next_buffer();
+	char *buf = text_buffer();
 	int at = 0;
 
 	buf[0] = '\0';
-	for (size_t i = 0; i < jsonr_len(list) && at < BUFFER_LEN; i++) {
+	for (size_t i = 0; i < jsonr_len(list) && at < TEXT_MAX; i++) {
 		const char *text = UNKNOWN;
 
 		jsonr_str_at(list, i, &text);
-		at += snprintf(buf + at, (size_t)(BUFFER_LEN - at), "%s%s", at ? ", " : "", text);
+		at += snprintf(buf + at, (size_t)(TEXT_MAX - at), "%s%s", at ? ", " : "", text);
 	}
 	return buf;
 }
@@ -161,16 +177,16 @@ const char *text_list(struct jsonr_node *n, const char *key)
 const char *text_hops(struct jsonr_node *n, const char *key, const char *from)
 {
 	struct jsonr_node *list = jsonr_array(n, key);
-	char *buf = next_buffer();
-	int at = from ? snprintf(buf, BUFFER_LEN, "%s", from) : 0;
+	char *buf = text_buffer();
+	int at = from ? snprintf(buf, TEXT_MAX, "%s", from) : 0;
 
 	if (jsonr_len(list) == 0)
 		return UNKNOWN;
-	for (size_t i = 0; i < jsonr_len(list) && at < BUFFER_LEN; i++) {
+	for (size_t i = 0; i < jsonr_len(list) && at < TEXT_MAX; i++) {
 		const char *hop = UNKNOWN;
 
 		jsonr_str_at(list, i, &hop);
-		at += snprintf(buf + at, (size_t)(BUFFER_LEN - at), "%s%s", at ? " > " : "", hop);
+		at += snprintf(buf + at, (size_t)(TEXT_MAX - at), "%s%s", at ? " > " : "", hop);
 	}
 	return buf;
 }

@@ -12,11 +12,17 @@
 
 #define UNKNOWN "-"
 
-const char *text_str(struct jsonr_node *n, const char *key); /* UNKNOWN if absent */
-const char *text_us(struct jsonr_node *n, const char *key);  /* "21.0 ms" */
-/* Returns "no answer" if the flag `unresponsive` is set: the latency is then an estimate that grows
- * with the silence. */
-const char *text_latency(struct jsonr_node *n, const char *key, const char *unresponsive);
+#define TEXT_MAX 256
+
+char *text_buffer(void);					  /* TEXT_MAX bytes */
+const char *text_str(struct jsonr_node *n, const char *key);	  /* UNKNOWN if absent */
+const char *text_optional(struct jsonr_node *n, const char *key); /* "" if absent */
+const char *text_yes_no(struct jsonr_node *n, const char *key);
+const char *text_us(struct jsonr_node *n, const char *key); /* "21.0 ms" */
+/* Returns "no answer" if the answer has the flag "unresponsive" or "direct_unresponsive": the
+ * latency is then an estimate that grows with the silence. */
+const char *text_path_latency(struct jsonr_node *n, const char *key);
+const char *text_direct_latency(struct jsonr_node *n, const char *key);
 const char *text_number(struct jsonr_node *n, const char *key);
 const char *text_permille(struct jsonr_node *n, const char *key); /* "1.5 %" */
 const char *text_age(struct jsonr_node *n, const char *key);	  /* "3 min 20 s" */
