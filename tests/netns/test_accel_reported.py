@@ -92,9 +92,9 @@ def kinds(node):
 
 
 def test_report(one):
-    """All values come through. A missing number is 0."""
+    """All values come through. A missing number is 0, and a node without an id is left out."""
     def answer(_):
-        return report([{'node': '10.0.0.9', 'reached': True, 'reset': 1}])
+        return report([{'node': '0.0.0.0'}, {'node': '10.0.0.9', 'reached': True, 'reset': 1}])
 
     with simulated(one, answer) as accel:
         wait_for(lambda: state(one) == 'running', HUNG_S, 'the report is there')

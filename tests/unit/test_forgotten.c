@@ -117,7 +117,7 @@ static void data_of_an_unknown_stream_is_refused(void **state)
 	conns_lab_close(&l);
 }
 
-/* leond may report its own node, which has the hosts of this LAN. */
+/* leond may report its own node, which has the hosts of this LAN, or a node that has left. */
 static void a_node_is_no_peer_of_itself(void **state)
 {
 	struct conns_lab l;
@@ -126,6 +126,8 @@ static void a_node_is_no_peer_of_itself(void **state)
 	conns_lab_open(&l);
 	conns_lab_learn(&l, SELF);
 	assert_null(peer_find(&l.e, SELF));
+	conns_lab_learn(&l, NODE_ID_NONE);
+	assert_null(peer_find(&l.e, NODE_ID_NONE));
 	assert_non_null(peer_find(&l.e, FAR_NODE));
 	conns_lab_close(&l);
 }

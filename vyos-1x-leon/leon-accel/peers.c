@@ -97,7 +97,7 @@ void peer_learn(struct engine *e, const struct accel_notify_frame *f, mono_t now
 	struct accel_peer *p = peer_find(e, f->node.id);
 	struct peer_entry *entry;
 
-	if (f->node.id == e->self)
+	if (f->node.id == e->self || f->node.id == NODE_ID_NONE)
 		return;
 	if (!p) {
 		entry = x_new(struct peer_entry);

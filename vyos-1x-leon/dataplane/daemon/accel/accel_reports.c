@@ -272,9 +272,12 @@ static bool take_report(struct leond *d, struct jsonr *doc)
 	if (!nodes || jsonr_error(doc))
 		return false;
 	for (size_t i = 0; i < jsonr_len(nodes); i++) {
-		if (!accel_node_read(jsonr_at(nodes, i), &n) || jsonr_error(doc))
+		bool named = accel_node_read(jsonr_at(nodes, i), &n);
+
+		if (jsonr_error(doc))
 			return false;
-		take_node(d, &n);
+		if (named)
+			take_node(d, &n);
 	}
 	take_totals(d, &t);
 	return true;

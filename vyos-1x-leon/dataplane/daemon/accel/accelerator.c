@@ -211,7 +211,8 @@ static void notify_nodes(struct leond *d)
 	for (uint16_t slot = 0; slot < s->n_slots; slot++) {
 		struct accel_notify_frame f = { .what = ACCEL_NOTIFY_NODE };
 
-		if (!s->node[slot].accelerated || d->accelerator->fd < 0)
+		/* The node of a slot may have left while its frames are still diverted. */
+		if (!s->node[slot].accelerated || !s->node[slot].id || d->accelerator->fd < 0)
 			continue;
 		f.node.id = s->node[slot].id;
 		f.node.rtt_us = rtt_of(d, slot);
