@@ -194,6 +194,27 @@ static void the_far_host_is_asked_too(void **state)
 	conns_lab_close(&l);
 }
 
+/* A probe in the name of a host that has moved away would claim its address for this node. */
+static void a_host_that_moved_away_is_not_claimed(void **state)
+{
+	struct conns_lab l;
+	node_id_t node;
+	struct conn *c;
+	int host;
+
+	(void)state;
+	conns_lab_open(&l);
+	c = intercept(&l, &host);
+	flow_reset(&c->flow, true, l.now);
+	after_s(&l, 1);
+	conns_moved(&l.e, 0, mac_from_u64(NEAR_MAC), OTHER_NODE, l.now);
+	conns_lab_sent(&l, &node);
+	after_s(&l, 20);
+	assert_int_equal(conns_lab_sent(&l, &node), 0);
+	close(host);
+	conns_lab_close(&l);
+}
+
 /* The process is killed before the host has answered, so the next one repeats the question. */
 static void a_reset_connection_stays_in_the_file(void **state)
 {
@@ -345,6 +366,7 @@ int main(void)
 		cmocka_unit_test(a_connection_of_a_killed_process_is_asked_for_at_both_hosts),
 		cmocka_unit_test(another_connection_of_the_same_addresses_lives),
 		cmocka_unit_test(the_far_host_is_asked_too),
+		cmocka_unit_test(a_host_that_moved_away_is_not_claimed),
 		cmocka_unit_test(a_reset_connection_stays_in_the_file),
 	};
 

@@ -104,7 +104,9 @@ void conn_quench(struct conn *c, const struct intercepted_one *one, mono_t now)
 	f->far_start = one->far_start;
 	flow_quench(f, now);
 	count_reset(c);
-	c->ask.near = c->ask.far = ASKS;
+	c->ask.near = ASKS;
+	/* A frame from here would claim the address of a host that has moved away. */
+	c->ask.far = moved_has(&c->e->moved, f->key.vlan, f->near.mac) ? 0 : ASKS;
 }
 
 void conn_end_by_reset(struct conn *c, int fd)
@@ -117,7 +119,8 @@ void conn_end_by_reset(struct conn *c, int fd)
 		conn_request_host(c, ACCEL_NODE);
 	/* The segments may be lost, and a host that only waits would not notice. Hosts that also
 	 * exchange frames directly may be past the number, and answer with the present number. */
-	c->ask.near = c->ask.far = ASKS;
+	c->ask.near = ASKS;
+	c->ask.far = place_near_is_migrated(c) ? 0 : ASKS;
 	if (fd >= 0)
 		proxy_sock_reset(fd);
 }

@@ -462,6 +462,15 @@ void conns_release_all(struct engine *e, mono_t now)
 	}
 }
 
+/* A probe has the address of the other host, and would claim it for this node or this LAN. */
+static void stop_probes(struct conn *c, struct mac mac, bool is_here)
+{
+	const struct flow *f = &c->flow;
+
+	if (mac_to_u64(is_here ? f->far.mac : f->near.mac) == mac_to_u64(mac))
+		c->ask = (struct conn_probe_reset){ 0 };
+}
+
 void conns_moved(struct engine *e, uint16_t vlan, struct mac mac, node_id_t node, mono_t now)
 {
 	struct conn_entry *entry, *next;
@@ -470,6 +479,8 @@ void conns_moved(struct engine *e, uint16_t vlan, struct mac mac, node_id_t node
 	HASH_ITER(hh, e->conns, entry, next)
 		if (entry->conn.flow.key.vlan == vlan && is_intercepted(&entry->conn))
 			migrated_update(&entry->conn, mac, node, now);
+		else if (entry->conn.flow.key.vlan == vlan)
+			stop_probes(&entry->conn, mac, node == e->self);
 }
 
 void conns_reset_all(struct engine *e, mono_t now)
