@@ -23,6 +23,7 @@ enable)
     touch /etc/systemd-enabled-$name
     setsid leond --config /etc/leon/$name.json >>/run/leond.log 2>&1 </dev/null &
     for i in $(seq 600); do leonctl -i $name show identity >/dev/null 2>&1 && exit 0; sleep .05; done
+    tail -n 20 /run/leond.log >&2
     exit 1 ;;
 disable)
     rm -f /etc/systemd-enabled-$name
@@ -96,7 +97,10 @@ class Machine:
     def reboot(self):
         """Kills all processes and starts the enabled units, as a reset of the machine does. Files
         of /run are gone."""
-        self.run('pkill -KILL -x leond; while pgrep -r D,R,S -x leond; do sleep .05; done; rm -rf /run/leon/*', check=False)
+        # A process is a zombie before its last thread has ended and closed the device.
+        self.run('pids=$(pgrep -x leond); pkill -KILL -x leond; for pid in $pids; do '
+                 'while grep -hs ^State: /proc/$pid/task/*/status | grep -qv "[XZ] ("; do sleep .05; done; '
+                 'done; rm -rf /run/leon/*', check=False)
         for name in self.text('ls /etc').split():
             if name.startswith('systemd-enabled-'):
                 self.run(f'systemctl enable --now leond@{name.removeprefix("systemd-enabled-")}')
