@@ -31,6 +31,8 @@ SUITE = 'bookworm'
 TOOLS = ('build-essential', 'debhelper', 'dpkg-dev', 'fakeroot', 'meson', 'python3', 'scdoc', 'systemd')
 AGAINST = ('libjson-c-dev', 'libmnl-dev', 'libssl-dev', 'libsystemd-dev', 'libzstd-dev', 'pkg-config',
            'uthash-dev')
+# Build-Depends of one architecture only.
+AGAINST_ONE = {'amd64': ('libipsec-mb-dev',)}
 
 
 def parse():
@@ -42,7 +44,8 @@ def parse():
 
 
 def packages(arch):
-    return (*TOOLS, f'crossbuild-essential-{arch}', *(f'{name}:{arch}' for name in AGAINST))
+    against = (*AGAINST, *AGAINST_ONE.get(arch, ()))
+    return (*TOOLS, f'crossbuild-essential-{arch}', *(f'{name}:{arch}' for name in against))
 
 
 def copy_sources(work):

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Cost of single parts on one core: lookups, headers, path computation by number of nodes, memory
- * by number of MAC addresses and of segments. Each figure is the best CPU time of several runs,
- * because other load of the machine affects all other times. Prints a table, or JSON with --json.
+ * Cost of single parts on one core: lookups, headers, encryption by both libraries, path
+ * computation by number of nodes, memory by number of MAC addresses and of segments. Each figure is
+ * the best CPU time of several runs, because other load of the machine affects all other times.
+ * Prints a table, or JSON with --json.
  *
  *   bench_micro [--json]
  */
@@ -16,6 +17,7 @@
 #include "../unit/fwd_fixture.h"
 #include "base/defs.h"
 #include "base/mem.h"
+#include "crypto/aead.h"
 #include "daemon/guard/loop_guard.h"
 #include "state/latency/latdb.h"
 #include "state/latency/path.h"
@@ -360,6 +362,86 @@ static void measure_paths(uint16_t n, bool on_plane)
 	free(c.out);
 }
 
+/* --- encryption --- */
+
+#define NET_HDR_LEN 24 /* associated data */
+#define HEAD_LEN    66 /* Ethernet, IPv4 and TCP with timestamps, of a segment of a super-frame */
+#define SEALED_MAX  8900
+
+struct seal_case {
+	struct aead *aead;
+	size_t len, head_len;
+	uint8_t nonce[AEAD_NONCE_LEN], header[NET_HDR_LEN];
+	uint8_t text[SEALED_MAX], sealed[SEALED_MAX + AEAD_TAG_LEN];
+};
+
+/* Seals as the packet path does: a head in place, if any, and a body from another buffer. */
+static uint64_t seal_packet(void *arg, unsigned i)
+{
+	struct seal_case *c = arg;
+	const struct aead_piece in[] = { { c->sealed, c->head_len },
+					 { c->text + c->head_len, c->len - c->head_len } };
+
+	memcpy(c->nonce, &i, sizeof(i));
+	if (aead_seal_pieces(c->aead, c->nonce, c->header, sizeof(c->header), in, 2, c->sealed))
+		abort();
+	return c->sealed[0];
+}
+
+/* Opens one packet to another buffer, so that it can be opened again. */
+static uint64_t open_packet(void *arg, unsigned i)
+{
+	struct seal_case *c = arg;
+
+	(void)i;
+	if (aead_open(c->aead, c->nonce, c->header, sizeof(c->header), c->sealed,
+		      c->len + AEAD_TAG_LEN, c->text))
+		abort();
+	return c->text[0];
+}
+
+static void report_packet(struct seal_case *c, const char *action,
+			  uint64_t (*call)(void *arg, unsigned i))
+{
+	char what[80];
+
+	snprintf(what, sizeof(what), "%s, %s of %zu bytes %s", aead_library(),
+		 c->head_len ? "segment" : "packet", c->len, action);
+	report(what, best_ns(call, c, 10000), "ns");
+}
+
+static void measure_library(void)
+{
+	static const size_t lengths[] = { 64, 256, 1400, SEALED_MAX };
+	static const uint8_t key[AEAD_KEY_LEN] = { 1 };
+	static struct seal_case c;
+
+	c.aead = aead_new(key);
+	for (size_t i = 0; i < array_size(lengths); i++) {
+		c.len = lengths[i];
+		c.head_len = 0;
+		report_packet(&c, "sealed", seal_packet);
+		report_packet(&c, "opened", open_packet);
+	}
+	c.len = 1400;
+	c.head_len = HEAD_LEN;
+	report_packet(&c, "sealed", seal_packet);
+	aead_free(c.aead);
+}
+
+static void measure_encryption(void)
+{
+	char why_not[200];
+
+	measure_library();
+	if (!aead_may_use_ipsec_mb(why_not, sizeof(why_not))) {
+		fprintf(stderr, "ipsec-mb cannot be used: %s\n", why_not);
+		return;
+	}
+	aead_use_ipsec_mb(true);
+	measure_library();
+}
+
 /* --- segments --- */
 
 #define SEGMENTS      1000
@@ -449,6 +531,7 @@ int main(int argc, char **argv)
 	measure_fdb(10000);
 	measure_fdb(100000);
 	measure_headers();
+	measure_encryption();
 	measure_workers();
 	measure_segments();
 	for (size_t i = 0; i < array_size(nodes); i++)

@@ -41,6 +41,7 @@ OWNERS = {
     'json-c/': 'base/jsonr.c',
     'libmnl/': 'io/netlink_mnl.h',
     'openssl/': 'crypto/',
+    'intel-ipsec-mb.h': 'crypto/gcm_mb.c',
     'zstd.h': 'leon-accel/pack.c',
 }
 

@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs a program with the restrictions of a unit of packaging/systemd, without a service manager:
-user, capabilities, no new privileges, real-time priority and the filter of system calls.
+"""Runs a program with the restrictions of a unit of packaging/systemd, without a service manager.
+
+The restrictions are user, capabilities, no new privileges, real-time priority, no writable code and
+the filter of system calls.
 
 Usage: confine.py UNIT PROGRAM [ARGUMENT...]. Root only. The user is root or, instead of the user
 of the package, "nobody". The sets of system calls come from the installed systemd.
@@ -78,6 +80,13 @@ def filter_calls(unit):
     filter_.load()
 
 
+def deny_writable_code(unit):
+    """MemoryDenyWriteExecute= of the unit, on kernels with PR_SET_MDWE (6.3 and later)."""
+    import ctypes
+    if settings(unit).get('MemoryDenyWriteExecute') == ['yes']:
+        ctypes.CDLL(None).prctl(65, 1, 0, 0, 0)
+
+
 def capabilities(unit, key):
     words = settings(unit).get(key, [''])[-1].split()
     return ','.join(['-all', *('+' + w.removeprefix('CAP_').lower() for w in words)])
@@ -120,6 +129,7 @@ def setpriv(unit):
 def main():
     unit, program, *arguments = sys.argv[1:]
     if os.environ.get('CONFINED'):
+        deny_writable_code(unit)
         filter_calls(unit)
         os.execv(program, [program, *arguments])
     os.environ['CONFINED'] = '1'

@@ -85,6 +85,7 @@ def test_everything_works_confined(net):
     net.joined()
     net.settle_hosts('n0', 'n1')
     assert 'Operation not permitted' not in node.log()
+    assert node.statistics()['cipher_library'] == net.node['n1'].statistics()['cipher_library']
     os.kill(node.process.pid, signal.SIGHUP)
     wait_for(lambda: 'configuration unchanged' in node.log(), 10)
 

@@ -140,6 +140,7 @@ int render_statistics(struct jsonr_node *root, FILE *out)
 		value_bool(root, "authenticated") ? "pre-shared secret" : "NO pre-shared secret");
 	fprintf(out, "workers         %s, %s scheduling\n", text_number(root, "workers"),
 		text_str(root, "scheduling"));
+	fprintf(out, "encryption      AES-256-GCM by %s\n", text_str(root, "cipher_library"));
 	print_offloads(out, jsonr_object(root, "offloads"));
 	print_guard(out, jsonr_object(root, "loop_guard"));
 	fprintf(out, "memory          %s resident, %s in reassembly\n",

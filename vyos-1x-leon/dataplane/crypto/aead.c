@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * AES-256-GCM, ChaCha20-Poly1305, HMAC and HKDF with SHA-256, scrypt, PBKDF2, X25519 and Ed25519
- * over libcrypto, and random bytes from the kernel. The only file that includes OpenSSL.
- * crypto/keys.c calls it on the control thread, crypto/seal.c also on the workers. An aead belongs
- * to the thread that uses it. Never logs; a failure of libcrypto itself is a bug.
+ * over libcrypto, and random bytes from the kernel. The only file that includes OpenSSL. ipsec-mb
+ * computes AES-256-GCM instead if the control thread selected it (gcm_mb.h). crypto/keys.c calls
+ * this file on the control thread, crypto/seal.c also on the workers. An aead belongs to the thread
+ * that uses it. Never logs; a failure of libcrypto itself is a bug.
  */
 #include "crypto/aead.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -23,6 +25,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "crypto/gcm_mb.h"
 
 #define HASH_LEN     32
 #define KDF_INFO_MAX 128
@@ -37,8 +40,12 @@
 
 /* One context per direction with an expanded key; a message sets the nonce only. */
 struct aead {
-	EVP_CIPHER_CTX *seal, *open;
+	EVP_CIPHER_CTX *seal, *open; /* NULL if mb is set */
+	struct gcm_mb *mb;
 };
+
+/* The library of new contexts for AES-256-GCM. Control thread. */
+static bool use_ipsec_mb;
 
 static EVP_CIPHER_CTX *context_new(enum aead_cipher cipher, const uint8_t *key, int encrypt)
 {
@@ -56,6 +63,10 @@ struct aead *aead_new_pair(enum aead_cipher cipher, const uint8_t seal_key[AEAD_
 {
 	struct aead *a = x_new(struct aead);
 
+	if (use_ipsec_mb && cipher == AEAD_AES_256_GCM) {
+		a->mb = gcm_mb_new(seal_key, open_key);
+		return a;
+	}
 	a->seal = context_new(cipher, seal_key, 1);
 	a->open = context_new(cipher, open_key, 0);
 	return a;
@@ -84,7 +95,17 @@ void aead_free(struct aead *a)
 	/* libcrypto cleanses the expanded key. */
 	EVP_CIPHER_CTX_free(a->seal);
 	EVP_CIPHER_CTX_free(a->open);
+	gcm_mb_free(a->mb);
 	free(a);
+}
+
+/* Refuses lengths that are too large for the libraries. */
+static bool is_too_long(size_t aad_len, const struct aead_piece *in, unsigned n_in)
+{
+	for (unsigned i = 0; i < n_in; i++)
+		if (in[i].len > AEAD_INPUT_MAX)
+			return true;
+	return aad_len > AEAD_INPUT_MAX;
 }
 
 /* Passes nonce and associated data to either context; returns false if libcrypto fails. */
@@ -92,7 +113,7 @@ static bool begin(EVP_CIPHER_CTX *ctx, const uint8_t *nonce, const void *aad, si
 {
 	int n;
 
-	if (aad_len > AEAD_INPUT_MAX || !EVP_CipherInit_ex(ctx, NULL, NULL, NULL, nonce, -1))
+	if (!EVP_CipherInit_ex(ctx, NULL, NULL, NULL, nonce, -1))
 		return false;
 	return !aad_len || EVP_CipherUpdate(ctx, NULL, &n, aad, (int)aad_len);
 }
@@ -102,8 +123,6 @@ static bool run(EVP_CIPHER_CTX *ctx, const void *in, size_t in_len, void *out)
 {
 	int n;
 
-	if (in_len > AEAD_INPUT_MAX)
-		return false;
 	return !in_len || EVP_CipherUpdate(ctx, out, &n, in, (int)in_len);
 }
 
@@ -116,8 +135,9 @@ static OSSL_PARAM *tag_params(OSSL_PARAM params[2], uint8_t *tag)
 	return params;
 }
 
-int aead_seal_pieces(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const void *aad,
-		     size_t aad_len, const struct aead_piece *in, unsigned n_in, void *out)
+/* Seals by libcrypto. */
+static int seal_evp(struct aead *a, const uint8_t *nonce, const void *aad, size_t aad_len,
+		    const struct aead_piece *in, unsigned n_in, void *out)
 {
 	uint8_t *tag = out;
 	OSSL_PARAM params[2];
@@ -134,24 +154,105 @@ int aead_seal_pieces(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const 
 	return 0;
 }
 
+int aead_seal_pieces(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const void *aad,
+		     size_t aad_len, const struct aead_piece *in, unsigned n_in, void *out)
+{
+	if (is_too_long(aad_len, in, n_in))
+		return -EIO;
+	if (!a->mb)
+		return seal_evp(a, nonce, aad, aad_len, in, n_in, out);
+	gcm_mb_seal(a->mb, nonce, aad, aad_len, in, n_in, out);
+	return 0;
+}
+
+static bool open_evp(struct aead *a, const uint8_t *nonce, const void *aad, size_t aad_len,
+		     const void *in, size_t in_len, void *out, uint8_t *tag)
+{
+	uint8_t none[AEAD_TAG_LEN];
+	OSSL_PARAM params[2];
+	int n;
+
+	return begin(a->open, nonce, aad, aad_len) && run(a->open, in, in_len, out) &&
+	       EVP_CIPHER_CTX_set_params(a->open, tag_params(params, tag)) &&
+	       EVP_CipherFinal_ex(a->open, none, &n);
+}
+
+static bool open_mb(struct gcm_mb *mb, const uint8_t *nonce, const void *aad, size_t aad_len,
+		    const void *in, size_t in_len, void *out, const uint8_t *tag)
+{
+	uint8_t computed[AEAD_TAG_LEN];
+
+	/* Differs from the tag if the library refused its arguments and wrote nothing. */
+	for (unsigned i = 0; i < AEAD_TAG_LEN; i++)
+		computed[i] = (uint8_t)~tag[i];
+	gcm_mb_open(mb, nonce, aad, aad_len, in, in_len, out, computed);
+	return CRYPTO_memcmp(computed, tag, AEAD_TAG_LEN) == 0;
+}
+
 int aead_open(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const void *aad, size_t aad_len,
 	      const void *in, size_t in_len, void *out)
 {
-	uint8_t tag[AEAD_TAG_LEN], none[AEAD_TAG_LEN];
-	OSSL_PARAM params[2];
-	int n;
+	const struct aead_piece text = { in, in_len };
+	uint8_t tag[AEAD_TAG_LEN];
 
 	if (in_len < AEAD_TAG_LEN)
 		return -EBADMSG;
 	in_len -= AEAD_TAG_LEN;
 	memcpy(tag, (const uint8_t *)in + in_len, AEAD_TAG_LEN);
-	if (begin(a->open, nonce, aad, aad_len) && run(a->open, in, in_len, out) &&
-	    EVP_CIPHER_CTX_set_params(a->open, tag_params(params, tag)) &&
-	    EVP_CipherFinal_ex(a->open, none, &n))
+	if (!is_too_long(aad_len, &text, 1) &&
+	    (a->mb ? open_mb(a->mb, nonce, aad, aad_len, in, in_len, out, tag)
+		   : open_evp(a, nonce, aad, aad_len, in, in_len, out, tag)))
 		return 0;
 	/* Decrypted text that is not authentic must not reach the caller. */
 	memset(out, 0, in_len);
 	return -EBADMSG;
+}
+
+/* --- the library of AES-256-GCM --- */
+
+/* Returns true if ipsec-mb opens a message of libcrypto. A library with another layout fails here
+ * and not on packets. */
+static bool ipsec_mb_agrees(void)
+{
+	static const uint8_t key[AEAD_KEY_LEN] = { 1, 2, 3 }, nonce[AEAD_NONCE_LEN] = { 4 };
+	uint8_t text[300] = { 5 }, sealed[sizeof(text) + AEAD_TAG_LEN];
+	struct aead *a = aead_new(key);
+	struct gcm_mb *mb = gcm_mb_new(key, key);
+	bool ok = aead_seal(a, nonce, key, sizeof(key), text, sizeof(text), sealed) == 0 &&
+		  open_mb(mb, nonce, key, sizeof(key), sealed, sizeof(text), sealed,
+			  sealed + sizeof(text)) &&
+		  memcmp(sealed, text, sizeof(text)) == 0;
+
+	gcm_mb_free(mb);
+	aead_free(a);
+	return ok;
+}
+
+bool aead_may_use_ipsec_mb(char *why_not, size_t len)
+{
+	if (use_ipsec_mb)
+		return true;
+	if (EVP_default_properties_is_fips_enabled(NULL))
+		snprintf(why_not, len, "OpenSSL of this host permits approved algorithms only");
+	else if (!aead_aes_is_fast())
+		snprintf(why_not, len, "the processor has no AES instructions");
+	else if (!gcm_mb_load(why_not, len))
+		return false;
+	else if (!ipsec_mb_agrees())
+		snprintf(why_not, len, "results differ from those of libcrypto");
+	else
+		return true;
+	return false;
+}
+
+void aead_use_ipsec_mb(bool use)
+{
+	use_ipsec_mb = use;
+}
+
+const char *aead_library(void)
+{
+	return use_ipsec_mb ? "ipsec-mb" : "libcrypto";
 }
 
 static void hmac(const void *key, size_t key_len, const void *data, size_t len,

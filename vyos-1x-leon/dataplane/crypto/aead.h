@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * AES-256-GCM, ChaCha20-Poly1305, HKDF/HMAC-SHA-256, scrypt, PBKDF2, X25519, Ed25519 and random
- * bytes over libcrypto; the only user of OpenSSL. Contexts are not shared between threads.
+ * bytes over libcrypto, AES-256-GCM also over intel-ipsec-mb. Contexts are not shared between
+ * threads.
  */
 #pragma once
 
@@ -18,6 +19,16 @@
 struct aead;
 
 enum aead_cipher { AEAD_AES_256_GCM, AEAD_CHACHA20_POLY1305 };
+
+/* Libraries for AES-256-GCM. Values of the key `system cipher-library`. */
+enum cipher_library { CIPHER_LIBRARY_AUTOMATIC, CIPHER_LIBRARY_LIBCRYPTO, CIPHER_LIBRARY_IPSEC_MB };
+/* Loads ipsec-mb, and returns true if it may be used. Otherwise writes the reason: a build without
+ * it, FIPS, the processor, the library. Control thread. */
+bool aead_may_use_ipsec_mb(char *why_not, size_t len);
+/* Selects the library of new contexts. true needs a positive answer of aead_may_use_ipsec_mb().
+ * Without this call libcrypto is used. Control thread. */
+void aead_use_ipsec_mb(bool use);
+const char *aead_library(void); /* "libcrypto" or "ipsec-mb" */
 
 /* AES-256-GCM with one key for both directions. */
 struct aead *aead_new(const uint8_t key[AEAD_KEY_LEN]);

@@ -107,6 +107,7 @@ struct leond {
 	struct nl *nl;
 	struct nl_monitor *monitor;
 	bool tap_is_open, udp_is_open, workers_run, realtime;
+	const char *cipher_library; /* as in the log; NULL before the first choice */
 	struct tap tap;
 	struct udp udp;
 	struct device device;

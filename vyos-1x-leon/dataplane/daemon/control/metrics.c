@@ -162,6 +162,7 @@ static void put_daemon(struct out *o)
 	put_label(o, "version", leon_version);
 	put_label(o, "node_id", node_id_format(d->self, id, sizeof(id)));
 	put_label(o, "name", d->conf->node_name);
+	put_label(o, "cipher_library", aead_library());
 	put_u64(o, 1);
 	put_head(o, "uptime_seconds", "gauge", "Time since the start of the daemon.");
 	put_sample(o, "uptime_seconds");

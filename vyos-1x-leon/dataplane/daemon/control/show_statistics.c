@@ -209,6 +209,7 @@ enum command_result show_statistics(struct command *c)
 	answer_mac(c->w, "mac", d->device.mac);
 	jsonw_u64(c->w, "workers", d->tap.n_queues);
 	jsonw_str(c->w, "scheduling", d->realtime ? "realtime" : "normal");
+	jsonw_str(c->w, "cipher_library", aead_library());
 	jsonw_u64(c->w, "interface_mtu", d->device.rule.mtu);
 	jsonw_str(c->w, "interface_mtu_source", mtu_source_name(d->device.rule.source));
 	write_interface(c);

@@ -2,7 +2,7 @@
 /*
  * Reads the configuration file and passes its text to conf_parse(). The text may contain the
  * pre-shared secret, so the buffer is wiped. Refuses a configuration whose algorithms libcrypto
- * does not permit. Control thread and --check.
+ * does not permit, or whose cipher library cannot be used. Control thread and --check.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,12 +42,20 @@ bool conf_base_refused(char *err, size_t err_len)
 /* Configurations of OpenSSL such as fips=yes refuse algorithms. */
 static bool is_refused(const struct conf *c, char *err, size_t err_len)
 {
+	char why_not[256];
+
 	if (conf_base_refused(err, err_len))
 		return true;
 	if (c->cipher == SEAL_CHOICE_CHACHA20_POLY1305 &&
 	    say_refused("encryption.cipher: ", PRIMITIVE_CHACHA20_POLY1305,
 			"; set auto or aes256gcm", err, err_len))
 		return true;
+	if (c->cipher_library == CIPHER_LIBRARY_IPSEC_MB &&
+	    !aead_may_use_ipsec_mb(why_not, sizeof(why_not))) {
+		snprintf(err, err_len,
+			 "system.cipher-library: ipsec-mb cannot be used: %s; set auto", why_not);
+		return true;
+	}
 	if (!c->secret)
 		return false;
 	return c->derivation == STRETCH_PBKDF2

@@ -7,6 +7,7 @@
 #include "base/defs.h"
 #include "daemon/accel/accel_queues.h"
 #include "daemon/accel/accelerator.h"
+#include "daemon/device/cipher_library.h"
 #include "daemon/device/device.h"
 #include "daemon/device/offload.h"
 #include "daemon/device/scheduling.h"
@@ -81,6 +82,7 @@ static const struct module modules[] = {
 	{ .changes = CONF_DEVICE | CONF_PATHS,
 	  .apply = device_apply_conf,
 	  .second = device_run_mtu },
+	{ .changes = CONF_KEYS, .apply = cipher_library_apply_conf },
 	{ .changes = CONF_SCHEDULING, .apply = scheduling_apply_conf },
 	{ .second = reach_run },
 	{ .second = offload_look },

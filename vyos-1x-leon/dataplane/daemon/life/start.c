@@ -19,6 +19,7 @@
 #include "daemon/control/cmds.h"
 #include "daemon/control/counters.h"
 #include "daemon/control/probes.h"
+#include "daemon/device/cipher_library.h"
 #include "daemon/device/device.h"
 #include "daemon/device/offload.h"
 #include "daemon/device/scheduling.h"
@@ -308,6 +309,7 @@ int leond_start(struct leond *d, const char *config_path, struct conf *conf)
 	d->conf = conf;
 	log_set_level(conf->log_level);
 	advice_of(conf, log_advice, NULL);
+	cipher_library_apply_conf(d);
 	d->loop = loop_sd_new();
 	if (!d->loop) {
 		log_error("daemon", "event loop cannot be made: %s", strerror(errno));

@@ -253,7 +253,8 @@ static void cancel_handshakes(struct overlay *o)
 void rekey_configure(struct overlay *o, const struct conf *old)
 {
 	bool other_data = o->conf->cipher != old->cipher ||
-			  o->conf->encryption_disable != old->encryption_disable;
+			  o->conf->encryption_disable != old->encryption_disable ||
+			  o->conf->cipher_library != old->cipher_library;
 	uint32_t had[SECRETS_MAX], has[SECRETS_MAX];
 	struct keyring *k = rekey_keyring(o);
 	mono_t now = overlay_now(o), end = mono_add_ms(now, SESSION_REVOKED_MS);

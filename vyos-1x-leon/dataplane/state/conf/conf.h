@@ -164,7 +164,7 @@ enum conf_change {
 	CONF_MEMBERS = 1 << 8, /* member */
 	CONF_ROUTES = 1 << 9,  /* overlay-address, export, import: kernel routes */
 	/* Secrets (if both configurations have one); trusted-identity; rekey-time, cipher,
-	 * disable. */
+	 * disable; cipher-library. */
 	CONF_KEYS = 1 << 10,
 	CONF_DATAGRAMS = 1 << 11,    /* parameters, dscp, ecn, fwmark */
 	CONF_POLICY = 1 << 12,	     /* policy */
