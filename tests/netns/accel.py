@@ -71,7 +71,7 @@ class Accelerator:
         with open(self.log_file, 'a', encoding='utf-8') as log:
             self.process = self.namespace.start(
                 *ITS_UNIT, self.program, '--socket', self.node.socket.replace('.sock', '.accel'), '--control', self.control,
-                '--taken', self.control.replace('.accel.sock', '.taken'),
+                '--intercepted', self.control.replace('.accel.sock', '.intercepted'),
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**os.environ, **SANITIZERS})
         return self
 

@@ -22,7 +22,7 @@ static int make_directory(void **state)
 	(void)state;
 	if (!mkdtemp(directory))
 		return -1;
-	snprintf(path, sizeof(path), "%s/leon0.taken", directory);
+	snprintf(path, sizeof(path), "%s/leon0.intercepted", directory);
 	return 0;
 }
 
@@ -165,7 +165,7 @@ static void a_path_that_is_no_file_is_refused(void **state)
 	struct intercepted_file *t;
 
 	(void)state;
-	assert_int_equal(intercepted_open(&t, "/nonexistent/leon0.taken"), -ENOENT);
+	assert_int_equal(intercepted_open(&t, "/nonexistent/leon0.intercepted"), -ENOENT);
 	assert_int_equal(intercepted_open(&t, directory), -EISDIR);
 	unlink(path);
 	assert_int_equal(symlink("/dev/null", path), 0);

@@ -169,7 +169,7 @@ static int run(struct accel *a, struct nl *nl)
 	int rc = intercepted_open(&intercepted, a->intercepted_path);
 
 	if (rc < 0) {
-		log_error("accel", "the file of taken connections cannot be used: %s path=%s",
+		log_error("accel", "the file of intercepted connections cannot be used: %s path=%s",
 			  strerror(-rc), a->intercepted_path ? a->intercepted_path : "none");
 		return rc;
 	}
@@ -199,7 +199,7 @@ static int run(struct accel *a, struct nl *nl)
 
 static void usage(FILE *f)
 {
-	fputs("usage: leon-accel --socket PATH --control PATH [--taken FILE]\n"
+	fputs("usage: leon-accel --socket PATH --control PATH [--intercepted FILE]\n"
 	      "Intercepts TCP connections for the leond that listens at the first PATH, which requests\n"
 	      "reports at the second. It must run in a network namespace of its own, with CAP_NET_ADMIN\n"
 	      "there. FILE lists the intercepted connections. The next process resets the connections\n"
@@ -212,7 +212,7 @@ static int parse_options(int argc, char **argv, struct accel *a)
 {
 	static const struct option options[] = { { "socket", required_argument, NULL, 's' },
 						 { "control", required_argument, NULL, 'c' },
-						 { "taken", required_argument, NULL, 't' },
+						 { "intercepted", required_argument, NULL, 't' },
 						 { "version", no_argument, NULL, OPT_VERSION },
 						 { "help", no_argument, NULL, 'h' },
 						 { NULL, 0, NULL, 0 } };
