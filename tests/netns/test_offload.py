@@ -152,6 +152,7 @@ def test_offloads_are_those_of_the_kernel(lab):
     for node in net.node.values():
         granted = node.statistics()['offloads']
         assert granted['tso'] and granted['udp_gso'] and granted['udp_gro']
+        assert granted['checksum']
         assert granted['uso'] == has_uso
         assert node.log().count('no UDP segmentation offload for TAP') == (not has_uso)
         # leond counts every refusal of a route and logs a single line.
@@ -159,19 +160,62 @@ def test_offloads_are_those_of_the_kernel(lab):
                  (n.counter('gso_refused') > 0), 30, 'said once')
 
 
-@pytest.mark.parametrize('without', ['', 'uso', 'tso', 'udp-gso', 'udp-gro',
-                                     'tso,uso,udp-gso,udp-gro'])
-def test_bytes_arrive_with_and_without_each_offload(lab, monkeypatch, without):
-    monkeypatch.setenv('LEON_WITHOUT', without)
-    net = ready(lab)
-    granted = net.node['n0'].statistics()['offloads']
-    for word in filter(None, without.split(',')):
-        assert granted[word.replace('-', '_')] is False
-    if not without:
-        assert granted['tso'] and granted['udp_gso'] and granted['udp_gro']
+DISABLED = {
+    'udp-segmentation': {'udp_gso'},
+    'udp-gro': {'udp_gro'},
+    'tap-segmentation': {'tso', 'uso'},
+    'tap-checksum': {'tso', 'uso', 'checksum'},
+}
+
+
+def check_offloads(node, offload):
+    """The answer, the text and the metrics report the offloads that this configuration leaves."""
+    shown = node.statistics()['offloads']
+    off = {'uso'} if offload.get('tap-segmentation') == 'tcp-only' else set()
+    for key, value in offload.items():
+        off |= DISABLED[key] if value == 'disable' else set()
+    if not kernel_has_uso():
+        assert shown['unused'].pop('uso') == 'kernel'
+        off.discard('uso')
+    for name, reason in shown['unused'].items():
+        assert reason == ('configuration' if name in off else None)
+        assert shown[name] is (name not in off)
+    text, metrics = (node.leonctl(*words, json_output=False)
+                     for words in (('show', 'statistics'), ('metrics',)))
+    for name in off:
+        assert f' {name} off (configuration)' in text
+        assert f'leon_offload_used{{interface="leon0",offload="{name}"}} 0\n' in metrics
+
+
+@pytest.mark.parametrize('offload', [
+    {}, {'tap-segmentation': 'tcp-only'}, *({key: 'disable'} for key in DISABLED),
+    dict.fromkeys(DISABLED, 'disable')], ids=str)
+def test_bytes_arrive_with_and_without_each_offload(lab, offload):
+    net = lab(line_up(2, config={**PATIENT, 'system': {'offload': offload}})).joined()
+    net.settle_hosts('n0', 'n1')
+    n0, n1 = net.node.values()
+    check_offloads(n0, offload)
     everything(net)
-    supers = net.node['n0'].counter('tap_rx_super')
-    assert supers == 0 if 'tso' in without else supers > 0
+    supers = [n0.counter('tap_rx_super'), n1.counter('tap_tx_super')]
+    if {'tap-segmentation', 'tap-checksum'} & {k for k, v in offload.items() if v == 'disable'}:
+        assert supers == [0, 0]
+    else:
+        assert supers[0] > 0
+
+
+def test_offloads_are_switched_live(lab):
+    net = ready(lab)
+    n0, n1 = net.node.values()
+    for offload in (dict.fromkeys(DISABLED, 'disable'), {}, {'tap-segmentation': 'tcp-only'}, {}):
+        for node in (n0, n1):
+            answer = node.reload(system={**node.config['system'], 'offload': offload})
+            assert answer['changes'] == ['device'] and not answer['restart_keys']
+        check_offloads(n0, offload)
+        before = n0.counter('tap_rx_super')
+        stream(net, 'n0', 'n1', 4, size=BULK // 5)
+        stream(net, 'n1', 'n0', 6, size=BULK // 5)
+        datagrams(net, 'n0', 'n1', 4)
+        assert (n0.counter('tap_rx_super') == before) is ('tap-checksum' in offload)
 
 
 def test_bytes_arrive_over_a_network_that_loses_doubles_and_reorders(lab):

@@ -210,8 +210,8 @@ static inline bool lab_open_node(struct lab *lab, struct lab_node *n)
 	    !run("ip addr add 10.0.0.%u/24 dev leon0", n->index + 1) ||
 	    tap_set_up(&n->tap, n->nl, true) < 0)
 		return false;
-	setup.tap_offload = lab->offload && n->tap.offload;
-	setup.tap_uso = lab->offload && n->tap.uso;
+	setup.tap_offload = lab->offload && n->tap.granted.tso;
+	setup.tap_uso = lab->offload && n->tap.granted.uso;
 	setup.udp_gso = lab->offload && n->udp.gso;
 	setup.udp_gro = lab->offload && n->udp.gro;
 	for (unsigned i = 0; i < lab->n_workers; i++)

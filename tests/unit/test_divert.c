@@ -49,7 +49,7 @@ static int setup(void **state)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) < 0 ||
 	    !fx_open_with(&fx, true, pair[1]))
 		return -1;
-	fx.w->handover.batch.tcp = true;
+	fx.w->tap_tso = true;
 	fx_publish(&fx, with_accelerators);
 	fdb_learn(fx.fdb, 0, fx_mac(1), 1, 1);
 	fdb_learn(fx.fdb, 100, fx_mac(1), 1, 1);

@@ -609,6 +609,11 @@ static void bundle_is_delivered(void **state)
 	expect_local(60, 0x44);
 }
 
+static void disable_tap_checksum(struct snap *s)
+{
+	s->no_offload.tap_checksum = true;
+}
+
 /* Each frame has a partial or a complete checksum. Only an impossible frame is dropped. */
 static void bundle_with_checksums(void **state)
 {
@@ -639,6 +644,12 @@ static void bundle_with_checksums(void **state)
 	assert_int_equal(h.csum_start, 34);
 	assert_int_equal(h.csum_offset, 6);
 	assert_int_equal(read_all(fx.tap, got, sizeof(got)), -1);
+	/* Without the offload, the checksum is completed. All bytes but the length, 28, are 0. */
+	fx_publish(&fx, disable_tap_checksum);
+	fx_receive(&fx, &fx.ep[1], buf, n, 0);
+	assert_int_equal(read_all(fx.tap, got, sizeof(got)), TAP_VNET_LEN + 62);
+	assert_int_equal(got[0], 0);
+	assert_int_equal(get_u16(got + TAP_VNET_LEN + 34 + 6), 0xffff - 28);
 }
 
 static void bundle_that_is_broken(void **state)

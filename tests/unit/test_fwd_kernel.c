@@ -171,9 +171,9 @@ static void direct(void **state)
 	udp_sizes(0, 1, size, array_size(size));
 	assert_int_equal(lab_count(&lab, 2, CNT_relayed_datagrams), 0);
 	assert_int_equal(lab_count(&lab, 0, CNT_fragments_tx), 0);
-	assert_true(!lab.node[0].tap.offload || lab_count(&lab, 0, CNT_tap_rx_super) > 0);
+	assert_true(!lab.node[0].tap.granted.tso || lab_count(&lab, 0, CNT_tap_rx_super) > 0);
 	/* Consecutive segments were coalesced. */
-	assert_true(!lab.node[1].tap.offload || lab_count(&lab, 1, CNT_tap_tx_super) > 0);
+	assert_true(!lab.node[1].tap.granted.tso || lab_count(&lab, 1, CNT_tap_tx_super) > 0);
 	assert_true(lab_count(&lab, 1, CNT_tap_tx_frames) <=
 		    lab_count(&lab, 1, CNT_delivered_frames));
 	lab_close(&lab);
@@ -557,7 +557,8 @@ static void sealed(void **state)
 		assert_int_equal(lab_count(&lab, 2, CNT_relayed_datagrams) > 0, relayed);
 		assert_true(lab_count(&lab, 0, CNT_fragmented_frames) >= 2);
 		/* Sealed segments are coalesced like other segments. */
-		assert_true(!lab.node[1].tap.offload || lab_count(&lab, 1, CNT_tap_tx_super) > 0);
+		assert_true(!lab.node[1].tap.granted.tso ||
+			    lab_count(&lab, 1, CNT_tap_tx_super) > 0);
 		for (unsigned i = 0; i < LAB_NODES; i++)
 			assert_int_equal(seal_trouble(i), 0);
 		lab_close(&lab);

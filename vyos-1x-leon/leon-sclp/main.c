@@ -216,7 +216,7 @@ static int start(struct nl *nl, const struct options *o)
 		return EXIT_FAILED;
 	/* USO stays off: the kernel would leave UDP segmentation to leon-sclp, and VXLAN has no
 	 * field for it. */
-	tap_limit_offload(&tap, true, false);
+	tap_use_offload(&tap, (struct tap_offload){ .checksum = true, .tso = true });
 	rc = tunnel_open(&t, &o->conf, tap.fd[0]);
 	if (rc < 0)
 		log_error("sclp",

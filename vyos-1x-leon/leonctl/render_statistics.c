@@ -100,11 +100,17 @@ static void print_guard(FILE *out, struct jsonr_node *g)
 
 static void print_offloads(FILE *out, struct jsonr_node *o)
 {
-	static const char *const names[] = { "tso", "uso", "udp_gso", "udp_gro" };
+	static const char *const names[] = { "tso", "uso", "checksum", "udp_gso", "udp_gro" };
+	struct jsonr_node *unused = jsonr_has(o, "unused") ? jsonr_object(o, "unused") : NULL;
 
 	fputs("offloads       ", out);
-	for (size_t i = 0; i < array_size(names); i++)
-		fprintf(out, " %s %s", names[i], value_bool(o, names[i]) ? "on" : "off");
+	for (size_t i = 0; i < array_size(names); i++) {
+		bool used = value_bool(o, names[i]);
+
+		fprintf(out, " %s %s", names[i], used ? "on" : "off");
+		if (!used && unused && jsonr_has(unused, names[i]))
+			fprintf(out, " (%s)", text_str(unused, names[i]));
+	}
 	fputc('\n', out);
 }
 

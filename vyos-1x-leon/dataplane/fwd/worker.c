@@ -83,9 +83,12 @@ static void add_sources(struct worker *w)
 
 void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct fwd_setup *setup)
 {
-	*w = (struct worker){
-		.fwd = f, .index = index, .io = setup->io[index], .udp_gso = setup->udp_gso
-	};
+	*w = (struct worker){ .fwd = f,
+			      .index = index,
+			      .io = setup->io[index],
+			      .udp_gso = setup->udp_gso,
+			      .tap_tso = setup->tap_offload,
+			      .tap_uso = setup->tap_uso };
 	add_sources(w);
 	tap_rx_init(&w->tap_rx);
 	queue_init(&w->queue, f->hop, setup->slots_maximum);
@@ -96,10 +99,6 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 	tx_init(w, setup->slots_maximum);
 	/* A worker without an own queue writes to the first one. */
 	w->deliver.fd = w->io.tap >= 0 ? w->io.tap : setup->io[0].tap;
-	w->deliver.batch.tcp = setup->tap_offload;
-	w->deliver.batch.udp = setup->tap_uso;
-	/* The TAPs of leon-accel belong to the same kernel. */
-	w->handover.batch.tcp = setup->tap_offload;
 	w->reasm = reasm_new(REASM_BYTES);
 	random_bytes(&w->hash_key, sizeof(w->hash_key));
 	w->spare = x_calloc(NET_BUFFER, 1);

@@ -86,8 +86,8 @@ struct worker {
 	struct fwd_io io;
 	struct source source[SOURCES_MAX]; /* in the order of their turns */
 	unsigned n_sources;
-	bool stopping; /* a stop was requested */
-	bool udp_gso;
+	bool stopping;			/* a stop was requested */
+	bool udp_gso, tap_tso, tap_uso; /* granted by the kernel */
 
 	/* State of the batch. */
 	const struct snap *snap;
@@ -207,6 +207,10 @@ static inline void worker_see_snapshot(struct worker *w)
 	if (unlikely(line) && (!w->kbits || line < w->kbits))
 		w->kbits = line;
 	w->shapes_hops = atomic_load_explicit(&w->fwd->shapes_hops, memory_order_relaxed);
+	w->deliver.batch.tcp = w->tap_tso && !w->snap->no_offload.tap_tso;
+	w->deliver.batch.udp = w->tap_uso && !w->snap->no_offload.tap_uso;
+	/* The TAPs of leon-accel belong to the same kernel. */
+	w->handover.batch.tcp = w->deliver.batch.tcp;
 }
 /* Ends the batch: writes and sends collected data, notifies the control thread. */
 void worker_end(struct worker *w);

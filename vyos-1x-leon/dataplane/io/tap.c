@@ -24,7 +24,7 @@
 #define OFFLOAD_USO4 0x20u
 #define OFFLOAD_USO6 0x40u
 #define QUEUE_FLAGS  (IFF_TAP | IFF_NO_PI | IFF_VNET_HDR)
-#define OFFLOAD_BASE (TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN)
+#define OFFLOAD_TSO  (TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN)
 #define OFFLOAD_USO  (OFFLOAD_USO4 | OFFLOAD_USO6)
 /* Default queue length of a new TAP device. */
 #define QUEUE_OF_THE_KERNEL 1000
@@ -106,27 +106,36 @@ static int set_vnet(const struct tap *t)
 	return 0;
 }
 
+static int set_offload(const struct tap *t, struct tap_offload o)
+{
+	unsigned long flags = (o.checksum ? TUN_F_CSUM : 0) | (o.tso ? OFFLOAD_TSO : 0) |
+			      (o.uso ? OFFLOAD_USO : 0);
+
+	return ioctl(t->fd[0], TUNSETOFFLOAD, flags);
+}
+
 /* Requests offloads from the largest set to the smallest and accepts the set that the kernel
  * grants. The device works without any. */
-static void set_offload(struct tap *t)
+static void request_offload(struct tap *t)
 {
-	int fd = t->fd[0];
+	const struct tap_offload all = { true, true, true }, no_uso = { true, true, false };
+	const struct tap_offload none = { 0 };
 
-	if (ioctl(fd, TUNSETOFFLOAD, (unsigned long)(OFFLOAD_BASE | OFFLOAD_USO)) == 0) {
-		t->offload = t->uso = true;
-		return;
-	}
-	if (ioctl(fd, TUNSETOFFLOAD, (unsigned long)OFFLOAD_BASE) == 0) {
-		t->offload = true;
+	if (set_offload(t, all) == 0) {
+		t->granted = all;
+	} else if (set_offload(t, no_uso) == 0) {
+		t->granted = no_uso;
 		log_info("tap",
 			 "kernel has no UDP segmentation offload for TAP, as before "
 			 "Linux 6.2; works without interface=%s",
 			 t->name);
-		return;
+	} else {
+		log_warn("tap", "kernel refuses TAP offloads, throughput suffers: %s interface=%s",
+			 strerror(errno), t->name);
+		set_offload(t, none);
 	}
-	log_warn("tap", "kernel refuses TAP offloads, throughput suffers: %s interface=%s",
-		 strerror(errno), t->name);
-	ioctl(fd, TUNSETOFFLOAD, 0ul);
+	t->used = t->granted;
+	t->super = true;
 }
 
 /*
@@ -193,26 +202,31 @@ int tap_open(struct tap *t, struct nl *nl, const char *name, unsigned n_queues)
 		return rc;
 	}
 	t->ifindex = link.index;
-	set_offload(t);
+	request_offload(t);
 	lengthen_queue(t);
 	return 0;
 }
 
-void tap_limit_offload(struct tap *t, bool tso, bool uso)
+/* The kernel accepts every subset of the granted offloads. */
+static void apply_offload(const struct tap *t)
 {
-	t->offload = t->offload && tso;
-	t->uso = t->uso && uso && t->offload;
-	/* The kernel accepts every subset of the granted offloads. */
-	ioctl(t->fd[0], TUNSETOFFLOAD,
-	      (unsigned long)((t->offload ? OFFLOAD_BASE : 0) | (t->uso ? OFFLOAD_USO : 0)));
+	set_offload(t, (struct tap_offload){ .checksum = t->used.checksum,
+					     .tso = t->used.tso && t->super,
+					     .uso = t->used.uso && t->super });
 }
 
-void tap_pass_super(const struct tap *t, bool pass)
+void tap_use_offload(struct tap *t, struct tap_offload wanted)
 {
-	unsigned long flags = (t->offload ? OFFLOAD_BASE : 0) | (t->uso ? OFFLOAD_USO : 0);
+	t->used.checksum = t->granted.checksum && wanted.checksum;
+	t->used.tso = t->granted.tso && wanted.tso && t->used.checksum;
+	t->used.uso = t->granted.uso && wanted.uso && t->used.checksum;
+	apply_offload(t);
+}
 
-	/* The kernel accepts every subset of the granted offloads. */
-	ioctl(t->fd[0], TUNSETOFFLOAD, pass ? flags : flags & TUN_F_CSUM);
+void tap_pass_super(struct tap *t, bool pass)
+{
+	t->super = pass;
+	apply_offload(t);
 }
 
 void tap_close(struct tap *t)

@@ -24,14 +24,21 @@
 
 struct nl;
 
+/* Offloads of both directions. Segmentation requires partial checksums. */
+struct tap_offload {
+	bool checksum;
+	bool tso; /* TCP segmentation */
+	bool uso; /* UDP segmentation (Linux 6.2 and later) */
+};
+
 struct tap {
 	char name[TAP_NAME_MAX + 1];
 	int ifindex;
 	/* Smaller than the requested number if an existing device has a single queue. */
 	unsigned n_queues;
 	int fd[TAP_QUEUES_MAX]; /* non-blocking, one per worker */
-	bool offload;		/* checksum and TCP segmentation offload, both directions */
-	bool uso;		/* UDP segmentation offload (Linux 6.2 and later) */
+	struct tap_offload granted, used;
+	bool super; /* super-frames from the kernel, if `used` has a segmentation */
 };
 
 /*
@@ -40,11 +47,11 @@ struct tap {
  * -EPERM: CAP_NET_ADMIN is missing. Nothing stays open after a failure.
  */
 int tap_open(struct tap *t, struct nl *nl, const char *name, unsigned n_queues);
-/* Disables granted offloads: a false flag turns its offload off. */
-void tap_limit_offload(struct tap *t, bool tso, bool uso);
-/* Enables or disables super-frames from the kernel, if granted. Without them the kernel segments
- * before the device. */
-void tap_pass_super(const struct tap *t, bool pass);
+/* Uses the wanted offloads that the kernel granted. Any time. */
+void tap_use_offload(struct tap *t, struct tap_offload wanted);
+/* Enables or disables super-frames from the kernel, if their segmentation is used. Without them the
+ * kernel segments before the device. */
+void tap_pass_super(struct tap *t, bool pass);
 /* Closes the queues. A device created by tap_open() disappears with them. */
 void tap_close(struct tap *t);
 

@@ -219,6 +219,7 @@ int udp_open(struct udp *u, const struct udp_config *c)
 		report_failure(c, v6, rc);
 		udp_close(u);
 	}
+	u->gro_used = u->gro;
 	return rc;
 }
 
@@ -270,16 +271,18 @@ int udp_set_marking(struct udp *u, const struct udp_marking *m)
 	return rc;
 }
 
-void udp_limit(struct udp *u, bool gso, bool gro)
+void udp_use_gro(struct udp *u, bool on)
 {
-	u->gso = u->gso && gso;
-	for (unsigned i = 0; !gro && i < u->n; i++) {
+	on = on && u->gro;
+	if (on == u->gro_used)
+		return;
+	for (unsigned i = 0; i < u->n; i++) {
 		if (u->fd4[i] >= 0)
-			set_int(u->fd4[i], IPPROTO_UDP, UDP_GRO, 0);
+			set_int(u->fd4[i], IPPROTO_UDP, UDP_GRO, on);
 		if (u->fd6[i] >= 0)
-			set_int(u->fd6[i], IPPROTO_UDP, UDP_GRO, 0);
+			set_int(u->fd6[i], IPPROTO_UDP, UDP_GRO, on);
 	}
-	u->gro = u->gro && gro;
+	u->gro_used = on;
 }
 
 void udp_close(struct udp *u)

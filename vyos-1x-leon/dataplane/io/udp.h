@@ -36,7 +36,8 @@ struct udp {
 	int fd4[UDP_SOCKETS_MAX], fd6[UDP_SOCKETS_MAX]; /* -1 if the family was not requested */
 	uint16_t port;
 	bool gso;	 /* UDP_SEGMENT works */
-	bool gro;	 /* UDP_GRO is on */
+	bool gro;	 /* UDP_GRO works */
+	bool gro_used;	 /* UDP_GRO is on */
 	bool timestamps; /* SO_TIMESTAMPNS is on */
 	/* granted buffer sizes in bytes as the kernel counts them, minimum of all sockets */
 	int rcvbuf, sndbuf;
@@ -56,8 +57,9 @@ struct udp_marking {
 /* Sets all fields, also after a failure. Returns 0, or -errno of a field that the kernel refused,
  * after logging it. */
 int udp_set_marking(struct udp *u, const struct udp_marking *m);
-/* Disables granted offloads: a false flag turns its offload off. */
-void udp_limit(struct udp *u, bool gso, bool gro);
+/* Turns UDP_GRO on, if it works, or off. Any time. The kernel reports no segment size for merged
+ * datagrams that are in the sockets already, so these are lost when it is turned off. */
+void udp_use_gro(struct udp *u, bool on);
 
 /* --- single datagrams, control thread --- */
 /*

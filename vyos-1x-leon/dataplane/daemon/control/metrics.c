@@ -15,6 +15,7 @@
 #include "daemon/control/command.h"
 #include "daemon/control/counters.h"
 #include "daemon/control/metrics_out.h"
+#include "daemon/device/offload.h"
 #include "daemon/leond.h"
 #include "daemon/report/event_log.h"
 #include "daemon/routes/announcer.h"
@@ -151,6 +152,16 @@ static void put_peers(struct out *o)
 	}
 }
 
+static void put_offloads(struct out *o)
+{
+	put_head(o, "offload_used", "gauge", "1 if the offload is in use.");
+	for (unsigned i = 0; i < N_OFFLOADS; i++) {
+		put_sample(o, "offload_used");
+		put_label(o, "offload", offload_name(i));
+		put_u64(o, offload_unused(o->d, i) == NULL);
+	}
+}
+
 static void put_daemon(struct out *o)
 {
 	struct leond *d = o->d;
@@ -167,6 +178,7 @@ static void put_daemon(struct out *o)
 	put_head(o, "uptime_seconds", "gauge", "Time since the start of the daemon.");
 	put_sample(o, "uptime_seconds");
 	put_seconds(o, (uint64_t)uptime_us);
+	put_offloads(o);
 	put_gauge(o, "nodes", "Members of the overlay, including this node.",
 		  nodedb_members(overlay_nodes(d->overlay)));
 	put_gauge(o, "trusted_identities",

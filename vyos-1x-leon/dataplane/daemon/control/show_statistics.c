@@ -8,6 +8,7 @@
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
 #include "daemon/control/counters.h"
+#include "daemon/device/offload.h"
 #include "daemon/leond.h"
 
 #define ADDRS_MAX 64
@@ -82,11 +83,13 @@ static void write_offloads(struct command *c)
 	/* A vnet header always precedes frames on the TAP; the offloads that it may request
 	 * vary. */
 	jsonw_bool(c->w, "tap_vnet_header", true);
-	jsonw_bool(c->w, "tso", d->tap.offload);
-	jsonw_bool(c->w, "uso", d->tap.uso);
-	jsonw_bool(c->w, "udp_gso", d->udp.gso);
-	jsonw_bool(c->w, "udp_gro", d->udp.gro);
+	for (unsigned i = 0; i < N_OFFLOADS; i++)
+		jsonw_bool(c->w, offload_name(i), offload_unused(d, i) == NULL);
 	jsonw_bool(c->w, "timestamps", d->udp.timestamps);
+	jsonw_object(c->w, "unused");
+	for (unsigned i = 0; i < N_OFFLOADS; i++)
+		jsonw_str(c->w, offload_name(i), offload_unused(d, i));
+	jsonw_end(c->w);
 	jsonw_end(c->w);
 }
 

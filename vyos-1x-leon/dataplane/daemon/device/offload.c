@@ -1,44 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Kernel offloads. Each can be disabled, to test the behaviour on older kernels and to find a
- * faulty driver. A route that refuses an offload is reported once. Control thread.
+ * Kernel offloads: the configuration can disable each of them, for a faulty driver or kernel. A
+ * route that refuses an offload is reported once. Control thread.
  */
-#include <stdlib.h>
-#include <string.h>
+#include "daemon/device/offload.h"
 
 #include "base/log.h"
-#include "daemon/device/offload.h"
 #include "daemon/leond.h"
 
-#define VARIABLE "LEON_WITHOUT"
-
-/* Returns true if the comma-separated list contains the word. */
-static bool lists(const char *list, const char *word)
+void offload_apply_conf(struct leond *d)
 {
-	size_t n = strlen(word);
+	const struct conf *c = d->conf;
 
-	for (const char *p = list; p; p = strchr(p, ',')) {
-		p += *p == ',';
-		if (strncmp(p, word, n) == 0 && (p[n] == ',' || p[n] == 0))
-			return true;
-	}
-	return false;
+	tap_use_offload(&d->tap, (struct tap_offload){
+					 .checksum = !c->tap_checksum_disable,
+					 .tso = c->tap_segmentation != TAP_SEGMENTATION_DISABLE,
+					 .uso = c->tap_segmentation == TAP_SEGMENTATION_AUTOMATIC,
+				 });
+	udp_use_gro(&d->udp, !c->udp_gro_disable);
 }
 
-void offload_limit(struct leond *d)
+struct snap_offload offload_disabled(const struct leond *d)
 {
-	const char *without = getenv(VARIABLE);
-	bool tso, uso, gso, gro;
+	return (struct snap_offload){ .udp_gso = d->conf->udp_segmentation_disable,
+				      .tap_tso = !d->tap.used.tso,
+				      .tap_uso = !d->tap.used.uso,
+				      .tap_checksum = d->conf->tap_checksum_disable };
+}
 
-	if (!without || !*without)
-		return;
-	tso = !lists(without, "tso");
-	uso = tso && !lists(without, "uso");
-	gso = !lists(without, "udp-gso");
-	gro = !lists(without, "udp-gro");
-	tap_limit_offload(&d->tap, tso, uso);
-	udp_limit(&d->udp, gso, gro);
-	log_notice("daemon", "works without offloads " VARIABLE "=%s", without);
+const char *offload_name(enum offload o)
+{
+	static const char *const names[N_OFFLOADS] = { "udp_gso", "udp_gro", "tso", "uso",
+						       "checksum" };
+
+	return names[o];
+}
+
+const char *offload_unused(const struct leond *d, enum offload o)
+{
+	const struct {
+		bool granted, used;
+	} state[N_OFFLOADS] = {
+		[OFFLOAD_UDP_GSO] = { d->udp.gso, !d->conf->udp_segmentation_disable },
+		[OFFLOAD_UDP_GRO] = { d->udp.gro, d->udp.gro_used },
+		[OFFLOAD_TSO] = { d->tap.granted.tso, d->tap.used.tso },
+		[OFFLOAD_USO] = { d->tap.granted.uso, d->tap.used.uso },
+		[OFFLOAD_CHECKSUM] = { d->tap.granted.checksum, d->tap.used.checksum },
+	};
+
+	if (!state[o].granted)
+		return "kernel";
+	return state[o].used ? NULL : "configuration";
 }
 
 void offload_look(struct leond *d, mono_t now)

@@ -85,7 +85,7 @@ static const struct module modules[] = {
 	{ .changes = CONF_KEYS, .apply = cipher_library_apply_conf },
 	{ .changes = CONF_SCHEDULING, .apply = scheduling_apply_conf },
 	{ .second = reach_run },
-	{ .second = offload_look },
+	{ .changes = CONF_DEVICE, .apply = offload_apply_conf, .second = offload_look },
 	{ .second = cache_periodic, .stop = cache_free },
 	{ .stop = accel_queues_free },
 	{ .changes = CONF_ACCELERATION,

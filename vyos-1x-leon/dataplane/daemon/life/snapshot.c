@@ -4,6 +4,7 @@
  * thread; called when paths change, when the loop guard blocks or unblocks, and at reload.
  */
 #include "daemon/accel/accel_queues.h"
+#include "daemon/device/offload.h"
 #include "daemon/leond.h"
 #include "daemon/life/snapshot.h"
 #include "daemon/underlay/bottleneck.h"
@@ -71,6 +72,7 @@ void snapshot_publish(struct leond *d)
 	s->mss_clamp = c->mss_clamp;
 	s->busy_poll_us = c->busy_poll_us;
 	s->shape_kbits = c->shaper_egress_kbits;
+	s->no_offload = offload_disabled(d);
 	fill_marking(c, &s->marking);
 	s->suppress_arp = c->suppress_arp;
 	s->suppress_nd = c->suppress_nd;

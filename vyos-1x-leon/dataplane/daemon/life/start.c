@@ -190,7 +190,7 @@ static int kernel_side_open(struct leond *d)
 	d->tap_is_open = true;
 	r = sockets_open(d);
 	if (r == 0) {
-		offload_limit(d);
+		offload_apply_conf(d);
 		bottleneck_apply_conf(d);
 	}
 	return r;
@@ -221,8 +221,8 @@ static int workers_start(struct leond *d)
 	struct fwd_setup setup = {
 		.n_workers = d->tap.n_queues,
 		.io = io,
-		.tap_offload = d->tap.offload,
-		.tap_uso = d->tap.uso,
+		.tap_offload = d->tap.granted.tso,
+		.tap_uso = d->tap.granted.uso,
 		.udp_gso = d->udp.gso,
 		.udp_gro = d->udp.gro,
 		.slots_maximum = SLOTS_MAX,

@@ -86,5 +86,9 @@ void local_frame(struct worker *w, const struct arrived *a, uint8_t *data, size_
 	if (unlikely(w->snap->accelerator) && accel_from_node(w, slot, &d, &v, seen))
 		return;
 	clamp(w, data, len, &v, partial, slot);
+	if (unlikely(partial && w->snap->no_offload.tap_checksum)) {
+		checksum_complete(data, len, d.csum_start, d.csum_offset);
+		d.csum_start = d.csum_offset = 0;
+	}
 	deliver_add(w, &d, &v);
 }

@@ -45,7 +45,7 @@ static bool gso_allowed(struct worker *w, uint16_t slot)
 	uint32_t *until = &w->tx.no_gso_s[slot];
 
 	if (likely(!*until))
-		return w->udp_gso;
+		return w->udp_gso && !w->snap->no_offload.udp_gso;
 	if ((int32_t)(w->now_s - *until) >= 0)
 		*until = 0;
 	return false;

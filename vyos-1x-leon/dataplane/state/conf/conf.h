@@ -34,6 +34,13 @@ enum conf_limit {
 	CONF_DSCP_NONE = 255,
 };
 
+/* system offload tap-segmentation */
+enum tap_segmentation {
+	TAP_SEGMENTATION_AUTOMATIC,
+	TAP_SEGMENTATION_TCP_ONLY,
+	TAP_SEGMENTATION_DISABLE,
+};
+
 struct conf_peer {
 	char name[64];
 	char host[CONF_HOST_MAX + 1]; /* address or DNS name as configured */
@@ -157,7 +164,7 @@ enum conf_change {
 	CONF_FDB = 1 << 3,
 	/* storm-control, suppression, mss-clamp, loop-guard, vlan, shaper, busy-poll */
 	CONF_FRAMES = 1 << 4,
-	CONF_DEVICE = 1 << 5, /* mac, mtu, address, bridge */
+	CONF_DEVICE = 1 << 5, /* mac, mtu, address, bridge, system offload */
 	/* node-name, transit, overlay-address, export prefix: a new record is announced. */
 	CONF_RECORD = 1 << 6,
 	CONF_LOG = 1 << 7,

@@ -92,6 +92,13 @@ struct snap_marking {
 	bool ecn_disable; /* own datagrams are sent as not ECN-capable */
 };
 
+/* Offloads of the kernel that the configuration disables. */
+struct snap_offload {
+	bool udp_gso;
+	bool tap_tso, tap_uso; /* super-frames to the TAP */
+	bool tap_checksum;     /* partial checksums to the TAP */
+};
+
 struct snap {
 	node_id_t self;
 	uint32_t vni;
@@ -101,6 +108,7 @@ struct snap {
 	bool mss_clamp;
 	uint32_t busy_poll_us; /* polling time of a worker after its last work, before it sleeps */
 	uint32_t shape_kbits;  /* egress rate limit; 0: none */
+	struct snap_offload no_offload;
 	struct snap_marking marking;
 	bool suppress_arp, suppress_nd;
 	bool accelerator; /* the accelerator is connected and has the queues */
