@@ -128,6 +128,7 @@ struct sim *sim_new(unsigned n, uint64_t default_seed)
 		node->identity = i + 1;
 		node->path_since = x_calloc(n, sizeof(mono_t));
 		node->traffic = x_calloc(n, sizeof(*node->traffic));
+		node->singly = x_calloc(n, sizeof(*node->singly));
 		snprintf(node->conf->node_name, sizeof(node->conf->node_name), "n%u", i);
 	}
 	printf("# %u nodes, seed %" PRIu64 "\n", n, s->seed);
@@ -164,6 +165,7 @@ void sim_free(struct sim *s)
 		conf_free(s->node[i].conf);
 		free(s->node[i].path_since);
 		free(s->node[i].traffic);
+		free(s->node[i].singly);
 	}
 	loop_free(s->loop);
 	free(s->node);
@@ -359,6 +361,16 @@ static bool link_of(struct sim_node *n, node_id_t id, uint16_t *slot, struct ove
 	return overlay_link(n->o, node->slot, l);
 }
 
+/* Counts a datagram with a frame. Returns false if the network card damages it. */
+static bool send_data(struct sim_node *n, unsigned to)
+{
+	struct overlay_traffic *t = &n->traffic[to];
+
+	t->link_tx++;
+	t->trains += !n->singly[to];
+	return n->singly[to] || !n->damages_trains;
+}
+
 static void relay(struct sim_node *n, const struct leon_hdr *h, const struct endpoint *from,
 		  uint8_t *data, size_t len)
 {
@@ -379,8 +391,9 @@ static void relay(struct sim_node *n, const struct leon_hdr *h, const struct end
 	}
 	data[LEON_HOPS_OFFSET]++;
 	if (h->kind == LEON_FRAME) {
-		n->traffic[sim_index(h->hop[h->at + 1])].link_tx++;
 		overlay_link_used(n->o, slot);
+		if (!send_data(n, sim_index(h->hop[h->at + 1])))
+			return;
 	}
 	travel(n->sim, n, &l.ep, data, len);
 }
@@ -506,6 +519,15 @@ static void op_traffic(void *arg, uint16_t slot, struct overlay_traffic *out)
 		out->link_rx = out->path_rx = 0;
 }
 
+static void op_segmentation(void *arg, uint16_t slot, bool on)
+{
+	struct sim_node *n = arg;
+	const struct node *to = nodedb_at(overlay_nodes(n->o), slot);
+
+	if (to && sim_index(to->id) < n->sim->n)
+		n->singly[sim_index(to->id)] = !on;
+}
+
 static void op_asked(void *arg, uint16_t slot)
 {
 	struct sim_node *n = arg;
@@ -553,6 +575,7 @@ static const struct overlay_ops ops = {
 	.precise_now = op_precise_now,
 	.master_key = sim_master_key,
 	.traffic = op_traffic,
+	.segmentation = op_segmentation,
 	.requested = op_asked,
 };
 
@@ -649,10 +672,10 @@ static void flow_tick(void *arg, mono_t now)
 	if (!overlay_link(n->o, c->path.hop[0], &first))
 		return;
 	f->sent++;
-	n->traffic[sim_index(h.hop[0])].link_tx++;
 	n->traffic[f->dst].path_tx++;
 	overlay_link_used(n->o, c->path.hop[0]);
-	travel(s, n, &first.ep, buf, leon_encode(&h, buf) + 100);
+	if (send_data(n, sim_index(h.hop[0])))
+		travel(s, n, &first.ep, buf, leon_encode(&h, buf) + 100);
 }
 
 struct sim_flow *sim_flow_start(struct sim *s, unsigned src, unsigned dst, int64_t period_us)

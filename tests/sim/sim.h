@@ -66,6 +66,8 @@ struct sim_node {
 	uint64_t n_notices_asked;
 	struct overlay_traffic *traffic; /* by node index: counters of the workers */
 	bool forges_counters;		 /* reports zero received datagrams of every node */
+	bool damages_trains;		 /* its network card loses data with UDP segmentation */
+	bool *singly;			 /* by node index: data is sent without UDP segmentation */
 };
 
 /* Frames sent at a steady rate along the path in use. */

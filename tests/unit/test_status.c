@@ -234,6 +234,17 @@ static void this_daemon(void **state)
 		{ .statistics = "{" STATISTICS "\"bridge\":\"br7\",\"bridge_missing\":true}",
 		  .want = "bridge-missing;",
 		  .fragment = "br7, the `bridge` of the configuration, does not exist" },
+		{ .statistics = "{" STATISTICS "\"offloads\":{\"udp_gso_broken\":[]}}",
+		  .want = "" },
+		{ .statistics = "{" STATISTICS "\"offloads\":{\"udp_gso_broken\":[{\"node_id\":"
+				"\"10.0.0.2\",\"name\":\"inagi\"}]}}",
+		  .want = "offload-broken note;",
+		  .fragment = "data to inagi (10.0.0.2) was lost with UDP segmentation" },
+		{ .statistics = "{" STATISTICS "\"offloads\":{\"udp_gso_broken\":[{\"node_id\":"
+				"\"10.0.0.2\",\"name\":null},{\"node_id\":\"10.0.0.3\",\"name\":"
+				"null}]}}",
+		  .want = "offload-broken note;",
+		  .fragment = "data to 10.0.0.2 and others was lost with UDP segmentation" },
 	};
 	(void)state;
 

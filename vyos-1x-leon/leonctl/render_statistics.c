@@ -102,6 +102,7 @@ static void print_offloads(FILE *out, struct jsonr_node *o)
 {
 	static const char *const names[] = { "tso", "uso", "checksum", "udp_gso", "udp_gro" };
 	struct jsonr_node *unused = jsonr_has(o, "unused") ? jsonr_object(o, "unused") : NULL;
+	struct jsonr_node *broken = jsonr_array(o, "udp_gso_broken");
 
 	fputs("offloads       ", out);
 	for (size_t i = 0; i < array_size(names); i++) {
@@ -112,6 +113,9 @@ static void print_offloads(FILE *out, struct jsonr_node *o)
 			fprintf(out, " (%s)", text_str(unused, names[i]));
 	}
 	fputc('\n', out);
+	for (size_t i = 0; i < jsonr_len(broken); i++)
+		fprintf(out, "                no udp_gso to %s: data was lost with it\n",
+			text_node(jsonr_at(broken, i), "node_id", "name"));
 }
 
 static void print_interface(FILE *out, struct jsonr_node *root)

@@ -221,10 +221,27 @@ static void no_bridge(struct status *s, const char *bridge)
 	snprintf(f->command, sizeof(f->command), "leonctl reload");
 }
 
+static void offload_broken(struct status *s, struct jsonr_node *broken)
+{
+	struct status_diagnosis *f = status_add(s, "offload-broken", STATUS_NOTE);
+
+	if (!f)
+		return;
+	snprintf(f->what, sizeof(f->what), "data to %s%s was lost with UDP segmentation",
+		 text_node(jsonr_at(broken, 0), "node_id", "name"),
+		 jsonr_len(broken) > 1 ? " and others" : "");
+	snprintf(f->why, sizeof(f->why),
+		 "a network card, driver, kernel or hypervisor is faulty; this node sends the data "
+		 "without");
+	f->remedy = "set `system offload udp-segmentation disable` for all nodes, then run";
+	snprintf(f->command, sizeof(f->command), "leonctl reload");
+}
+
 static void check_self(const struct status_input *in, struct status *s)
 {
 	struct jsonr_node *memory = jsonr_object(in->statistics, "memory");
 	struct jsonr_node *drops = jsonr_object(in->statistics, "drops");
+	struct jsonr_node *offloads = jsonr_object(in->statistics, "offloads");
 	bool sealed = false;
 
 	if (memory) {
@@ -233,6 +250,8 @@ static void check_self(const struct status_input *in, struct status *s)
 	}
 	if (value_bool(in->statistics, "bridge_missing"))
 		no_bridge(s, text_str(in->statistics, "bridge"));
+	if (offloads && jsonr_len(jsonr_array(offloads, "udp_gso_broken")))
+		offload_broken(s, jsonr_array(offloads, "udp_gso_broken"));
 	if (drops && value_u64(drops, "too_big"))
 		simple(s, "too-big", "frames were dropped because of their size",
 		       "the host uses a larger MTU than the overlay interface",

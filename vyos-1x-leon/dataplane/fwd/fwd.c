@@ -36,6 +36,7 @@ struct fwd *fwd_new(const struct fwd_setup *setup)
 	f->copies = copies_new(f->slots_maximum);
 	f->flood_dedup = flood_dedup_new();
 	f->hop = x_calloc(f->slots_maximum, sizeof(f->hop[0]));
+	f->no_gso = x_calloc(f->slots_maximum, sizeof(f->no_gso[0]));
 	for (unsigned i = 0; i < f->n_workers; i++)
 		worker_init(&f->worker[i], f, i, setup);
 	return f;
@@ -109,6 +110,7 @@ void fwd_free(struct fwd *f)
 	copies_free(f->copies);
 	flood_dedup_free(f->flood_dedup);
 	free(f->hop);
+	free(f->no_gso);
 	rcu_free(f->rcu);
 	snap_free(atomic_load_explicit(&f->snap, memory_order_relaxed));
 	close(f->event_fd);
@@ -204,7 +206,14 @@ void fwd_traffic(const struct fwd *f, uint16_t slot, struct fwd_traffic *out)
 		out->refused += read_counter(&t->refused);
 		out->link_tx_bytes += read_counter(&t->link_tx_bytes);
 		out->link_rx_bytes += read_counter(&t->link_rx_bytes);
+		out->trains += read_counter(&t->trains);
 	}
+}
+
+void fwd_set_segmentation(struct fwd *f, uint16_t slot, bool on)
+{
+	if (slot < f->slots_maximum)
+		atomic_store_explicit(&f->no_gso[slot], !on, memory_order_relaxed);
 }
 
 uint64_t fwd_link_tx(const struct fwd *f, uint16_t slot)

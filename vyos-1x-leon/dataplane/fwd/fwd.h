@@ -127,8 +127,12 @@ struct fwd_traffic {
 	uint64_t path_tx, path_rx; /* end to end between this node and the other, along any path */
 	uint64_t refused;	   /* part of link_tx that the kernel refused */
 	uint64_t link_tx_bytes, link_rx_bytes; /* bytes of the IP packets */
+	uint64_t trains; /* messages of several datagrams to the node, with UDP segmentation */
 };
 void fwd_traffic(const struct fwd *f, uint16_t slot, struct fwd_traffic *out);
+/* Sends to this node with UDP segmentation, if the kernel and the snapshot permit it, or without.
+ * Any time. */
+void fwd_set_segmentation(struct fwd *f, uint16_t slot, bool on);
 uint64_t fwd_link_tx(const struct fwd *f, uint16_t slot);
 /* Flooded frames of a VLAN, summed over workers. */
 struct fwd_vlan {

@@ -53,7 +53,7 @@
 /* Counters of one node, see struct fwd_traffic. */
 struct traffic {
 	_Atomic uint64_t link_tx, link_rx, path_tx, path_rx, refused;
-	_Atomic uint64_t link_tx_bytes, link_rx_bytes;
+	_Atomic uint64_t link_tx_bytes, link_rx_bytes, trains;
 };
 
 /* Counters of one VLAN, see struct fwd_vlan. */
@@ -140,7 +140,8 @@ struct fwd {
 	struct budget budget;
 	struct shaper shaper;
 	_Atomic uint32_t bottleneck_kbits; /* automatic rate limit; 0: none */
-	struct hop_account *hop;	   /* indexed by slot */
+	struct hop_account *hop;	   /* indexed by slot, as the next one */
+	_Atomic bool *no_gso;		   /* no UDP segmentation to the node */
 	_Atomic bool shapes_hops;
 	unsigned n_shaped; /* control thread */
 	int event_fd, stop_fd;

@@ -94,6 +94,7 @@ struct peer {
 	struct pmtu pmtu;
 	struct path_probe path_probe;
 	struct loss loss;
+	struct segmentation segmentation;
 	struct ingress ingress;
 	struct guard_statements guard_statements;
 	struct sync_peer sync;

@@ -14,6 +14,7 @@
 #include "proto/schedule.h"
 #include "proto/core.h"
 #include "proto/measure/ping.h"
+#include "proto/measure/segmentation.h"
 #include "proto/measure/probe.h"
 #include "proto/pairs.h"
 #include "proto/paths.h"
@@ -138,6 +139,7 @@ void overlay_set_conf(struct overlay *o, const struct conf *conf)
 	seed_configure(o, old);
 	rekey_configure(o, old);
 	expel_untrusted(o);
+	segmentation_configure(o, old);
 	if (!o->started || o->leaving)
 		return;
 	own_refresh(o, false);

@@ -43,6 +43,7 @@ struct overlay_traffic {
 	uint64_t path_tx, path_rx;
 	uint64_t refused;		       /* part of link_tx that the kernel refused */
 	uint64_t link_tx_bytes, link_rx_bytes; /* bytes of the IP packets */
+	uint64_t trains; /* messages of several datagrams to the node, with UDP segmentation */
 };
 
 struct overlay_ops {
@@ -65,6 +66,8 @@ struct overlay_ops {
 	void (*event)(void *arg, const struct overlay_event *e);
 	/* NULL: no data. */
 	void (*traffic)(void *arg, uint16_t slot, struct overlay_traffic *out);
+	/* Data to the node is sent with or without UDP segmentation. NULL: no data. */
+	void (*segmentation)(void *arg, uint16_t slot, bool on);
 	/* The rate limit that the node requests has changed: overlay_requested_kbits(). NULL: no
 	 * data. */
 	void (*requested)(void *arg, uint16_t slot);
@@ -229,6 +232,7 @@ struct overlay_link {
 	uint64_t probes_tx, probes_lost;
 	uint64_t silences;	     /* number of unresponsive periods */
 	uint64_t data_tx, data_lost; /* datagrams by comparison of both ends' counters */
+	bool segmentation_broken;    /* convicted: data is sent without UDP segmentation */
 	uint16_t data_loss_pm;	     /* recent data loss if the link is avoided for it; else 0 */
 };
 bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *out);

@@ -144,6 +144,7 @@ bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *o
 		.silences = p->probe.silences,
 		.data_tx = p->loss.link.sent,
 		.data_lost = p->loss.link.lost,
+		.segmentation_broken = p->segmentation.trial.state == GSO_TRIAL_BROKEN,
 		.data_loss_pm = p->loss.link_pm,
 	};
 	return true;

@@ -75,6 +75,23 @@ static void write_control(struct command *c)
 	jsonw_end(w);
 }
 
+static void write_broken(struct command *c)
+{
+	struct nodedb *nodes = overlay_nodes(c->d->overlay);
+	struct overlay_link link;
+
+	jsonw_array(c->w, "udp_gso_broken");
+	for (const struct node *n = NULL; (n = nodedb_next(nodes, n));) {
+		if (!overlay_link(c->d->overlay, n->slot, &link) || !link.segmentation_broken)
+			continue;
+		jsonw_object(c->w, NULL);
+		answer_id(c->w, "node_id", n->id);
+		answer_name(c->w, "name", c->d, n->id);
+		jsonw_end(c->w);
+	}
+	jsonw_end(c->w);
+}
+
 static void write_offloads(struct command *c)
 {
 	const struct leond *d = c->d;
@@ -90,6 +107,7 @@ static void write_offloads(struct command *c)
 	for (unsigned i = 0; i < N_OFFLOADS; i++)
 		jsonw_str(c->w, offload_name(i), offload_unused(d, i));
 	jsonw_end(c->w);
+	write_broken(c);
 	jsonw_end(c->w);
 }
 

@@ -93,7 +93,16 @@ static void glue_traffic(void *arg, uint16_t slot, struct overlay_traffic *out)
 					 .path_rx = t.path_rx,
 					 .refused = t.refused,
 					 .link_tx_bytes = t.link_tx_bytes,
-					 .link_rx_bytes = t.link_rx_bytes };
+					 .link_rx_bytes = t.link_rx_bytes,
+					 .trains = t.trains };
+}
+
+static void glue_segmentation(void *arg, uint16_t slot, bool on)
+{
+	struct leond *d = arg;
+
+	if (d->fwd)
+		fwd_set_segmentation(d->fwd, slot, on);
 }
 
 static void glue_rate_requested(void *arg, uint16_t slot)
@@ -137,6 +146,7 @@ const struct overlay_ops *overlay_glue_ops(void)
 		.lan_left = glue_lan_left,
 		.event = glue_event,
 		.traffic = glue_traffic,
+		.segmentation = glue_segmentation,
 		.requested = glue_rate_requested,
 		.wall_us = glue_wall_us,
 		.precise_now = glue_clock,

@@ -45,7 +45,8 @@ static bool gso_allowed(struct worker *w, uint16_t slot)
 	uint32_t *until = &w->tx.no_gso_s[slot];
 
 	if (likely(!*until))
-		return w->udp_gso && !w->snap->no_offload.udp_gso;
+		return w->udp_gso && !w->snap->no_offload.udp_gso &&
+		       !atomic_load_explicit(&w->fwd->no_gso[slot], memory_order_relaxed);
 	if ((int32_t)(w->now_s - *until) >= 0)
 		*until = 0;
 	return false;
@@ -88,8 +89,10 @@ bool tx_begin(struct worker *w, uint16_t slot, size_t len, unsigned pieces, size
 		return false;
 	fam = w->tx.current;
 	if (extends(fam, slot, w->tx.class, len)) {
-		if (fam->n == 1)
+		if (fam->n == 1) {
 			udp_tx_set_segment(fam->tx, (uint16_t)fam->segment);
+			stats_add(&w->traffic[slot].trains, 1);
+		}
 		fam->len += len;
 		fam->n++;
 		/* A shorter segment must be the last. */

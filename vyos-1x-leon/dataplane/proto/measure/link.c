@@ -10,6 +10,7 @@
 #include "proto/core.h"
 #include "proto/measure/loss.h"
 #include "proto/measure/rtt.h"
+#include "proto/measure/segmentation.h"
 #include "proto/send.h"
 #include "proto/service.h"
 
@@ -63,6 +64,7 @@ void link_remember(struct overlay *o, struct peer *p, uint32_t id, uint16_t size
 	/* Large datagrams take longer to serialise, and their loss is not urgent. */
 	*pr = (struct probe){ .id = id, .size = size, .sent = overlay_clock(o) };
 	pr->data_tx = loss_link_mark(o, p);
+	segmentation_ping(o, p, pr);
 	pr->deadline = mono_add_us(overlay_now(o), size ? 2 * wait_us : wait_us);
 	link_expect(p);
 }

@@ -102,6 +102,13 @@ bool loss_link_expire(struct overlay *o, struct peer *p)
 	       set_link_loss(o, p, false);
 }
 
+bool loss_link_forgive(struct overlay *o, struct peer *p)
+{
+	loss_meas_restart(&p->loss.link);
+	p->loss.link_hold.until = MONO_NEVER;
+	return loss_link_expire(o, p);
+}
+
 void loss_link_up(struct peer *p)
 {
 	loss_meas_restart(&p->loss.link);

@@ -5,15 +5,17 @@
  */
 #pragma once
 
+#include "proto/gso_trial.h"
 #include "proto/loss_meas.h"
 #include "proto/types.h"
 #include "state/rates/shares.h"
 
 struct probe {
-	uint32_t id;	  /* 0: free */
-	uint16_t size;	  /* length of an MTU probe; 0: plain */
-	uint32_t data_tx; /* own counter to compare with the answer, loss.c */
-	bool missed;	  /* already counted as lost; a late answer is still a valid answer */
+	uint32_t id;			  /* 0: free */
+	uint16_t size;			  /* length of an MTU probe; 0: plain */
+	uint32_t data_tx;		  /* own counter to compare with the answer, loss.c */
+	uint32_t phase, data_now, trains; /* of struct gso_reading; phase 0: none */
+	bool missed; /* already counted as lost; a late answer is still a valid answer */
 	mono_t sent, deadline;
 };
 
@@ -77,6 +79,14 @@ struct loss {
 	/* Relays excluded on the path to the peer during path_hold. */
 	uint16_t distrusted[LOSS_RELAYS_MAX];
 	unsigned n_distrusted;
+};
+
+/* segmentation.c */
+struct segmentation {
+	struct gso_trial trial;
+	bool off;	   /* as the host knows it */
+	uint64_t compared; /* datagrams of the latest comparison */
+	uint32_t trains;   /* trains sent until then */
 };
 
 /* Rate limits of ingress shaping, ingress.c. */

@@ -23,6 +23,7 @@
 #include "proto/measure/loss.h"
 #include "proto/measure/pmtu.h"
 #include "proto/measure/rtt.h"
+#include "proto/measure/segmentation.h"
 #include "proto/peer.h"
 #include "proto/send.h"
 #include "proto/service.h"
@@ -71,6 +72,8 @@ uint32_t probe_interval_ms(const struct overlay *o, const struct peer *p, mono_t
 		ms = min_of(ms, overlay_stretch(o, fast_ms));
 	if (mono_before(now, pr->used_until))
 		ms = min_of(ms, fast_ms);
+	if (segmentation_is_on_trial(p))
+		ms = min_of(ms, (int64_t)GSO_TRIAL_PING_MS);
 	if (pr->misses)
 		ms = min_of(ms, fast_ms / 2);
 	ms = max_of(ms, least_gap_ms(pr, now));
@@ -136,6 +139,7 @@ static void link_up(struct overlay *o, struct peer *p)
 	pr->up = true;
 	pr->was_up = true;
 	loss_link_up(p);
+	segmentation_link_up(o, p);
 	pr->up_since = overlay_now(o);
 	pr->misses = 0;
 	pr->burst = BURST;
@@ -162,6 +166,7 @@ static void link_down(struct overlay *o, struct peer *p)
 	pr->answers = 0;
 	pr->misses = 0;
 	pr->wait_ms = 0;
+	segmentation_link_down(o, p);
 	p->due[DUE_PROBE] = overlay_in(o, o->conf->fast_interval_ms / 2, o->conf->fast_interval_ms);
 	link_store(o, p);
 	overlay_emit(o, EV_LINK_DOWN, p->id, NODE_ID_NONE, 0, NULL);
@@ -179,6 +184,7 @@ void probe_link_lost(struct overlay *o, struct peer *p)
 	p->due[DUE_PMTU] = MONO_NEVER;
 	p->probe.late_us = 0;
 	p->probe.silent = false;
+	segmentation_link_down(o, p);
 	link_store(o, p);
 	overlay_emit(o, EV_LINK_DOWN, p->id, NODE_ID_NONE, 0, NULL);
 }
@@ -380,6 +386,7 @@ void probe_periodic(struct overlay *o)
 			continue;
 		if (loss_link_expire(o, p))
 			link_loss_changed(o, p);
+		segmentation_expire(o, p);
 		ingress_expire(o, p);
 	}
 }
@@ -413,6 +420,8 @@ bool probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, boo
 	link_expect(p);
 	ingress_answer(o, p, m);
 	if (loss_link_answer(o, p, &was, m))
+		link_loss_changed(o, p);
+	if (segmentation_answer(o, p, &was, m) && loss_link_forgive(o, p))
 		link_loss_changed(o, p);
 	if (was.size && m->size == was.size)
 		pmtu_answer(o, p, was.size);
