@@ -80,7 +80,7 @@ check-vm-units: all deb ## the package's units under systemd in a virtual machin
 
 check-units: all deb ## the same under a systemd of its own on this kernel, in a container: minutes, root
 	.ci/deps check units
-	$(PYTHON) -B tests/vm/container.py $(PYTEST) $(PYTEST_ARGS) tests/vm/test_units.py tests/vm/test_cloud_unit.py
+	$(PYTHON) -B tests/vm/container.py $(PYTEST) $(PYTEST_ARGS) tests/vm/test_units.py tests/vm/test_cloud_unit.py tests/vm/test_ansible_unit.py
 
 check-cuts: all ## a LAN with 2 and with 3 routers cut and healed CUTS times, CUTS_SEED repeats: minutes
 	.ci/deps check

@@ -51,8 +51,8 @@ class Root:
             self.close()
             pytest.skip('no overlay root on this machine: ' + self.holder.stderr.read().strip())
         children = Path(f'/proc/{self.holder.pid}/task/{self.holder.pid}/children')
-        init = children.read_text().split()[0]
-        self.enter = ['nsenter', f'--target={init}', '--mount', '--net', '--pid', 'chroot',
+        self.init = children.read_text().split()[0]
+        self.enter = ['nsenter', f'--target={self.init}', '--mount', '--net', '--pid', 'chroot',
                       self.root]
 
     def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess:

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The role of packaging/ansible on two temporary Debian roots with a link between them: an overlay
+of two nodes, reloads, refusals, and a node that leaves. A second run changes nothing. The script
+tests/packaging/systemctl is the substitute of systemd. The tests build on each other, in the order
+of the file.
+"""
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import Root
+
+HERE = Path(__file__).resolve().parent
+ROLE = HERE.parents[1] / 'packaging/ansible'
+CONFIG = '/etc/leon/leon0.json'
+TUNNEL = {'first': '10.99.0.1', 'second': '10.99.0.2'}
+ENVIRONMENT = ['env', '-i', 'HOME=/root', 'PATH=/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin',
+               'LC_ALL=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive']
+
+if not shutil.which('ansible-playbook'):
+    pytest.skip('ansible-playbook is not installed (Debian package ansible-core)', allow_module_level=True)
+
+
+class Site(Root):
+    def __init__(self, name, base):
+        super().__init__(base)
+        self.name, self.extra = name, {}
+        self.put(HERE / 'systemctl', '/usr/local/sbin/systemctl')
+        self.run('chmod', '755', '/usr/local/sbin/systemctl')
+        # leonctl and maintainer scripts see a booted systemd.
+        self.run('mkdir', '-p', '/run/systemd/system')
+        self.run('rm', '-f', '/usr/sbin/policy-rc.d', '/var/lib/man-db/auto-update')
+
+    def config(self):
+        return json.loads(self.run('cat', CONFIG).stdout)
+
+    def pid(self):
+        return self.run('cat', '/run/units/leon0.pid').stdout
+
+    def variables(self):
+        return {'ansible_connection': 'root', 'ansible_python_interpreter': '/usr/bin/python3',
+                'root_enter': shlex.join([*map(str, self.enter), *ENVIRONMENT]),
+                'leon_name': self.name, 'leon_address': [f'{TUNNEL[self.name]}/24'], **self.extra}
+
+
+class Sites:
+    """Two roots, and Ansible on the machine of the test."""
+
+    def __init__(self, deb, folder):
+        self.deb, self.folder = deb, folder
+        self.of = {}
+
+    def start(self):
+        for name in TUNNEL:
+            base = self.folder / name
+            base.mkdir()
+            self.of[name] = Site(name, base)
+        first, second = self.of.values()
+        subprocess.run(['nsenter', f'--target={first.init}', '--net', 'ip', 'link', 'add', 'wan', 'type', 'veth',
+                        'peer', 'name', 'wan', 'netns', second.init], check=True)
+        for number, site in enumerate(self.of.values(), 1):
+            for link in ('lo', 'wan'):
+                site.run('ip', 'link', 'set', link, 'up')
+            site.run('ip', 'address', 'add', f'192.0.2.{number}/24', 'dev', 'wan')
+
+    def close(self):
+        for site in self.of.values():
+            site.close()
+
+    def play_one(self, name, *words, **keys):
+        """Runs the playbook for one host with a package."""
+        text, changed = self.play('--limit', name, '--skip-tags', 'package', *words, **keys)
+        return text, changed[name]
+
+    def play(self, *words, fails=()):
+        """Runs the playbook. Returns the output and the number of changes of each host."""
+        inventory = self.folder / 'inventory.json'
+        inventory.write_text(json.dumps({'leon': {
+            'vars': {'leon_deb': str(self.deb), 'leon_wait': 60, 'ansible_become': False},
+            'hosts': {name: site.variables() for name, site in self.of.items()}}}))
+        done = subprocess.run(
+            [sys.executable, shutil.which('ansible-playbook'), '-i', inventory, *words, ROLE / 'site.yml'],
+            capture_output=True, text=True, timeout=180, check=False, stdin=subprocess.DEVNULL,
+            env={**os.environ, 'ANSIBLE_CONNECTION_PLUGINS': str(HERE / 'connection_plugins'),
+                 'ANSIBLE_PIPELINING': '1', 'ANSIBLE_HOME': str(self.folder / 'ansible'), 'LC_ALL': 'C.UTF-8',
+                 'ANSIBLE_LOCAL_TEMP': str(self.folder / 'ansible/tmp'), 'ANSIBLE_NOCOLOR': '1'})
+        text = done.stdout + done.stderr
+        recap = re.findall(r'^(\w+) +: ok=\d+ +changed=(\d+) +unreachable=0 +failed=(\d)', text, re.M)
+        assert recap and {name for name, _, failed in recap if failed != '0'} == set(fails), text
+        assert bool(fails) == (done.returncode != 0), text
+        return text, {name: int(changed) for name, changed, _ in recap}
+
+
+@pytest.fixture(scope='module')
+def sites(deb, tmp_path_factory):
+    if os.geteuid() != 0:
+        pytest.skip('installing a package needs several user ids: run as root')
+    made = Sites(deb, tmp_path_factory.mktemp('sites'))
+    try:
+        made.start()
+        yield made
+    finally:
+        made.close()
+
+
+def ping(site, address):
+    deadline = time.monotonic() + 60
+    while site.run('ping', '-c', '1', '-W', '1', address, check=False).returncode != 0:
+        assert time.monotonic() < deadline, site.run('leonctl', 'status', check=False).stdout
+
+
+def test_syntax():
+    subprocess.run(['ansible-playbook', '--syntax-check', '-i', ROLE / 'inventory.example.yml', ROLE / 'site.yml'],
+                   check=True, timeout=300)
+
+
+def test_yamllint():
+    if not shutil.which('yamllint'):
+        pytest.skip('yamllint is not installed')
+    done = subprocess.run(['yamllint', '--strict', '-d', '{extends: default, rules: {line-length: {max: 110}}}',
+                           ROLE], capture_output=True, text=True, check=False, timeout=300)
+    assert (done.returncode, done.stdout) == (0, '')
+
+
+def test_check_mode_of_new_hosts(sites):
+    _, changed = sites.play('--check', '--diff')
+    assert all(changed.values())
+    for site in sites.of.values():
+        assert site.run('ls', '/etc/leon', '/usr/sbin/leond', check=False).returncode != 0
+
+
+def test_two_hosts_become_an_overlay(sites):
+    text, changed = sites.play('-vvv', '--diff')
+    assert all(changed.values())
+    first, second = sites.of.values()
+    secret = first.config()['authentication']['pre-shared-secret']
+    assert second.config()['authentication']['pre-shared-secret'] == secret
+    assert secret not in text and 'leon2.' not in text
+    assert [site.config()['node-name'] for site in (first, second)] == ['first', 'second']
+    for site in (first, second):
+        assert site.run('stat', '-c', '%U:%G %a', CONFIG).stdout == 'root:leon 640\n'
+        assert site.run('systemctl', 'is-enabled', 'leond@leon0').stdout == 'enabled\n'
+    ping(second, TUNNEL['first'])
+
+
+def test_second_run_changes_nothing(sites):
+    before = {name: (site.config(), site.pid()) for name, site in sites.of.items()}
+    assert sites.play()[1] == {'first': 0, 'second': 0}
+    assert {name: (site.config(), site.pid()) for name, site in sites.of.items()} == before
+
+
+def test_a_changed_key_is_reloaded(sites):
+    second = sites.of['second']
+    pid, seeds = second.pid(), second.config()['peer']
+    second.extra = {'leon_address': ['10.99.0.22/24'], 'leon_config': {'fdb': {'maximum': 5000}}}
+    text, changed = sites.play_one('second', '-vvv', '--diff')
+    assert changed == 2  # the file, and the reload
+    assert second.config()['authentication']['pre-shared-secret'] not in text
+    assert second.pid() == pid and second.config()['peer'] == seeds
+    assert '10.99.0.22/24' in second.run('ip', 'address', 'show', 'dev', 'leon0').stdout
+
+
+@pytest.mark.parametrize('config, sentence', [
+    ({'port': 7000}, 'restart needed: port. The configuration is as before. To permit a restart, set leon_restart to '
+     'true.'),
+    ({'fbd': {}}, 'fbd: unknown key; did you mean '),
+])
+def test_a_refused_change_is_undone(sites, config, sentence):
+    second = sites.of['second']
+    before, pid, usual = second.config(), second.pid(), second.extra
+    second.extra = {**usual, 'leon_config': config}
+    assert sentence in sites.play_one('second', fails=['second'])[0]
+    second.extra = usual
+    assert (second.config(), second.pid()) == (before, pid)
+
+
+def test_a_restart_with_permission(sites):
+    second = sites.of['second']
+    pid = second.pid()
+    second.extra = {'leon_config': {'port': 7000, 'fdb': None}, 'leon_restart': True}
+    sites.play_one('second')
+    assert second.pid() != pid and second.config()['port'] == 7000 and 'fdb' not in second.config()
+    ping(second, TUNNEL['first'])
+
+
+def test_a_node_leaves_and_another_one_lets_it_in(sites):
+    """The first host of the group makes no second overlay."""
+    first = sites.of['first']
+    first.extra = {'leon_state': 'left'}
+    assert sites.play_one('first')[1] == 1
+    assert first.run('ls', CONFIG, '/var/lib/leon/leon0.identity', check=False).stdout == ''
+    assert first.run('systemctl', 'is-enabled', 'leond@leon0', check=False).returncode != 0
+    assert sites.play_one('first')[1] == 0
+    first.extra = {}
+    text, _ = sites.play_one('first', fails=['first'])
+    assert 'To join through it, set leon_first to second.' in text
+    sites.play_one('first', '-e', 'leon_first=second')
+    ping(first, TUNNEL['second'])
