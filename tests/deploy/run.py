@@ -154,9 +154,12 @@ def terraform():
     return shutil.which('terraform') or shutil.which('tofu')
 
 
-def rendered():
-    """Problems of the rendered template for one of three sites, in sentences."""
-    expression = (f'templatefile("{DEPLOY}/user-data.yaml.tftpl", {{ name = "a", secret = "s\\"ecret", '
+def rendered(key, value):
+    """Problems of the rendered template for one of three sites, in sentences. key: secret or
+    token."""
+    given = {'secret': 'another', 'token': None, key: value}
+    expression = (f'templatefile("{DEPLOY}/user-data.yaml.tftpl", {{ name = "a", '
+                  + ''.join(f'{name} = {json.dumps(text)}, ' for name, text in given.items()) +
                   'elastic = { a = "192.0.2.1", b = "192.0.2.2", c = "192.0.2.3" }, '
                   'overlay = { a = "10.99.0.1/24", b = "10.99.0.2/24", c = "10.99.0.3/24" } })')
     with tempfile.TemporaryDirectory() as empty:
@@ -171,7 +174,8 @@ def rendered():
     wanted = {'version': 1, 'interface': 'leon0', 'node-name': 'a', 'node-id': '192.0.2.1',
               'overlay-address': ['10.99.0.1'],
               'peer': {'b': {'address': '192.0.2.2'}, 'c': {'address': '192.0.2.3'}}}
-    if text.startswith('#cloud-config\n') and (plan.document, plan.secret) == (wanted, 's"ecret'):
+    if text.startswith('#cloud-config\n') and \
+            (plan.document, plan.secret_kind, plan.secret) == (wanted, key, value):
         return []
     return [f'the template makes {text}']
 
@@ -199,7 +203,8 @@ def main():
     for folder in folders:
         found, seen = check_folder(folder, schemas, hcl2)
         found += formatted(folder)
-        found += rendered() if terraform() else []
+        if terraform():
+            found += rendered('secret', 's"ecret') + rendered('token', 'leon2.x')
         n_failed += bool(found)
         print(f'{folder.name}: {seen} resources, {"FAILED" if found else "ok"}')
         for sentence in found:

@@ -147,8 +147,16 @@ def test_secret_joins_what_else_says_who_may_be_a_member():
     ({'ports': ['../x']},
      ['leon.ports: ../x is neither the name nor the MAC address of an interface']),
     ({'ports': 'ens4', 'export': '10.1.0.0/16'},
-     ['leon.export: a node that routes prefixes has leon0 to itself, and one with ports has it in a '
-      'bridge; take out one of them']),
+     ['leon.export: a node that routes prefixes has leon0 to itself, and one with ports or a bridge '
+      'has it in a bridge; take out one of them']),
+    ({'bridge': 'a/b'},
+     ["leon.bridge: 'a/b' is no name of an interface: 1 to 15 letters, digits and . _ -"]),
+    ({'bridge': 'br7', 'address': '10.99.0.1/24'},
+     ['leon.address: a port of a bridge has no address; give ports too, or set the address where br7 '
+      'is made']),
+    ({'bridge': 'br7', 'export': '10.1.0.0/16'},
+     ['leon.export: a node that routes prefixes has leon0 to itself, and one with ports or a bridge '
+      'has it in a bridge; take out one of them']),
     ({'data-disk': 'vdb'},
      ["leon.data-disk: 'vdb' is no disk, such as /dev/vdb or /dev/disk/by-label/leon-data"]),
     ({'peer': [17]}, ['leon.peer: 17 is no address or name, with or without :PORT']),
@@ -235,6 +243,14 @@ def test_network_of_a_bridge():
     assert made['05-leon-port-525400aabbcc.network']['Match'] == {
         'PermanentMACAddress': '52:54:00:aa:bb:cc'}
     assert 'overlay-address' not in plan(ports=['ens4'], address='10.1.0.9/24').document
+
+
+def test_bridge_of_another_program():
+    """leond joins the bridge. systemd-networkd would take the interface out again."""
+    made = plan(bridge='br7')
+    assert made.document['bridge'] == 'br7'
+    assert network.files(made) == {}
+    assert 'bridge' not in plan(bridge='br7', ports=['ens4']).document
 
 
 def test_routes_are_forwarded():
@@ -430,6 +446,13 @@ def test_token_beside_what_is_the_site_s_own(machine):
     assert document['peer'] == {**OF_TOKEN['peer'], 'peer1': {'address': '198.51.100.1'}}
     assert document['authentication'] == {**trusted, **OF_TOKEN['authentication']}
     assert (document['vni'], document['overlay-address']) == (1, ['10.99.0.4'])
+
+
+def test_token_and_bridge(machine):
+    machine.tell({'token': TOKEN, 'bridge': 'br7'})
+    assert apply.apply(machine) == 0, machine.said
+    assert machine.document()['bridge'] == 'br7' and machine.document()['peer'] == OF_TOKEN['peer']
+    assert not list(machine.root.glob('etc/systemd/network/*'))
 
 
 def test_token_is_fetched(machine):

@@ -43,6 +43,13 @@ variable "secret" {
   sensitive   = true
 }
 
+variable "tokens" {
+  description = "Token of `leonctl invite` for each site, to join an existing overlay in place of a secret"
+  type        = map(string)
+  default     = {}
+  sensitive   = true
+}
+
 resource "random_password" "secret" {
   length  = 40
   special = false
@@ -50,6 +57,7 @@ resource "random_password" "secret" {
 
 locals {
   secret  = coalesce(var.secret, random_password.secret.result)
+  token   = { for site in keys(var.sites) : site => length(var.tokens) > 0 ? var.tokens[site] : null }
   elastic = { for site, eip in aws_eip.node : site => eip.public_ip }
   overlay = { for site, s in var.sites : site => s.overlay }
 }
@@ -161,6 +169,7 @@ resource "aws_instance" "node" {
     elastic = local.elastic
     overlay = local.overlay
     secret  = local.secret
+    token   = local.token[each.key]
   })
 
   metadata_options {

@@ -50,6 +50,13 @@ variable "secret" {
   sensitive   = true
 }
 
+variable "tokens" {
+  description = "Token of `leonctl invite` for each site, to join an existing overlay in place of a secret"
+  type        = map(string)
+  default     = {}
+  sensitive   = true
+}
+
 resource "random_password" "secret" {
   length  = 40
   special = false
@@ -57,6 +64,7 @@ resource "random_password" "secret" {
 
 locals {
   secret  = coalesce(var.secret, random_password.secret.result)
+  token   = { for site in keys(var.sites) : site => length(var.tokens) > 0 ? var.tokens[site] : null }
   elastic = { for site, ip in azurerm_public_ip.node : site => ip.ip_address }
   overlay = { for site, s in var.sites : site => s.overlay }
 }
@@ -175,6 +183,7 @@ resource "azurerm_linux_virtual_machine" "node" {
     elastic = local.elastic
     overlay = local.overlay
     secret  = local.secret
+    token   = local.token[each.key]
   }))
 }
 

@@ -48,6 +48,13 @@ variable "secret" {
   sensitive   = true
 }
 
+variable "tokens" {
+  description = "Token of `leonctl invite` for each site, to join an existing overlay in place of a secret"
+  type        = map(string)
+  default     = {}
+  sensitive   = true
+}
+
 resource "random_password" "secret" {
   length  = 40
   special = false
@@ -55,6 +62,7 @@ resource "random_password" "secret" {
 
 locals {
   secret  = coalesce(var.secret, random_password.secret.result)
+  token   = { for site in keys(var.sites) : site => length(var.tokens) > 0 ? var.tokens[site] : null }
   elastic = { for site, ip in openstack_networking_floatingip_v2.node : site => ip.address }
   overlay = { for site, s in var.sites : site => s.overlay }
   rules = {
@@ -187,6 +195,7 @@ resource "openstack_compute_instance_v2" "node" {
     elastic = local.elastic
     overlay = local.overlay
     secret  = local.secret
+    token   = local.token[each.key]
   })
 }
 

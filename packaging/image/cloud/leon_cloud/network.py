@@ -37,8 +37,10 @@ def files(plan):
                 matching(port), idle, ('Network', inside))
     else:
         inside = addresses
-    made[f'{FOLDER}/05-leon-{plan.interface}.network'] = unit(
-        matching(plan.interface), idle, ('Network', inside))
+    # A file for the interface would take it out of a bridge that leond joins.
+    if plan.ports or not plan.bridge:
+        made[f'{FOLDER}/05-leon-{plan.interface}.network'] = unit(
+            matching(plan.interface), idle, ('Network', inside))
     if plan.routes:
         made['/etc/sysctl.d/60-leon-routes.conf'] = (
             '# This node routes prefixes: section leon: of user-data.\n'

@@ -180,10 +180,10 @@ def import_object(values, reader):
 SHORT = {'peer': peer_object, 'export': export_object, 'import': import_object}
 
 
-def leond_document(reader, interface, addresses, has_ports):
+def leond_document(reader, plan):
     """Returns leond.json(5) without the secret."""
     section, machine = reader.section, reader.machine
-    document = {'version': 1, 'interface': interface}
+    document = {'version': 1, 'interface': plan.interface}
     label = machine.get('hostname', '').split('.')[0]
     if LABEL.fullmatch(label):
         document['node-name'] = label
@@ -199,8 +199,10 @@ def leond_document(reader, interface, addresses, has_ports):
     number = machine.get('public-address') or machine.get('address')
     if 'node-id' not in document and 'source-address' not in document and number:
         document['node-id'] = number
-    if addresses and not has_ports:
-        document.setdefault('overlay-address', [str(address.ip) for address in addresses])
+    if plan.bridge and not plan.ports:
+        document['bridge'] = plan.bridge
+    if plan.addresses and not plan.bridge:
+        document.setdefault('overlay-address', [str(address.ip) for address in plan.addresses])
     return document
 
 
@@ -212,16 +214,20 @@ class Plan:
         self.interface = reader.name('interface', INTERFACE)
         self.addresses = reader.addresses()
         self.ports = reader.ports()
-        self.bridge = reader.name('bridge', BRIDGE) if self.ports else None
+        # Without ports, the bridge is that of another program, and leond joins it.
+        self.bridge = reader.name('bridge', BRIDGE) if self.ports or 'bridge' in section else None
         self.data_disk = reader.data_disk()
         self.secret_kind, self.secret = reader.secret_source()
         self.ipsec = section.get('ipsec')
         if self.ipsec is not None and not isinstance(self.ipsec, dict):
             reader.fault('ipsec', 'is no object; see leon-ipsec(8)')
-        if self.ports and 'export' in section and 'overlay-address' not in section:
+        if self.bridge and 'export' in section and 'overlay-address' not in section:
             reader.fault('export', 'a node that routes prefixes has leon0 to itself, and one with '
-                         'ports has it in a bridge; take out one of them')
-        self.document = leond_document(reader, self.interface, self.addresses, bool(self.ports))
+                         'ports or a bridge has it in a bridge; take out one of them')
+        if self.bridge and self.addresses and not self.ports:
+            reader.fault('address', 'a port of a bridge has no address; give ports too, or set the '
+                         f'address where {self.bridge} is made')
+        self.document = leond_document(reader, self)
         self.routes = 'export' in self.document or 'import' in self.document
 
     def with_secret(self, secret):
