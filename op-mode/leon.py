@@ -6,6 +6,7 @@
 interface, else a list with the answer of each interface.
 """
 
+import functools
 import re
 import secrets
 import sys
@@ -81,11 +82,13 @@ def _ask(ask: typing.Callable, interface: typing.Optional[str], *words: str):
     return answers, errors
 
 
-def _show(raw: bool, interface: typing.Optional[str], *words: str):
+def _show(raw: bool, interface: typing.Optional[str], *words: str, options=()):
     if raw:
-        answers, _ = _ask(client.request, interface, *words)
+        request = functools.partial(client.request, options=options)
+        answers, _ = _ask(request, interface, *words)
         return list(answers.values()) if interface is None else answers[interface]
-    texts, errors = _ask(client.text, interface, *words)
+    text = functools.partial(client.text, options=options)
+    texts, errors = _ask(text, interface, *words)
     if len(texts) + len(errors) > 1:
         texts = {name: f'{name}:\n{text}' for name, text in texts.items()}
     return '\n\n'.join([*texts.values(), *map(str, errors)])
@@ -179,6 +182,10 @@ def show_events(raw: bool, interface: typing.Optional[str]):
     return _show(raw, interface, 'show', 'events')
 
 
+def show_invitations(raw: bool, interface: typing.Optional[str]):
+    return _show(raw, interface, 'show', 'invitations')
+
+
 def show_identity(raw: bool, interface: typing.Optional[str]):
     return _show(raw, interface, 'show', 'identity')
 
@@ -226,20 +233,30 @@ def generate_identity(raw: bool, interface: str):
 
 
 def generate_invite(
-    raw: bool, interface: typing.Optional[str], address: typing.Optional[str]
+    raw: bool,
+    interface: typing.Optional[str],
+    address: typing.Optional[str],
+    uses: typing.Optional[str] = None,
 ):
-    """A token, which contains the secret, for `leonctl join` or generate_join."""
-    return _show(raw, interface, 'invite', *([address] if address else []))
+    """A token for `leonctl join` or generate_join."""
+    return _show(
+        raw,
+        interface,
+        'invite',
+        *([address] if address else []),
+        options=['--uses', uses] if uses else [],
+    )
 
 
 def generate_join(raw: bool, interface: str, token: str):
-    """Commands that make this router a member, to paste in configuration mode."""
-    if not token.startswith(('leon1.', 'leon2.')):
-        raise vyos.opmode.IncorrectValue('A token begins with "leon2."')
+    """Commands that make this router a member, to paste in configuration mode. The function
+    redeems the token, and the commands contain the secret."""
+    if not token.startswith(('leon1.', 'leon2.', 'leon3.')):
+        raise vyos.opmode.IncorrectValue('A token begins with "leon3."')
     try:
         lines = joining.commands(interface, joining.decode(token))
     except joining.Fault as e:
-        raise vyos.opmode.IncorrectValue(str(e))
+        raise vyos.opmode.IncorrectValue(_as_operational_mode(str(e)))
     return {'commands': lines} if raw else '\n'.join(lines)
 
 
@@ -259,6 +276,10 @@ def reset_fdb(interface: typing.Optional[str]):
 
 def reset_statistics(interface: typing.Optional[str]):
     _reset(interface, 'reset', 'statistics')
+
+
+def reset_invitation(invitation: str, interface: typing.Optional[str]):
+    _reset(interface, 'reset', 'invitation', invitation)
 
 
 def reset_node(node: str, interface: typing.Optional[str]):

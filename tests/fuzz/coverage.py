@@ -43,6 +43,7 @@ TARGETS = {
                  'fwd/out/flood.c', 'fwd/send/encap.c', 'fwd/tap/tso.c', 'fwd/send/splitting.c', 'fwd/send/clamp.c'],
     'guard': ['wire/guard.c', 'daemon/guard/loop_guard.c'],
     'http': ['../leonctl/http.c'],
+    'invitation': ['crypto/invitation.c', 'crypto/noise.c', 'state/tables/invitations.c'],
     'jsonr': ['base/jsonr.c'],
     'kernel': ['io/netlink.c', 'io/netlink_bridge.c', 'io/netlink_route.c', 'io/udp.c'],
     'leon': ['wire/leon.c'],

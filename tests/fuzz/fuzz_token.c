@@ -20,7 +20,9 @@ static void check(const char *text, size_t len)
 	if (token_decode(text, len, &t))
 		return;
 	if (!token_encode(&t, again) || token_decode(again, strlen(again), &back) ||
-	    back.vni != t.vni || back.n_seeds != t.n_seeds || strcmp(back.secret, t.secret) != 0)
+	    back.vni != t.vni || back.n_seeds != t.n_seeds || back.expires != t.expires ||
+	    back.one_time != t.one_time || memcmp(back.value, t.value, TOKEN_VALUE_LEN) != 0 ||
+	    strcmp(back.secret, t.secret) != 0 || (t.one_time && t.secret[0]))
 		abort();
 }
 
@@ -33,19 +35,20 @@ static uint32_t crc_of(uint32_t crc, const void *data, size_t len)
 	return crc;
 }
 
-static void check_payload(const uint8_t *data, size_t len)
+static void check_payload(const char *prefix, const uint8_t *data, size_t len)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 	uint8_t payload[PAYLOAD_MAX + 4 + 2] = { 0 };
-	char text[TOKEN_TEXT_MAX] = TOKEN_PREFIX;
+	char text[TOKEN_TEXT_MAX] = { 0 };
 	uint32_t crc;
 	size_t n = strlen(TOKEN_PREFIX);
 
 	if (len > PAYLOAD_MAX)
 		return;
 	memcpy(payload, data, len);
-	crc = ~crc_of(crc_of(UINT32_MAX, TOKEN_PREFIX, n), payload, len);
+	memcpy(text, prefix, n);
+	crc = ~crc_of(crc_of(UINT32_MAX, prefix, n), payload, len);
 	for (int i = 0; i < 4; i++)
 		payload[len++] = (uint8_t)(crc >> (24 - 8 * i));
 	for (size_t bit = 0; bit < len * 8; bit += 6) {
@@ -58,8 +61,10 @@ static void check_payload(const uint8_t *data, size_t len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
+	static const char *const prefix[] = { TOKEN_PREFIX, TOKEN_EXPIRING, TOKEN_ONE_TIME };
+
 	if (len && data[0] & 1)
-		check_payload(data + 1, len - 1);
+		check_payload(prefix[(data[0] >> 1) % 3], data + 1, len - 1);
 	else if (len)
 		check((const char *)data + 1, len - 1);
 	return 0;

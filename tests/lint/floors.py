@@ -98,6 +98,7 @@ PRIVATE = {
         'hello': {'session/hello'},
         'hooks': {'peer', 'periodic'},
         'ingress': {'measure/ingress'},
+        'invitations': {'session/redeem', 'overlay'},
         'lan': {'session/lan'},
         'limit': {'session/limit'},
         'loss': {'measure/loss', 'measure/link', 'measure/probe', 'measure/segmentation'},

@@ -29,7 +29,7 @@ BELOW = {
     'proto': {'state', 'wire', 'crypto', 'base'},
     'fwd': {'state', 'io', 'wire', 'crypto', 'base'},
     'daemon': {'proto', 'fwd', 'state', 'io', 'wire', 'crypto', 'base'},
-    'leonctl': {'state', 'io', 'wire', 'base'},
+    'leonctl': {'state', 'io', 'crypto', 'wire', 'base'},
     'leon-accel': {'io', 'wire', 'base'},
     'leon-sclp': {'io', 'wire', 'base'},
     'leonsim': {'proto', 'state', 'wire', 'crypto', 'base'},

@@ -10,9 +10,10 @@ from lab import LeonctlError, line_up, wait_for
 
 SCHEMAS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../schema')
 ARGUMENTS = {'explain_path': ['n1'], 'trace': ['n1'], 'ping': ['n1'], 'reset_node': ['n1']}
-# Schemas without an answer here: errors of the command line, answers of other programs, and an
-# answer from test_accel_show.py. The errors of the socket are tested below.
-OF_OTHERS = ('error', 'leonsim_', 'lisp_', 'status', 'reset_acceleration', 'explain_connection')
+# Schemas without an answer here: errors of the command line, answers of other programs, and
+# answers from test_accel_show.py and test_one_time.py. The errors of the socket are tested below.
+OF_OTHERS = ('error', 'leonsim_', 'lisp_', 'status', 'reset_acceleration', 'reset_invitation',
+             'explain_connection')
 NAMES = sorted(name[:-len('.json')] for name in os.listdir(SCHEMAS)
                if not name.startswith(OF_OTHERS))
 

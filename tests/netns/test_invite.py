@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A joining token: a node prints the token, and another machine joins without other data. The
-tests of whole machines are in test_join.py."""
+"""A joining token with the secret: a node prints the token, and another machine joins without other
+data. The tests of whole machines are in test_join.py, those of one-time tokens in
+test_one_time.py."""
 import json
 import os
 import re
@@ -30,7 +31,7 @@ def pair(lab, **keys):
 
 def invite(node, *words):
     """(token, text on stderr)"""
-    result = subprocess.run([leonctl_program(), '--socket', node.socket, 'invite', *words],
+    result = subprocess.run([leonctl_program(), '--socket', node.socket, 'invite', '--with-secret', *words],
                             capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     return result.stdout.strip(), result.stderr

@@ -52,8 +52,8 @@ def expiring(seconds, body=b'\0\0\1\1\x14\xf6\x09192.0.2.1\x10correct horse ok')
 def test_one_command_each(machines):
     first, second = machines(line_up(2, hosts=False))
     said = init(first, '--address 10.99.0.1/24')
-    token, = re.findall(r'^  leonctl join (leon2\.\S+) --address ADDRESS/24$', said, re.M)
-    assert 'valid for 24 hours' in said and '198.18.0.1 port 5366' in said
+    token, = re.findall(r'^  leonctl join (leon3\.\S+) --address ADDRESS/24$', said, re.M)
+    assert 'admits 8 machines within 24 hours' in said and '198.18.0.1 port 5366' in said
     said = second.text(f'leonctl join {token} --address 10.99.0.2/24 --name second')
     assert re.match(r'/etc/leon/leon0.json: node second \(2[45]\d\.\S+\) joins VNI 1 through 198.18.0.1 port 5366\n'
                     r'leond@leon0 runs, and starts at each boot.\n', said), said
@@ -199,10 +199,13 @@ def test_an_expired_token_is_refused(machine):
 def test_how_long_a_token_is_valid(machine):
     init(machine)
     for words, seconds in (('', 86400), ('--expires 90s', 90), ('--expires 30m', 1800), ('--expires 7d', 604800)):
-        answer = json.loads(machine.text(f'leonctl --json invite {words} 192.0.2.1'))
+        answer = json.loads(machine.text(f'leonctl --json invite --with-secret {words} 192.0.2.1'))
         end = int.from_bytes(base64.urlsafe_b64decode(answer['token'][6:] + '==')[:4], 'big')
         assert abs(end - time.time() - seconds) < 30 and answer['expires'][:4] >= '2024'
-    answer = json.loads(machine.text('leonctl --json invite --expires never 192.0.2.1'))
+        answer = json.loads(machine.text(f'leonctl --json invite {words} 192.0.2.1'))
+        other = int.from_bytes(base64.urlsafe_b64decode(answer['token'][6:] + '==')[:4], 'big')
+        assert answer['token'].startswith('leon3.') and abs(other - end) < 30
+    answer = json.loads(machine.text('leonctl --json invite --with-secret --expires never 192.0.2.1'))
     assert answer['expires'] is None and answer['token'].startswith('leon1.')
     for bad in ('1', 'h', '1w', '0s', '-1h', '99999d', '1h1m', 'x'):
         result = machine.run(f'leonctl invite --expires {bad}', check=False)

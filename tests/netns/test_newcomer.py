@@ -12,7 +12,7 @@ from whole_machine import Machine
 
 README = Path(__file__).resolve().parents[2] / 'README.md'
 PROMPT = re.compile(r'(\w+)# (.+)')
-TOKEN = re.compile(r'leon2\.[\w-]+')
+TOKEN = re.compile(r'leon3\.[\w-]+')
 
 
 def console():

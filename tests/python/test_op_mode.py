@@ -56,6 +56,7 @@ COMMANDS = {
     'show_statistics': ('statistics', 'show statistics', {}),
     'show_events': ('events', 'show events', {}),
     'show_identity': ('identity', 'show identity', {}),
+    'show_invitations': ('invitations', 'show invitations', {}),
     'show_explain': ('explain', 'explain path', {'node': 'seoul'}),
     'show_trace': ('trace', 'trace', {'node': 'seoul'}),
     'show_ping': ('ping', 'ping', {'node': 'seoul'}),
@@ -156,7 +157,8 @@ def test_functions_are_as_vyos_wants_them(script):
     assert set(functions) == {
         *COMMANDS, 'generate_identity', 'generate_invite', 'generate_join', 'generate_secret',
         'show_boot', 'show_status',
-        'reset_acceleration', 'reset_fdb', 'reset_statistics', 'reset_node', 'restart_leon',
+        'reset_acceleration', 'reset_fdb', 'reset_statistics', 'reset_invitation',
+        'reset_node', 'restart_leon',
     }  # fmt: skip
     for name, hints in functions.items():
         # A boot concerns all interfaces, a secret no interface, and an identity a single interface.
@@ -252,7 +254,7 @@ def test_errors(script, leon, daemon, monkeypatch, run_dir):
         script.show_trace, raw=False, node='x', interface='leon0',
     )  # fmt: skip
 
-    def refuse(*_):
+    def refuse(*_, **__):
         raise client.NotPermitted('not for you')
 
     monkeypatch.setattr(client, 'request', refuse)
@@ -270,6 +272,12 @@ def test_errors(script, leon, daemon, monkeypatch, run_dir):
     [
         ('reset_fdb', {}, {'removed': 2}, 'leon0: 2 FDB entries removed\n'),
         ('reset_statistics', {}, {}, 'leon0: all statistics set to zero\n'),
+        (
+            'reset_invitation',
+            {'invitation': '5ab6c3ad1c9b2f70'},
+            {'invitation': '5ab6c3ad1c9b2f70', 'uses_left': 1},
+            'leon0: invitation 5ab6c3ad1c9b2f70 has ended, with 1 uses left\n',
+        ),
         (
             'reset_node',
             {'node': 'seoul'},
@@ -370,8 +378,9 @@ def test_generate_invite(script, leon, daemon):
     text = script.generate_invite(raw=False, interface=None, address='198.51.100.1:7000')
     assert 'leon1.abc' in text
     assert script.generate_invite(raw=True, interface='leon0', address=None) == made
-    assert [asked['arguments'].get('seeds') for asked in served.requests] == [
-        ['198.51.100.1:7000'], []]  # fmt: skip
+    script.generate_invite(raw=False, interface=None, address=None, uses='3')
+    assert [asked['arguments'] for asked in served.requests] == [
+        {'seeds': ['198.51.100.1:7000']}, {'seeds': []}, {'seeds': [], 'uses': 3}]  # fmt: skip
 
 
 def test_generate_join(script, monkeypatch, tmp_path):

@@ -282,7 +282,7 @@ static bool chance(struct sim *s, uint16_t pm)
 
 static bool is_data_lost(struct sim *s, const struct sim_link *l, const uint8_t *data, size_t len)
 {
-	if (len < 1 || (data[0] & 15) == LEON_CONTROL)
+	if (len < 1 || (data[0] & 15) == LEON_CONTROL || (data[0] & 15) == LEON_INVITATION)
 		return false;
 	return l->data_down || chance(s, l->data_loss_pm);
 }
@@ -420,7 +420,7 @@ static void deliver(struct sim_node *n, const struct endpoint *from, uint8_t *da
 		return;
 	if (!leon_is_last(&h))
 		relay(n, &h, from, data, len);
-	else if (h.kind == LEON_CONTROL)
+	else if (h.kind == LEON_CONTROL || h.kind == LEON_INVITATION)
 		overlay_input(n->o, from, data, len, sim_now(n->sim));
 	else
 		take_data(n, &h);

@@ -107,7 +107,7 @@ static void test_version_kind_flags(void **state)
 		       version == LEON_VERSION ? LEON_OK : LEON_BAD_VERSION);
 	for (unsigned kind = 0; kind < 16; kind++)
 		expect(&direct, 0, (uint8_t)(LEON_VERSION << 4 | kind),
-		       kind >= LEON_FRAME && kind <= LEON_ACCEL ? LEON_OK : LEON_BAD_HEADER);
+		       kind >= LEON_FRAME && kind <= LEON_INVITATION ? LEON_OK : LEON_BAD_HEADER);
 	for (unsigned flags = 0; flags < 256; flags++)
 		expect(&direct, 1, (uint8_t)flags,
 		       flags & ~LEON_FLAGS_KNOWN ? LEON_BAD_HEADER : LEON_OK);

@@ -101,6 +101,8 @@ static void tables(void **state)
 	check("events", render_events, 0);
 	check("identity", render_identity, 0);
 	check("identity_open", render_identity, 0);
+	check("invitations", render_invitations, 0);
+	check("invitations_none", render_invitations, 0);
 }
 
 static void latency(void **state)
@@ -145,6 +147,8 @@ static void survives_anything(void **state)
 					 render_metrics,
 					 render_reload,
 					 render_reset_fdb,
+					 render_invitations,
+					 render_reset_invitation,
 					 render_reset_node,
 					 render_reset_statistics,
 					 render_ipsec,

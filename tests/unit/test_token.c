@@ -116,6 +116,42 @@ static void out_of_range(void **state)
 	assert_false(token_encode(&t, text));
 }
 
+/* The one-time token of the document has no secret. */
+static void one_time(void **state)
+{
+	static const char text[] =
+		"leon3.AAAAAAAAAQEU9gkxOTIuMC4yLjEAAQIDBAUGBwgJCgsMDQ4PEBESExQVFhc"
+		"YGRobHB0eH1IsL7s";
+	struct token t = { .vni = 1,
+			   .n_seeds = 1,
+			   .seed = { { "192.0.2.1", 5366 } },
+			   .one_time = true,
+			   .secret = SECRET },
+		     back;
+	uint8_t bytes[GOLDEN_MAX] = { 0 }, want[GOLDEN_MAX];
+	char made[TOKEN_TEXT_MAX];
+	(void)state;
+
+	for (unsigned i = 0; i < TOKEN_VALUE_LEN; i++)
+		t.value[i] = (uint8_t)i;
+	assert_true(token_encode(&t, made));
+	assert_string_equal(made, text);
+	assert_int_equal(decoded(text + strlen(TOKEN_ONE_TIME), bytes),
+			 golden("token-one-time", want));
+	assert_memory_equal(bytes, want, golden("token-one-time", want));
+	t.secret[0] = '\0';
+	assert_null(decode(text, &back));
+	assert_same(&t, &back);
+	assert_true(back.one_time);
+	assert_memory_equal(back.value, t.value, TOKEN_VALUE_LEN);
+	t.expires = 1800000000;
+	assert_true(token_encode(&t, made));
+	assert_null(decode(made, &back));
+	assert_int_equal(back.expires, t.expires);
+	made[4] = '2';
+	assert_non_null(decode(made, &back));
+}
+
 static void with_an_expiry(void **state)
 {
 	struct token t = sample, back;
@@ -182,7 +218,7 @@ static void one_clear_sentence(void **state)
 	} cases[] = {
 		{ "", "there is no token" },	      { " \n", "there is no token" },
 		{ "correct horse", "begins with" },   { "leon.AAAA", "begins with" },
-		{ "leonx1.AAAA", "begins with" },     { "leon3.AAAA", "another version" },
+		{ "leonx1.AAAA", "begins with" },     { "leon4.AAAA", "another version" },
 		{ "leon12.AAAA", "another version" }, { "leon1.", "truncated" },
 		{ "leon1.AAA", "truncated" },	      { "leon1.!!!!", "truncated" },
 	};
@@ -248,6 +284,7 @@ int main(void)
 		cmocka_unit_test(the_largest),
 		cmocka_unit_test(out_of_range),
 		cmocka_unit_test(with_an_expiry),
+		cmocka_unit_test(one_time),
 		cmocka_unit_test(white_space),
 		cmocka_unit_test(any_damage),
 		cmocka_unit_test(one_clear_sentence),

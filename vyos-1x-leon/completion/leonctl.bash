@@ -28,6 +28,10 @@ _leonctl_nodes() {
 	"$@" --json show nodes 2>/dev/null | grep -oE '"(node_id|name)": ?"[^"]*"' | sed 's/.*"\(.*\)"/\1/'
 }
 
+_leonctl_invitations() {
+	"$@" --json show invitations 2>/dev/null | grep -oE '"invitation": ?"[^"]*"' | sed 's/.*"\(.*\)"/\1/'
+}
+
 # Options of the command "$1".
 _leonctl_options() {
 	local first
@@ -55,7 +59,7 @@ _leonctl() {
 			ask+=("${COMP_WORDS[i]}" "${COMP_WORDS[i + 1]}")
 			((++i))
 			;;
-		--address | --bridge | --expires | --name | --source-address | --source-interface) ((++i)) ;;
+		--address | --bridge | --expires | --name | --source-address | --source-interface | --uses) ((++i)) ;;
 		--listen) words+=" --listen" ;;
 		-*) ;;
 		*) words+=" ${COMP_WORDS[i]}" ;;
@@ -72,6 +76,10 @@ _leonctl() {
 		return
 		;;
 	esac
+	if [[ $words == " reset invitation" ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(_leonctl_invitations "${ask[@]}")" -- "$cur")
+		return
+	fi
 	if [[ $cur == -* ]] && { [[ -z $words ]] || [[ -n $(_leonctl_options "$words") ]]; }; then
 		mapfile -t COMPREPLY < <(compgen -W "--interface --json --socket --version --help
 			$(_leonctl_options "$words")" -- "$cur")

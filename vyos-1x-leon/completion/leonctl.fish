@@ -32,6 +32,9 @@ function __leonctl_next
     if contains -- "$given" 'explain path' trace ping 'reset node'
         leonctl --json show nodes 2>/dev/null | string match -rag '"(?:node_id|name)": ?"([^"]*)"'
     end
+    if contains -- "$given" 'reset invitation'
+        leonctl --json show invitations 2>/dev/null | string match -rag '"invitation": ?"([^"]*)"'
+    end
 end
 
 complete -c leonctl -f -a '(__leonctl_next)'
@@ -46,6 +49,8 @@ complete -c leonctl -n $makes -l source-address -x -d 'local address for sending
 complete -c leonctl -n $makes -l source-interface -x -d 'interface for sending'
 complete -c leonctl -n $makes -l print -d 'print the configuration only'
 complete -c leonctl -n '__fish_seen_subcommand_from invite' -l expires -x -a '1h 24h 7d never' -d 'validity of the token'
+complete -c leonctl -n '__fish_seen_subcommand_from invite' -l uses -x -d 'number of machines for the token'
+complete -c leonctl -n '__fish_seen_subcommand_from invite' -l with-secret -d 'a token that contains the secret'
 complete -c leonctl -n '__fish_seen_subcommand_from leave' -l yes -d 'do not ask'
 complete -c leonctl -l version -d 'print the version'
 complete -c leonctl -s h -l help -d 'print the help of the command'

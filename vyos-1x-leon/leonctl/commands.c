@@ -24,6 +24,7 @@
 #include "top.h"
 
 #define COUNT_MAX    100
+#define USES_MAX     32 /* INVITATION_USES_MAX of leond */
 #define EXPIRY_MAX_S (3650u * 86400u)
 
 static const struct ctl_command table[] = {
@@ -49,6 +50,7 @@ static const struct ctl_command table[] = {
 	  "intercepted TCP connections and their benefit" },
 	{ "show statistics", ARG_NONE, render_statistics, "counters, drops, offloads, loop guard" },
 	{ "show events", ARG_NONE, render_events, "events, oldest first" },
+	{ "show invitations", ARG_NONE, render_invitations, "one-time tokens of this node" },
 	{ "show identity", ARG_NONE, render_identity, "identity keys of this node and of others" },
 	{ "explain path", ARG_NODE, render_explain,
 	  "reason for the path to NODE, and the other candidates" },
@@ -62,7 +64,8 @@ static const struct ctl_command table[] = {
 	  "serve the metrics over HTTP until a signal ends it" },
 	{ "metrics", ARG_NONE, render_metrics, "all metrics as Prometheus text" },
 	{ "init", ARG_NONE, NULL, "make this machine the first node of a new overlay" },
-	{ "invite", ARG_ADDRESSES, render_invite, "a secret token with which a machine can join" },
+	{ "invite", ARG_ADDRESSES, render_invite,
+	  "a one-time token with which a machine can join" },
 	{ "join", ARG_TOKEN, NULL, "make this machine a node of the overlay of the token" },
 	{ "leave", ARG_NONE, NULL, "stop leond and remove configuration and identity" },
 	{ "reload", ARG_NONE, render_reload, "apply the changed configuration file" },
@@ -70,6 +73,8 @@ static const struct ctl_command table[] = {
 	  "hand all TCP connections back to their hosts" },
 	{ "reset fdb", ARG_NONE, render_reset_fdb, "remove all learned MAC addresses" },
 	{ "reset statistics", ARG_NONE, render_reset_statistics, "set the statistics to zero" },
+	{ "reset invitation", ARG_INVITATION, render_reset_invitation,
+	  "end a one-time token of this node" },
 	{ "reset node", ARG_NODE, render_reset_node,
 	  "remove the FDB entries of NODE and probe its link" },
 	{ "help", ARG_COMMAND, NULL, "help of one command, or the list of commands" },
@@ -100,7 +105,7 @@ static const struct {
 } options[] = {
 	{ "init", NODE_OPTIONS },
 	{ "join", NODE_OPTIONS },
-	{ "invite", " [--expires TIME]" },
+	{ "invite", " [--expires TIME] [--uses NUMBER] [--with-secret]" },
 	{ "leave", " [--yes]" },
 };
 
@@ -198,6 +203,8 @@ static const char *argument_text(enum command_argument a)
 		return " ADDRESS:PORT ADDRESS:PORT";
 	case ARG_COMMAND:
 		return " [COMMAND]";
+	case ARG_INVITATION:
+		return " INVITATION";
 	case ARG_TOKEN:
 		return " TOKEN|FILE|-";
 	case ARG_NONE:
@@ -413,10 +420,36 @@ static bool write_expiry(struct jsonw *w, const struct target *t, char *err, siz
 	return true;
 }
 
+static bool write_uses(struct jsonw *w, const struct target *t, char *err, size_t err_len)
+{
+	bool with_secret = target_option(t, "with-secret", NULL);
+	const char *text;
+	uint64_t uses;
+
+	if (with_secret)
+		jsonw_bool(w, "with_secret", true);
+	if (!target_option(t, "uses", &text))
+		return true;
+	if (with_secret) {
+		snprintf(err, err_len,
+			 "a token with the secret has no limit of uses: leave out "
+			 "--uses or --with-secret");
+		return false;
+	}
+	if (!parse_count(text, &uses) || uses > USES_MAX) {
+		snprintf(err, err_len, "--uses: \"%.40s\" is no number from 1 to %d", text,
+			 USES_MAX);
+		return false;
+	}
+	jsonw_u64(w, "uses", uses);
+	return true;
+}
+
 static bool write_arguments(struct jsonw *w, const struct ctl_command *c, int argc,
 			    const char *const *argv, char *err, size_t err_len)
 {
-	int most = c->argument == ARG_NONE ? 0 : c->argument == ARG_NODE ? 1 : 2;
+	int most = c->argument == ARG_NONE ? 0 : c->argument == ARG_NODE_COUNT ? 2 : 1;
+	bool node = c->argument != ARG_INVITATION;
 	uint64_t count;
 
 	if (c->argument == ARG_ADDRESSES) {
@@ -432,11 +465,11 @@ static bool write_arguments(struct jsonw *w, const struct ctl_command *c, int ar
 	if (most == 0)
 		return true;
 	if (argc == 0) {
-		snprintf(err, err_len, "%s: missing node; usage: leonctl %s%s", c->words, c->words,
-			 argument_text(c->argument));
+		snprintf(err, err_len, "%s: missing %s; usage: leonctl %s%s", c->words,
+			 node ? "node" : "invitation", c->words, argument_text(c->argument));
 		return false;
 	}
-	jsonw_str(w, "node", argv[0]);
+	jsonw_str(w, node ? "node" : "invitation", argv[0]);
 	if (argc < 2)
 		return true;
 	if (!parse_count(argv[1], &count)) {
@@ -459,7 +492,8 @@ char *command_request(const struct ctl_command *c, const struct target *t, int a
 	jsonw_u64(w, "version", 1);
 	jsonw_str(w, "command", c->words);
 	jsonw_object(w, "arguments");
-	if (write_arguments(w, c, argc, argv, err, err_len) && write_expiry(w, t, err, err_len)) {
+	if (write_arguments(w, c, argc, argv, err, err_len) && write_expiry(w, t, err, err_len) &&
+	    write_uses(w, t, err, err_len)) {
 		jsonw_end(w);
 		jsonw_end(w);
 		text = x_strdup(jsonw_text(w, &len));

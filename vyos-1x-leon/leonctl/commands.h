@@ -19,6 +19,7 @@ enum command_argument {
 	ARG_LISTEN,
 	ARG_ENDPOINTS,
 	ARG_COMMAND,
+	ARG_INVITATION,
 	ARG_TOKEN
 };
 

@@ -16,7 +16,8 @@
 #include "site.h"
 #include "value.h"
 
-#define VNI 1
+#define VNI  1
+#define USES "8" /* machines that may join by the printed line */
 
 /* A further machine needs an address of the same network, or a bridge too. */
 static void print_rest_of_line(const struct target *t)
@@ -52,13 +53,14 @@ static int print_line(struct target *t, const struct site *s)
 	code = target_find(t);
 	if (code >= 0)
 		return code;
-	doc = target_ask(t, "invite", NULL, &code);
+	doc = target_ask(t, "invite", "{\"uses\":" USES "}", NULL, &code);
 	if (!doc)
 		return code;
 	printf("On each further machine, run as root:\n\n  leonctl join %s",
 	       text_str(jsonr_root(doc), "token"));
 	print_rest_of_line(t);
-	puts("\n\nThe line contains the secret of the overlay and is valid for 24 hours.");
+	puts("\n\nThe line admits " USES
+	     " machines within 24 hours and does not contain the secret of the overlay.");
 	print_seeds(jsonr_root(doc));
 	jsonr_free(doc);
 	return 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `leonctl join`: makes this machine a node of an overlay by a token of `leonctl invite`. Writes
- * the configuration and starts the unit. leonctl only.
+ * `leonctl join`: makes this machine a node of an overlay by a token of `leonctl invite`. With a
+ * one-time token, requests the secret from a member (redeem.h). Writes the configuration and starts
+ * the unit. leonctl only.
  */
 #include "join.h"
 
@@ -13,6 +14,7 @@
 
 #include "base/mem.h"
 #include "io/file.h"
+#include "redeem.h"
 #include "site.h"
 
 /* White space makes a file longer than the token in the file. */
@@ -89,6 +91,14 @@ static void report(const struct token *token, const struct site *s)
 	fputc('\n', stdout);
 }
 
+/* A request uses the token, so all other obstacles are found before it. */
+static int get_secret(const struct target *t, struct token *token)
+{
+	int code = site_check(t, token);
+
+	return code ? code : redeem_token(t, token);
+}
+
 int join_run(struct target *t, const char *from)
 {
 	struct token token;
@@ -101,9 +111,14 @@ int join_run(struct target *t, const char *from)
 		target_complain(t, "%s", error);
 		return EXIT_REFUSED;
 	}
-	if (is_valid_now(t, &token))
+	if (token.one_time)
+		code = get_secret(t, &token);
+	else if (is_valid_now(t, &token))
+		code = 0;
+	if (code == 0)
 		code = site_write(t, &token, &s);
 	x_wipe(token.secret, sizeof(token.secret));
+	x_wipe(token.value, sizeof(token.value));
 	if (code || target_option(t, "print", NULL))
 		return code;
 	if (!t->json)

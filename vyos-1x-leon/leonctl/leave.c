@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * `leonctl leave`: undoes `init` and `join`. Stops and disables the unit, and removes the
- * configuration, the identity key and the list of members. leonctl only.
+ * configuration, the identity key, the list of members and the invitations. leonctl only.
  */
 #include "leave.h"
 
@@ -21,7 +21,8 @@
 
 struct leaving {
 	const char *interface;
-	char config[SITE_PATH_LEN], identity[SITE_PATH_LEN], members[SITE_PATH_LEN];
+	char config[SITE_PATH_LEN], identity[SITE_PATH_LEN];
+	char members[FILE_BESIDE_LEN], invitations[FILE_BESIDE_LEN];
 	char socket[TARGET_PATH_LEN];
 };
 
@@ -64,8 +65,8 @@ static int find_files(const struct target *t, struct leaving *l)
 		read_names(text, (size_t)len, l);
 	x_wipe(text, CONFIG_MAX);
 	free(text);
-	snprintf(l->members, sizeof(l->members), "%.*s.members",
-		 (int)(strlen(l->socket) - strlen(".sock")), l->socket);
+	file_beside(l->socket, ".sock", ".members", l->members);
+	file_beside(l->identity, ".identity", ".invitations", l->invitations);
 	if (fd >= 0)
 		return 0;
 	target_complain(t, "%s: %s", l->config, file_error(fd));
@@ -127,7 +128,8 @@ int leave_run(struct target *t, const char *unused attr_unused)
 	if (!is_agreed(t, &l) || !is_stopped(t, &l))
 		return EXIT_REFUSED;
 	/* The configuration is last: it names the other files for a second attempt. */
-	if (!is_removed(t, l.members) || !is_removed(t, l.identity) || !is_removed(t, l.config))
+	if (!is_removed(t, l.members) || !is_removed(t, l.invitations) ||
+	    !is_removed(t, l.identity) || !is_removed(t, l.config))
 		return EXIT_REFUSED;
 	if (t->json)
 		printf("{\"version\":1,\"interface\":\"%s\",\"left\":true}\n", l.interface);

@@ -46,7 +46,7 @@ static int get(const struct target *t, const char *command, char **answer)
 {
 	int code = 0;
 
-	jsonr_free(target_ask(t, command, answer, &code));
+	jsonr_free(target_ask(t, command, "{}", answer, &code));
 	return code;
 }
 

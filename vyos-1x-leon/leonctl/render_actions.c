@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Commands whose answer is a sentence, a token or finished text (`metrics`).
+ * Commands whose answer is a sentence or finished text (`metrics`).
  */
 #include "render.h"
 #include "value.h"
@@ -8,38 +8,6 @@
 int render_metrics(struct jsonr_node *root, FILE *out)
 {
 	fputs(text_str(root, "text"), out);
-	return 0;
-}
-
-/* The explanation goes to stderr, so that `leonctl invite >token` writes only the token. */
-static void print_warning(struct jsonr_node *root)
-{
-	struct jsonr_node *seeds = jsonr_array(root, "seeds");
-
-	fputs("This token contains the pre-shared-secret of the overlay. Transfer the token like a\n"
-	      "password. On the new machine run\n"
-	      "  leonctl join TOKEN --address ADDRESS/LENGTH\n",
-	      stderr);
-	if (jsonr_is_str(root, "expires"))
-		fprintf(stderr, "`join` refuses the token after %s.\n", text_str(root, "expires"));
-	fputs("The machine joins through", stderr);
-	for (size_t i = 0; i < jsonr_len(seeds); i++) {
-		struct jsonr_node *seed = jsonr_at(seeds, i);
-
-		fprintf(stderr, "%s %s port %s", i ? "," : "", text_str(seed, "address"),
-			text_number(seed, "port"));
-	}
-	fputs(".\n", stderr);
-	if (value_u64(root, "trusted_identities"))
-		fputs("This overlay accepts listed identities only. First add the identity of the new node\n"
-		      "(leonctl show identity) to trusted-identity on every node.\n",
-		      stderr);
-}
-
-int render_invite(struct jsonr_node *root, FILE *out)
-{
-	print_warning(root);
-	fprintf(out, "%s\n", text_str(root, "token"));
 	return 0;
 }
 

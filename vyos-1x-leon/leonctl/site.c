@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/hex.h"
 #include "base/mem.h"
 #include "io/file.h"
 #include "state/conf/conf.h"
@@ -135,24 +136,32 @@ static int give_to_group(const char *path)
 	return 0;
 }
 
+static int complain_of_existing(const struct target *t, const char *path)
+{
+	target_complain(t, "%s exists already and is not overwritten; `leonctl leave` removes it",
+			path);
+	return EXIT_REFUSED;
+}
+
+static int complain_of_write(const struct target *t, const char *path, int r)
+{
+	target_complain(t, "%s: %s", path, file_error(r));
+	return r == -EACCES || r == -EPERM ? EXIT_NOT_PERMITTED : EXIT_REFUSED;
+}
+
 static int save(const struct target *t, const char *path, const char *text)
 {
 	int r = file_write(path, text, strlen(text), FILE_KEEP);
 
-	if (r == -EEXIST) {
-		target_complain(
-			t, "%s exists already and is not overwritten; `leonctl leave` removes it",
-			path);
-		return EXIT_REFUSED;
-	}
+	if (r == -EEXIST)
+		return complain_of_existing(t, path);
 	if (r == 0) {
 		r = give_to_group(path);
 		if (r == 0)
 			return 0;
 		unlink(path);
 	}
-	target_complain(t, "%s: %s", path, file_error(r));
-	return r == -EACCES || r == -EPERM ? EXIT_NOT_PERMITTED : EXIT_REFUSED;
+	return complain_of_write(t, path, r);
 }
 
 /* The configuration of VyOS makes these files. */
@@ -169,19 +178,19 @@ static bool is_vyos(void)
 	return found;
 }
 
-static int put(const struct target *t, const struct site *s, const char *text)
+/* Returns an exit code, 0 if the file may be written. */
+static int check_place(const struct target *t, const struct site *s)
 {
-	if (!target_option(t, "print", NULL) && is_vyos()) {
+	if (is_vyos()) {
 		target_complain(t,
 				"on VyOS the interface belongs to the configuration of the router: "
 				"set interfaces leon %s ...",
 				s->interface);
 		return EXIT_REFUSED;
 	}
-	if (!target_option(t, "print", NULL))
-		return save(t, s->path, text);
-	fputs(text, stdout);
-	return 0;
+	if (access(s->path, F_OK) == 0)
+		return complain_of_existing(t, s->path);
+	return access(ETC, W_OK) == 0 ? 0 : complain_of_write(t, s->path, -errno);
 }
 
 /* The values of a repeated option, as a list that ends with NULL. */
@@ -195,12 +204,12 @@ static void get_list(const struct target *t, const char *name, const char *list[
 	list[n] = NULL;
 }
 
-int site_write(const struct target *t, const struct token *overlay, struct site *out)
+/* Returns the configuration, to be wiped and freed, or NULL after it printed the reason. */
+static char *compose(const struct target *t, const struct token *overlay, struct site *out)
 {
 	const char *address[LIST_MAX + 1], *source[LIST_MAX + 1], *name = NULL;
 	struct new_node n = { .address = address, .source_address = source, .overlay = overlay };
 	char err[256], *text;
-	int code;
 
 	out->interface = site_interface(t);
 	out->node_id = draw_node_id();
@@ -216,12 +225,46 @@ int site_write(const struct target *t, const struct token *overlay, struct site 
 	target_option(t, "source-interface", &n.source_interface);
 	target_option(t, "bridge", &n.bridge);
 	text = new_node_text(&n, err, sizeof(err));
-	if (!text) {
+	if (!text)
 		target_complain(t, "%s", err);
-		return EXIT_REFUSED;
-	}
-	code = put(t, out, text);
+	return text;
+}
+
+static void discard(char *text)
+{
 	x_wipe(text, strlen(text));
 	free(text);
+}
+
+int site_check(const struct target *t, const struct token *overlay)
+{
+	struct token whole = *overlay;
+	struct site s;
+	char *text;
+
+	/* Any valid secret; the value has too much entropy to be refused as a weak one. */
+	hex_format(overlay->value, TOKEN_VALUE_LEN, whole.secret);
+	text = compose(t, &whole, &s);
+	x_wipe(&whole, sizeof(whole));
+	if (!text)
+		return EXIT_REFUSED;
+	discard(text);
+	return target_option(t, "print", NULL) ? 0 : check_place(t, &s);
+}
+
+int site_write(const struct target *t, const struct token *overlay, struct site *out)
+{
+	char *text = compose(t, overlay, out);
+	int code = 0;
+
+	if (!text)
+		return EXIT_REFUSED;
+	if (target_option(t, "print", NULL))
+		fputs(text, stdout);
+	else
+		code = check_place(t, out);
+	if (code == 0 && !target_option(t, "print", NULL))
+		code = save(t, out->path, text);
+	discard(text);
 	return code;
 }

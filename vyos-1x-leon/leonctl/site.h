@@ -30,6 +30,9 @@ struct site {
 	node_id_t node_id;
 	char name[64];
 };
+/* Does the checks of site_write() without the secret, and writes nothing. Returns an exit code, 0
+ * for success, after it printed the reason of a failure. */
+int site_check(const struct target *t, const struct token *overlay);
 /* Writes the configuration of a new node with the options of the command line. Prints it instead
  * with --print. Returns an exit code, 0 for success, after it printed the reason of a failure. */
 int site_write(const struct target *t, const struct token *overlay, struct site *out);

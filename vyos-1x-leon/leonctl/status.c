@@ -46,7 +46,7 @@ int status_run(struct target *t, const char *argument attr_unused)
 	if (target_find(t) >= 0)
 		return EXIT_REFUSED;
 	for (int i = 0; i < N_QUESTIONS && code < 0; i++) {
-		doc[i] = target_ask(t, what[i], NULL, &why);
+		doc[i] = target_ask(t, what[i], "{}", NULL, &why);
 		if (!doc[i])
 			code = EXIT_REFUSED;
 	}

@@ -173,15 +173,16 @@ static struct jsonr *checked(const struct target *t, const char *answer, size_t 
 	return NULL;
 }
 
-struct jsonr *target_ask(const struct target *t, const char *command, char **text, int *code)
+struct jsonr *target_ask(const struct target *t, const char *command, const char *arguments,
+			 char **text, int *code)
 {
 	char request[128], reason[256], *answer = NULL;
 	struct jsonr *doc = NULL;
 	size_t len;
 	int r;
 
-	snprintf(request, sizeof(request), "{\"version\":1,\"command\":\"%s\",\"arguments\":{}}",
-		 command);
+	snprintf(request, sizeof(request), "{\"version\":1,\"command\":\"%s\",\"arguments\":%s}",
+		 command, arguments);
 	r = target_request(t, request, TIMEOUT_MS, &answer, &len);
 	if (r < 0) {
 		target_complain(t, "%s", target_reason(t, r, reason, sizeof(reason)));

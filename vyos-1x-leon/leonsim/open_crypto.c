@@ -215,6 +215,12 @@ bool sign_verify(const uint8_t public[DH_KEY_LEN], const void *data, size_t len,
 	return memcmp(expected, signature, SIGNATURE_LEN) == 0;
 }
 
+void sha256(const void *head, size_t head_len, const void *tail, size_t tail_len,
+	    uint8_t out[AEAD_KEY_LEN])
+{
+	expand(of_two(head, head_len, tail, tail_len), out, AEAD_KEY_LEN);
+}
+
 /* --- unique numbers --- */
 
 void random_bytes(void *out, size_t len)

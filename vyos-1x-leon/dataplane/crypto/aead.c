@@ -291,6 +291,18 @@ void kdf(const void *secret, size_t secret_len, const void *salt, size_t salt_le
 	x_wipe(input, sizeof(input));
 }
 
+void sha256(const void *head, size_t head_len, const void *tail, size_t tail_len,
+	    uint8_t out[AEAD_KEY_LEN])
+{
+	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+
+	if (!ctx || !EVP_DigestInit_ex(ctx, EVP_sha256(), NULL) ||
+	    !EVP_DigestUpdate(ctx, head, head_len) || !EVP_DigestUpdate(ctx, tail, tail_len) ||
+	    !EVP_DigestFinal_ex(ctx, out, NULL))
+		bug("libcrypto has no SHA-256");
+	EVP_MD_CTX_free(ctx);
+}
+
 void stretch(enum stretch_kind kind, const void *secret, size_t secret_len, const void *salt,
 	     size_t salt_len, uint8_t out[AEAD_KEY_LEN])
 {

@@ -73,6 +73,9 @@ void kdf(const void *secret, size_t secret_len, const void *salt, size_t salt_le
 enum stretch_kind { STRETCH_SCRYPT, STRETCH_PBKDF2 };
 void stretch(enum stretch_kind kind, const void *secret, size_t secret_len, const void *salt,
 	     size_t salt_len, uint8_t out[AEAD_KEY_LEN]);
+/* SHA-256 of head and tail, 32 bytes. */
+void sha256(const void *head, size_t head_len, const void *tail, size_t tail_len,
+	    uint8_t out[AEAD_KEY_LEN]);
 /* HMAC-SHA-256, first out_len (at most 32) bytes. */
 void keyed_hash(const uint8_t key[AEAD_KEY_LEN], const void *data, size_t len, void *out,
 		size_t out_len);

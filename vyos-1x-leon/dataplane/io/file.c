@@ -94,6 +94,15 @@ int file_write(const char *path, const void *data, size_t len, enum file_existin
 	return r;
 }
 
+void file_beside(const char *path, const char *suffix, const char *other, char out[FILE_BESIDE_LEN])
+{
+	size_t len = strlen(path), end = strlen(suffix);
+
+	if (len > end && strcmp(path + len - end, suffix) == 0)
+		len -= end;
+	snprintf(out, FILE_BESIDE_LEN, "%.*s%s", (int)len, path, other);
+}
+
 const char *file_error(int err)
 {
 	switch (-err) {

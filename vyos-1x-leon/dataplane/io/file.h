@@ -22,5 +22,11 @@ enum file_existing { FILE_REPLACE, FILE_KEEP };
  * -errno; -EEXIST: the file exists and must be kept. */
 int file_write(const char *path, const void *data, size_t len, enum file_existing existing);
 
+/* Writes the path of a file beside another one: "/d/a.sock" with ".sock", ".members" is
+ * "/d/a.members", and "/d/a" is "/d/a.members". */
+#define FILE_BESIDE_LEN 160
+void file_beside(const char *path, const char *suffix, const char *other,
+		 char out[FILE_BESIDE_LEN]);
+
 /* Error text for the codes of this module; other codes go to strerror(). `err` is negative. */
 const char *file_error(int err);

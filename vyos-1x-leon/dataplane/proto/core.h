@@ -214,10 +214,11 @@ struct overlay {
 	uint64_t guard_number; /* of the latest loop-guard frame, stated in PINGs */
 	struct query_limit_state query_limit;
 	struct trust_state trust;
+	struct invitations *invitations; /* redeem.c answers; the host issues and stores */
 
 	/* Event limits and counters. */
 	struct bucket secret_event, wire_event, stranger_event, full_event, duplicate_event,
-		differs_event, unreadable_event;
+		differs_event, unreadable_event, invitation_event;
 	struct log_limit log;
 	struct overlay_counters count;
 

@@ -20,6 +20,7 @@
 #include "proto/session/hello.h"
 #include "proto/session/member.h"
 #include "proto/session/move.h"
+#include "proto/session/redeem.h"
 #include "proto/session/rekey.h"
 #include "proto/session/duplicate.h"
 #include "proto/share/serve.h"
@@ -197,10 +198,14 @@ void overlay_input(struct overlay *o, const struct endpoint *from, uint8_t *data
 		return;
 	o->count.rx_msgs++;
 	o->count.rx_bytes += len;
-	if (leon_decode(data, len, &h, &hdr_len) != LEON_OK || h.kind != LEON_CONTROL ||
-	    h.vni != o->vni || !leon_is_last(&h) || !leon_is_for(&h, o->self) ||
-	    h.source == NODE_ID_ANY) {
+	if (leon_decode(data, len, &h, &hdr_len) != LEON_OK ||
+	    (h.kind != LEON_CONTROL && h.kind != LEON_INVITATION) || h.vni != o->vni ||
+	    !leon_is_last(&h) || !leon_is_for(&h, o->self) || h.source == NODE_ID_ANY) {
 		o->count.rx_malformed++;
+		return;
+	}
+	if (h.kind == LEON_INVITATION) {
+		redeem_input(o, from, data, len, &h);
 		return;
 	}
 	if (h.flags & LEON_F_LINK_VALUE) {

@@ -30,6 +30,7 @@
 #include "proto/share/sync.h"
 #include "proto/topology.h"
 #include "proto/periodic.h"
+#include "state/tables/invitations.h"
 
 /* --- life cycle --- */
 
@@ -54,6 +55,7 @@ struct overlay *overlay_new(struct loop *loop, const struct conf *conf, node_id_
 	o->rekey_after = REKEY_AFTER;
 	o->nodes = nodedb_new(self, conf->nodes_maximum);
 	o->lat = latdb_new();
+	o->invitations = invitations_new();
 	o->log = LOG_LIMIT_INIT(5, 10);
 	answer_init(o);
 	alarm_init(o, &o->announce, rows_announce, o);
@@ -82,6 +84,7 @@ void overlay_free(struct overlay *o)
 	alarm_free(&o->pinging);
 	latdb_free(o->lat);
 	nodedb_free(o->nodes);
+	invitations_free(o->invitations);
 	keyring_free(o->keys);
 	x_wipe(&o->identity, sizeof(o->identity));
 	free(o);
@@ -95,6 +98,11 @@ void overlay_set_workers(struct overlay *o, unsigned n)
 void overlay_set_identity(struct overlay *o, const uint8_t secret[32])
 {
 	sign_set_key(o, secret);
+}
+
+struct invitations *overlay_invitations(const struct overlay *o)
+{
+	return o->invitations;
 }
 
 const uint8_t *overlay_identity(const struct overlay *o)

@@ -78,12 +78,16 @@ struct overlay_ops {
 	 * computed each time. */
 	void (*master_key)(void *arg, enum stretch_kind kind, const char *secret, uint32_t vni,
 			   uint8_t out[MASTER_KEY_LEN]);
+	/* Stores the invitations before the answer to a use. Returns false after a failure; the
+	 * use does not count then. NULL: nothing is stored. */
+	bool (*store_invitations)(void *arg);
 	/* Current time with higher precision than loop_now(), for exact round-trip times and run
 	 * times. NULL (simulation): the time of the loop is exact. */
 	mono_t (*precise_now)(void *arg);
 };
 
 struct overlay;
+struct invitations;
 
 /* `conf` must outlive the overlay or be replaced with overlay_set_conf(). rng_seed 0: seed from the
  * kernel. */
@@ -103,6 +107,9 @@ void overlay_start(struct overlay *o);
 void overlay_leave(struct overlay *o);
 /* Applies changes of measurement, path, peers, member and record; ignores all others. */
 void overlay_set_conf(struct overlay *o, const struct conf *conf);
+
+/* The invitations of this node, owned by the overlay. The host issues, ends and stores them. */
+struct invitations *overlay_invitations(const struct overlay *o);
 
 /* Sets the addresses of this node that the host knows. The record contains these and the observed
  * addresses. */
@@ -259,6 +266,7 @@ struct overlay_counters {
 	uint64_t tx_by_type[16], rx_by_type[16];
 	uint64_t rx_not_authentic, rx_replayed, rx_malformed, rx_no_session, rx_stranger,
 		rx_rate_limited;
+	uint64_t rx_invitation_refused; /* requests for unknown or used-up invitations */
 	uint64_t rx_bad_signature, rx_other_identity, rx_not_trusted, rx_foreign_rows;
 	uint64_t key_exchanges; /* X25519 computations, for peers that echoed one of our values */
 	uint64_t path_runs, path_run_ns_max;

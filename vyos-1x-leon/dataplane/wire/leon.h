@@ -40,18 +40,20 @@
 #define LEON_PORT	  5366
 #define LEON_VNI_MAX	  0xffffffu
 
-/* Wildcard: the only hop of a control datagram to an address with an unknown node-id (the first
- * HELLO to a configured peer). Every receiver accepts it. Never a node's own id. */
+/* Wildcard: the only hop of a control datagram or an invitation to an address with an unknown
+ * node-id (the first HELLO to a configured peer). Every receiver accepts it. Never a node's own
+ * id. */
 #define NODE_ID_ANY 0xffffffffu
 
 enum leon_kind {
-	LEON_FRAME = 1,	   /* one Ethernet frame */
-	LEON_FRAGMENT = 2, /* a fragment of one Ethernet frame, see wire/fragment.h */
-	LEON_BUNDLE = 3,   /* several Ethernet frames, each behind a 16-bit length */
-	LEON_CONTROL = 4,  /* a control message, see wire/msg.h */
-	LEON_COPY = 5,	   /* a duplicated frame or a fragment of one, see wire/copy.h */
-	LEON_ACCEL = 6,	   /* a frame from one accelerator to another, see wire/accel_queue.h */
-	LEON_KINDS,	   /* number of kinds; 0 is invalid */
+	LEON_FRAME = 1,	     /* one Ethernet frame */
+	LEON_FRAGMENT = 2,   /* a fragment of one Ethernet frame, see wire/fragment.h */
+	LEON_BUNDLE = 3,     /* several Ethernet frames, each behind a 16-bit length */
+	LEON_CONTROL = 4,    /* a control message, see wire/msg.h */
+	LEON_COPY = 5,	     /* a duplicated frame or a fragment of one, see wire/copy.h */
+	LEON_ACCEL = 6,	     /* a frame from one accelerator to another, see wire/accel_queue.h */
+	LEON_INVITATION = 7, /* request of a machine with a one-time token, or the answer */
+	LEON_KINDS,	     /* number of kinds; 0 is invalid */
 };
 
 enum leon_flags {
@@ -137,5 +139,6 @@ static inline bool leon_is_for(const struct leon_hdr *h, node_id_t self)
 {
 	if (leon_next(h) == self)
 		return true;
-	return h->kind == LEON_CONTROL && h->n_hops == 1 && h->hop[0] == NODE_ID_ANY;
+	return (h->kind == LEON_CONTROL || h->kind == LEON_INVITATION) && h->n_hops == 1 &&
+	       h->hop[0] == NODE_ID_ANY;
 }

@@ -6,14 +6,15 @@
 
 #include <string.h>
 
+#include "base/defs.h"
 #include "base/utf8.h"
 #include "wire/bytes.h"
 
 #define PREFIX_LEN (sizeof(TOKEN_PREFIX) - 1)
 #define CRC_LEN	   4
 #define VNI_MAX	   0xffffff
-/* Payload: expiry, VNI, number of seeds, each with port and length, secret with length,
- * checksum. */
+/* Payload: expiry, VNI, number of seeds, each with port and length, secret with length, checksum. A
+ * value is shorter than the longest secret. */
 #define PAYLOAD_MAX                                                                                \
 	(4 + 3 + 1 + TOKEN_SEEDS_MAX * (2 + 1 + TOKEN_HOST_MAX) + 1 + TOKEN_SECRET_MAX + CRC_LEN)
 
@@ -95,10 +96,12 @@ static bool is_host(const char *s, size_t len)
 }
 
 /* Checks for printable characters, because the value becomes a string of a configuration. */
-static bool is_secret(const char *s, size_t len)
+bool token_is_secret(const char *s, size_t len)
 {
 	const char *end = s + len;
 
+	if (len < TOKEN_SECRET_MIN || len > TOKEN_SECRET_MAX)
+		return false;
 	while (s < end) {
 		size_t n = *s ? utf8_len(s, end) : 0;
 
@@ -106,7 +109,7 @@ static bool is_secret(const char *s, size_t len)
 			return false;
 		s += n;
 	}
-	return len >= TOKEN_SECRET_MIN && len <= TOKEN_SECRET_MAX;
+	return true;
 }
 
 static bool read_seed(struct rbuf *b, struct token_seed *seed)
@@ -124,13 +127,35 @@ static bool read_seed(struct rbuf *b, struct token_seed *seed)
 	return true;
 }
 
-static bool read_payload(struct rbuf *b, bool expires, struct token *t)
+static bool read_secret(struct rbuf *b, struct token *t)
 {
-	const char *secret;
-	size_t len;
+	size_t len = rbuf_u8(b);
+	const char *secret = (const char *)rbuf_take(b, len);
 
-	t->expires = expires ? rbuf_u32(b) : 0;
-	if (expires && t->expires == 0)
+	if (!secret || !token_is_secret(secret, len))
+		return false;
+	memcpy(t->secret, secret, len);
+	t->secret[len] = '\0';
+	return true;
+}
+
+static bool read_value(struct rbuf *b, struct token *t)
+{
+	const uint8_t *value = rbuf_take(b, TOKEN_VALUE_LEN);
+
+	t->one_time = true;
+	if (value)
+		memcpy(t->value, value, TOKEN_VALUE_LEN);
+	return value;
+}
+
+/* A one-time token without an end has the expiry 0. */
+static bool read_payload(struct rbuf *b, const char *prefix, struct token *t)
+{
+	bool one_time = strcmp(prefix, TOKEN_ONE_TIME) == 0;
+
+	t->expires = strcmp(prefix, TOKEN_PREFIX) == 0 ? 0 : rbuf_u32(b);
+	if (t->expires == 0 && strcmp(prefix, TOKEN_EXPIRING) == 0)
 		return false;
 	t->vni = rbuf_u24(b);
 	t->n_seeds = rbuf_u8(b);
@@ -139,13 +164,9 @@ static bool read_payload(struct rbuf *b, bool expires, struct token *t)
 	for (unsigned i = 0; i < t->n_seeds; i++)
 		if (!read_seed(b, &t->seed[i]))
 			return false;
-	len = rbuf_u8(b);
-	secret = (const char *)rbuf_take(b, len);
-	if (!secret || !is_secret(secret, len) || rbuf_left(b))
+	if (!(one_time ? read_value(b, t) : read_secret(b, t)))
 		return false;
-	memcpy(t->secret, secret, len);
-	t->secret[len] = '\0';
-	return true;
+	return rbuf_left(b) == 0;
 }
 
 static const char *decode_payload(const char *prefix, const uint8_t *payload, int len,
@@ -158,7 +179,7 @@ static const char *decode_payload(const char *prefix, const uint8_t *payload, in
 	    checksum(prefix, payload, (size_t)len - CRC_LEN) != get_u32(payload + len - CRC_LEN))
 		return "the token is damaged or truncated; copy the whole token again";
 	b = rbuf_of(payload, (size_t)len - CRC_LEN);
-	if (!read_payload(&b, strcmp(prefix, TOKEN_EXPIRING) == 0, &t))
+	if (!read_payload(&b, prefix, &t))
 		return "the token is whole, but not one that leonctl made; make a new one with "
 		       "`leonctl invite`";
 	*out = t;
@@ -191,21 +212,30 @@ static bool squeeze(const char *text, size_t len, char out[TOKEN_TEXT_MAX])
 	return true;
 }
 
+/* Returns the prefix of a form that this release reads, or NULL. */
+static const char *prefix_of(const char *text)
+{
+	static const char *const known[] = { TOKEN_PREFIX, TOKEN_EXPIRING, TOKEN_ONE_TIME };
+
+	for (size_t i = 0; i < array_size(known); i++)
+		if (strncmp(text, known[i], PREFIX_LEN) == 0)
+			return known[i];
+	return NULL;
+}
+
 static const char *decode_text(const char *text, struct token *out)
 {
 	uint8_t payload[TOKEN_TEXT_MAX];
 	size_t len = strlen(text);
-	const char *error, *prefix = TOKEN_PREFIX;
+	const char *error, *prefix = prefix_of(text);
 	int n;
 
 	if (len == 0)
 		return "there is no token";
 	if (!token_is_one(text))
-		return "this is no token; a token begins with \"" TOKEN_EXPIRING "\"";
-	if (strncmp(text, TOKEN_EXPIRING, PREFIX_LEN) == 0)
-		prefix = TOKEN_EXPIRING;
-	else if (strncmp(text, TOKEN_PREFIX, PREFIX_LEN) != 0)
-		return "the token is of another version than this leond reads (" TOKEN_EXPIRING
+		return "this is no token; a token begins with \"" TOKEN_ONE_TIME "\"";
+	if (!prefix)
+		return "the token is of another version than this leond reads (" TOKEN_ONE_TIME
 		       "...); make it with the older release of the two, or upgrade this one";
 	n = decode64(text + PREFIX_LEN, len - PREFIX_LEN, payload);
 	error = decode_payload(prefix, payload, n, out);
@@ -231,19 +261,33 @@ static bool is_whole(const struct token *t)
 	for (unsigned i = 0; i < t->n_seeds; i++)
 		if (!is_host(t->seed[i].host, strlen(t->seed[i].host)) || t->seed[i].port == 0)
 			return false;
-	return is_secret(t->secret, strlen(t->secret));
+	return t->one_time || token_is_secret(t->secret, strlen(t->secret));
+}
+
+static void write_credential(struct wbuf *b, const struct token *t)
+{
+	size_t len = strlen(t->secret);
+
+	if (t->one_time) {
+		wbuf_bytes(b, t->value, TOKEN_VALUE_LEN);
+		return;
+	}
+	wbuf_u8(b, (uint8_t)len);
+	wbuf_bytes(b, t->secret, len);
 }
 
 bool token_encode(const struct token *t, char text[TOKEN_TEXT_MAX])
 {
-	const char *prefix = t->expires ? TOKEN_EXPIRING : TOKEN_PREFIX;
+	const char *prefix = t->one_time  ? TOKEN_ONE_TIME
+			     : t->expires ? TOKEN_EXPIRING
+					  : TOKEN_PREFIX;
 	uint8_t payload[PAYLOAD_MAX];
 	struct wbuf b = wbuf_of(payload, sizeof(payload));
 	size_t len;
 
 	if (!is_whole(t))
 		return false;
-	if (t->expires)
+	if (prefix[4] != TOKEN_PREFIX[4])
 		wbuf_u32(&b, t->expires);
 	wbuf_u24(&b, t->vni);
 	wbuf_u8(&b, (uint8_t)t->n_seeds);
@@ -253,9 +297,7 @@ bool token_encode(const struct token *t, char text[TOKEN_TEXT_MAX])
 		wbuf_u8(&b, (uint8_t)len);
 		wbuf_bytes(&b, t->seed[i].host, len);
 	}
-	len = strlen(t->secret);
-	wbuf_u8(&b, (uint8_t)len);
-	wbuf_bytes(&b, t->secret, len);
+	write_credential(&b, t);
 	wbuf_u32(&b, checksum(prefix, payload, wbuf_len(&b)));
 	memcpy(text, prefix, PREFIX_LEN);
 	encode64(payload, wbuf_len(&b), text + PREFIX_LEN);

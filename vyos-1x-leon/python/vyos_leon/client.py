@@ -51,14 +51,14 @@ def _reason(done):
     return done.stderr.strip().removeprefix('leonctl: ')
 
 
-def request(interface, *words):
+def request(interface, *words, options=()):
     """The daemon's answer as a dictionary, unchanged."""
-    answer = json.loads(_leonctl(interface, *words, options=['--json']))
+    answer = json.loads(_leonctl(interface, *words, options=['--json', *options]))
     if 'error' in answer:
         raise Refused(answer['error'])
     return answer
 
 
-def text(interface, *words):
+def text(interface, *words, options=()):
     """The output of leonctl without a newline at the end."""
-    return _leonctl(interface, *words).rstrip('\n')
+    return _leonctl(interface, *words, options=options).rstrip('\n')

@@ -248,7 +248,8 @@ def forget_the_original(machine, plan):
         for path in (machine.root / folder).glob(pattern):
             path.unlink()
     if machine.read(DONE) and not plan.data_disk:
-        (machine.root / STATE / f'{plan.interface}.identity').unlink(missing_ok=True)
+        for kind in ('identity', 'invitations'):
+            (machine.root / STATE / f'{plan.interface}.{kind}').unlink(missing_ok=True)
 
 
 def install(machine, plan, document):

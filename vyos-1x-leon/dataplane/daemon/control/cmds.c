@@ -37,17 +37,19 @@ static const struct command_row table[] = {
 	{ "show routes", ACCESS_READ, show_routes },
 	{ "show events", ACCESS_READ, show_events },
 	{ "show identity", ACCESS_READ, show_identity },
+	{ "show invitations", ACCESS_READ, show_invitations },
 	{ "explain path", ACCESS_READ, explain_path },
 	{ "explain connection", ACCESS_READ, explain_connection },
 	{ "trace", ACCESS_READ, trace_path },
 	{ "ping", ACCESS_READ, ping_node },
 	{ "metrics", ACCESS_READ, show_metrics },
 	{ "report ipsec", ACCESS_WRITE, report_ipsec },
-	{ "invite", ACCESS_WRITE, make_invite }, /* the answer contains the secret */
+	{ "invite", ACCESS_WRITE, make_invite }, /* the answer is worth the secret */
 	{ "reload", ACCESS_WRITE, do_reload },
 	{ "reset acceleration", ACCESS_WRITE, reset_acceleration },
 	{ "reset fdb", ACCESS_WRITE, reset_fdb },
 	{ "reset statistics", ACCESS_WRITE, reset_statistics },
+	{ "reset invitation", ACCESS_WRITE, reset_invitation },
 	{ "reset node", ACCESS_WRITE, reset_node },
 };
 

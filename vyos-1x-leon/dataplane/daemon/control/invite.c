@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `invite`: a joining token (wire/token.h). The token contains the secret, so the command requires
- * write access. The seeds are those of the request, else the addresses of this node, its configured
- * peers, and the endpoints of other members; public addresses are preferred. Control thread.
+ * `invite`: a joining token (wire/token.h), by default a one-time token, whose invitation this node
+ * keeps. Any token yields the secret, so the command requires write access. The seeds are those of
+ * the request, else the addresses of this node, its configured peers, and the endpoints of other
+ * members; public addresses are preferred. Control thread.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/mem.h"
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
+#include "daemon/identity/invitation_file.h"
 #include "daemon/leond.h"
 #include "daemon/report/clock.h"
 #include "state/conf/new_node.h"
+#include "state/tables/invitations.h"
 
 #define OWN_MAX	     3 /* limit of own addresses, to leave room for others */
 #define EXPIRY_S     (24 * 3600)
@@ -82,10 +86,13 @@ static void add_members(struct token *t, struct leond *d, bool private)
 			add_endpoint(t, &link.ep, private);
 }
 
+/* Only this node answers a one-time token, so the token has an address of this node. */
 static void add_known(struct token *t, struct leond *d)
 {
 	for (int private = 0; private < 2 && t->n_seeds == 0; private ++) {
 		add_own(t, d, private);
+		if (t->one_time && t->n_seeds == 0)
+			continue;
 		add_peers(t, d, private);
 		add_members(t, d, private);
 	}
@@ -152,11 +159,16 @@ static void answer_seeds(struct jsonw *w, const struct token *t)
 /* Checks that the token yields a valid configuration; a requested address may be invalid. */
 static bool can_be_used(struct command *c, const struct token *t)
 {
-	const struct new_node n = { .interface = c->d->conf->interface,
+	const struct conf *conf = c->d->conf;
+	struct token whole = *t;
+	const struct new_node n = { .interface = conf->interface,
 				    .node_id = c->d->self,
-				    .overlay = t };
-	char err[160], *text = new_node_text(&n, err, sizeof(err));
+				    .overlay = &whole };
+	char err[160], *text;
 
+	snprintf(whole.secret, sizeof(whole.secret), "%s", conf->secret);
+	text = new_node_text(&n, err, sizeof(err));
+	x_wipe(&whole, sizeof(whole));
 	if (!text) {
 		command_refuse(c, "no node could join with the token: %s", err);
 		return false;
@@ -166,30 +178,73 @@ static bool can_be_used(struct command *c, const struct token *t)
 	return true;
 }
 
-static enum command_result answer_token(struct command *c, const struct token *t)
+static void answer_token(struct command *c, const struct token *t, const char *text,
+			 const struct invitation *i)
 {
-	char text[TOKEN_TEXT_MAX];
+	char id[HEX_LEN(INVITATION_ID_LEN) + 1];
 
-	if (t->n_seeds == 0)
-		return command_refuse(
-			c, "no reachable address of a member is known; name an address: leonctl "
-			   "invite ADDRESS");
-	if (c->d->conf->derivation != STRETCH_SCRYPT)
-		return command_refuse(
-			c, "a token cannot carry authentication.derivation; copy the configuration "
-			   "of this node instead");
-	if (!can_be_used(c, t))
-		return CMD_FAILED;
-	if (!token_encode(t, text))
-		return command_refuse(
-			c, "the pre-shared-secret or an address does not fit into a token");
-	log_info("control", "a joining token was made for user %u",
-		 (unsigned)ctl_conn_peer(c->conn)->uid);
 	jsonw_str(c->w, "token", text);
 	jsonw_u64(c->w, "vni", t->vni);
 	answer_time(c->w, "expires", (int64_t)t->expires * 1000000);
 	answer_seeds(c->w, t);
 	jsonw_u64(c->w, "trusted_identities", c->d->conf->n_trusted);
+	jsonw_str(c->w, "invitation", i ? hex_format(i->id, INVITATION_ID_LEN, id) : NULL);
+	answer_known(c->w, "uses", i, i ? i->uses : 0);
+	log_info("control", "a joining token was made for user %u%s%s",
+		 (unsigned)ctl_conn_peer(c->conn)->uid, i ? ", invitation " : ", with the secret",
+		 i ? id : "");
+}
+
+static enum command_result refuse_seeds(struct command *c, const struct token *t)
+{
+	if (!t->one_time)
+		return command_refuse(
+			c, "no reachable address of a member is known; name an address: leonctl "
+			   "invite ADDRESS");
+	return command_refuse(c, "no address of this node is known, and only this node answers a "
+				 "one-time token; name an address: leonctl invite ADDRESS");
+}
+
+/* Keeps the invitation of a one-time token. Returns NULL with the error set. */
+static struct invitation *issue(struct command *c, const struct token *t, unsigned uses)
+{
+	struct invitations *l = overlay_invitations(c->d->overlay);
+	struct invitation *i = invitations_add(l, t->value, t->expires, uses);
+
+	if (!i) {
+		command_refuse(c,
+			       "%d invitations are open, which is the maximum: end one with "
+			       "`leonctl reset invitation`, see `leonctl show invitations`",
+			       INVITATIONS_MAX);
+		return NULL;
+	}
+	if (invitations_save(c->d) == 0)
+		return i;
+	invitations_remove(l, i);
+	command_refuse(c, "the invitation cannot be stored beside the identity-file, see the log; "
+			  "or make a token with the secret: leonctl invite --with-secret");
+	return NULL;
+}
+
+static enum command_result finish(struct command *c, const struct token *t, unsigned uses)
+{
+	struct invitation *i = NULL;
+	char text[TOKEN_TEXT_MAX];
+
+	if (t->n_seeds == 0)
+		return refuse_seeds(c, t);
+	if (!t->one_time && c->d->conf->derivation != STRETCH_SCRYPT)
+		return command_refuse(
+			c, "a token with the secret cannot carry authentication.derivation; "
+			   "make a token without the secret: leonctl invite");
+	if (!can_be_used(c, t))
+		return CMD_FAILED;
+	if (!token_encode(t, text))
+		return command_refuse(
+			c, "the pre-shared-secret or an address does not fit into a token");
+	if (t->one_time && !(i = issue(c, t, uses)))
+		return CMD_FAILED;
+	answer_token(c, t, text, i);
 	x_wipe(text, sizeof(text));
 	return CMD_DONE;
 }
@@ -208,8 +263,14 @@ enum command_result make_invite(struct command *c)
 	const struct conf *conf = c->d->conf;
 	struct token t = { .vni = conf->vni, .expires = expiry(c) };
 	struct jsonr_node *list = jsonr_array(c->arguments, "seeds");
+	bool with_secret = false;
 	enum command_result r;
+	uint64_t uses = 1;
 
+	jsonr_bool(c->arguments, "with_secret", &with_secret);
+	jsonr_u64(c->arguments, "uses", 1, INVITATION_USES_MAX, &uses);
+	if (jsonr_error(c->doc))
+		return command_refuse(c, "request: %s", jsonr_error(c->doc));
 	if (!conf->secret)
 		return command_refuse(
 			c, "the overlay has no secret, and a token hands over the secret: with "
@@ -217,12 +278,16 @@ enum command_result make_invite(struct command *c)
 			   "nodes that these peers introduce");
 	if (jsonr_len(list) > TOKEN_SEEDS_MAX)
 		return command_refuse(c, "a token names at most %d addresses", TOKEN_SEEDS_MAX);
+	t.one_time = !with_secret;
 	if (jsonr_len(list) == 0)
 		add_known(&t, c->d);
 	else if (!add_requested(c, &t, list))
 		return CMD_FAILED;
-	snprintf(t.secret, sizeof(t.secret), "%s", conf->secret);
-	r = answer_token(c, &t);
+	if (with_secret)
+		snprintf(t.secret, sizeof(t.secret), "%s", conf->secret);
+	else
+		random_bytes(t.value, sizeof(t.value));
+	r = finish(c, &t, (unsigned)uses);
 	x_wipe(&t, sizeof(t));
 	return r;
 }

@@ -84,6 +84,7 @@ static void put_control(struct out *o)
 		{ "no_session", c->rx_no_session },
 		{ "stranger", c->rx_stranger },
 		{ "rate_limited", c->rx_rate_limited },
+		{ "invitation_refused", c->rx_invitation_refused },
 		{ "bad_signature", c->rx_bad_signature },
 		{ "other_identity", c->rx_other_identity },
 		{ "not_trusted", c->rx_not_trusted },

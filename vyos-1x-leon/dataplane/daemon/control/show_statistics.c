@@ -63,6 +63,7 @@ static void write_control(struct command *c)
 	jsonw_u64(w, "rx_no_session", o->rx_no_session);
 	jsonw_u64(w, "rx_stranger", o->rx_stranger);
 	jsonw_u64(w, "rx_rate_limited", o->rx_rate_limited);
+	jsonw_u64(w, "rx_invitation_refused", o->rx_invitation_refused);
 	jsonw_u64(w, "rx_bad_signature", o->rx_bad_signature);
 	jsonw_u64(w, "rx_other_identity", o->rx_other_identity);
 	jsonw_u64(w, "rx_not_trusted", o->rx_not_trusted);

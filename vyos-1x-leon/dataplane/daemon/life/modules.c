@@ -11,6 +11,7 @@
 #include "daemon/device/device.h"
 #include "daemon/device/offload.h"
 #include "daemon/device/scheduling.h"
+#include "daemon/identity/invitation_file.h"
 #include "daemon/lan/bridge_ports.h"
 #include "daemon/lan/failover.h"
 #include "daemon/lan/host_probes.h"
@@ -86,6 +87,7 @@ static const struct module modules[] = {
 	{ .changes = CONF_SCHEDULING, .apply = scheduling_apply_conf },
 	{ .second = reach_run },
 	{ .changes = CONF_DEVICE, .apply = offload_apply_conf, .second = offload_look },
+	{ .second = invitations_second },
 	{ .second = cache_periodic, .stop = cache_free },
 	{ .stop = accel_queues_free },
 	{ .changes = CONF_ACCELERATION,

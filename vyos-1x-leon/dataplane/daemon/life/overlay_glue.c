@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "daemon/accel/accel_queues.h"
+#include "daemon/identity/invitation_file.h"
 #include "daemon/lan/loop_guard_io.h"
 #include "daemon/leond.h"
 #include "daemon/life/overlay_glue.h"
@@ -135,6 +136,11 @@ static void glue_master_key(void *arg, enum stretch_kind kind, const char *secre
 	stretcher_master(d->stretcher, kind, secret, vni, out);
 }
 
+static bool glue_store_invitations(void *arg)
+{
+	return invitations_save(arg) == 0;
+}
+
 const struct overlay_ops *overlay_glue_ops(void)
 {
 	static const struct overlay_ops ops = {
@@ -151,6 +157,7 @@ const struct overlay_ops *overlay_glue_ops(void)
 		.wall_us = glue_wall_us,
 		.precise_now = glue_clock,
 		.master_key = glue_master_key,
+		.store_invitations = glue_store_invitations,
 	};
 
 	return &ops;

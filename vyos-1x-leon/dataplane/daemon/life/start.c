@@ -24,6 +24,7 @@
 #include "daemon/device/offload.h"
 #include "daemon/device/scheduling.h"
 #include "daemon/identity/identity_file.h"
+#include "daemon/identity/invitation_file.h"
 #include "daemon/identity/node_identity.h"
 #include "daemon/lan/loop_guard_io.h"
 #include "daemon/leond.h"
@@ -213,6 +214,7 @@ static void overlay_side_open(struct leond *d)
 	d->overlay = overlay_new(d->loop, d->conf, d->self, overlay_glue_ops(), d, 0);
 	overlay_set_workers(d->overlay, d->tap.n_queues);
 	identity_hand_over(d);
+	invitations_load(d);
 }
 
 static int workers_start(struct leond *d)

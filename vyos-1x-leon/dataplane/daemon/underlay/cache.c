@@ -19,23 +19,12 @@
 #define SAVE_EVERY_MS 60000
 
 struct cache {
-	char path[160];
+	char path[FILE_BESIDE_LEN];
 	struct member_list read; /* list read at the start; appended to every configuration */
 	char *saved;		 /* last written text */
 	bool fails;		 /* a failed write was reported */
 	mono_t saved_at;
 };
-
-/* /run/leon/leon0.sock has /run/leon/leon0.members beside it. */
-static void make_path(struct leond *d)
-{
-	const char *path = d->conf->control_socket;
-	size_t len = strlen(path);
-
-	if (len > 5 && strcmp(path + len - 5, ".sock") == 0)
-		len -= 5;
-	snprintf(d->cache->path, sizeof(d->cache->path), "%.*s.members", (int)len, path);
-}
 
 static bool is_configured(const struct conf *c, const struct endpoint *ep)
 {
@@ -68,7 +57,8 @@ void cache_load(struct leond *d)
 
 	d->cache = x_new(struct cache);
 	d->cache->saved_at = loop_now(d->loop);
-	make_path(d);
+	/* /run/leon/leon0.sock has /run/leon/leon0.members beside it. */
+	file_beside(d->conf->control_socket, ".sock", ".members", d->cache->path);
 	fd = file_open(d->cache->path, false, &st);
 	if (fd < 0) {
 		if (fd != -ENOENT)

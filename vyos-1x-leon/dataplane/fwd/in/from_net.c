@@ -266,6 +266,7 @@ static const struct kind kinds[LEON_KINDS] = {
 	[LEON_ACCEL] = { take_accel, .is_data = true },
 	/* Control datagrams may come from strangers: the seal decides, not the address. */
 	[LEON_CONTROL] = { take_control, .is_data = false },
+	[LEON_INVITATION] = { take_control, .is_data = false },
 };
 
 static void take_data(struct worker *w, const struct kind *k, struct datagram *d)

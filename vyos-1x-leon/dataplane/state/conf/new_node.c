@@ -111,6 +111,8 @@ static char *write_configuration(const struct new_node *n)
 	write_peers(w, n->overlay);
 	jsonw_object(w, "authentication");
 	jsonw_str(w, "pre-shared-secret", n->overlay->secret);
+	if (n->overlay->pbkdf2)
+		jsonw_str(w, "derivation", "pbkdf2");
 	jsonw_end(w);
 	jsonw_end(w);
 	text = indented(jsonw_text(w, &len));

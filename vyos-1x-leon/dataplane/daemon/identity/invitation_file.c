@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The file of issued invitations, see invitation_file.h.
+ */
+#include "daemon/identity/invitation_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hex.h"
+#include "base/mem.h"
+#include "daemon/report/clock.h"
+#include "daemon/report/event_text.h"
+#include "io/file.h"
+#include "state/tables/invitations.h"
+
+static int64_t now_s(void)
+{
+	return wall_now_us() / 1000000;
+}
+
+static void make_path(const struct leond *d, char path[FILE_BESIDE_LEN])
+{
+	file_beside(d->conf->identity_file, ".identity", ".invitations", path);
+}
+
+/* Returns the text, to be wiped and freed, or NULL with a sentence in *why, or NULL if there is no
+ * file. */
+static char *read_file(const char *path, size_t *text_len, const char **why)
+{
+	struct stat st;
+	int fd = file_open(path, false, &st);
+	char *text;
+	ssize_t len;
+
+	*why = NULL;
+	if (fd < 0) {
+		*why = fd == -ENOENT ? NULL : file_error(fd);
+		return NULL;
+	}
+	text = x_calloc(1, INVITATIONS_FILE_MAX);
+	len = file_read(fd, text, INVITATIONS_FILE_MAX);
+	close(fd);
+	if (len < 0)
+		*why = file_error((int)len);
+	else if (st.st_mode & (S_IRWXG | S_IRWXO))
+		*why = "other users can read the file";
+	if (!*why) {
+		*text_len = (size_t)len;
+		return text;
+	}
+	x_wipe(text, INVITATIONS_FILE_MAX);
+	free(text);
+	return NULL;
+}
+
+void invitations_load(struct leond *d)
+{
+	char path[FILE_BESIDE_LEN], err[160], *text;
+	const char *why;
+	size_t len;
+
+	make_path(d, path);
+	text = read_file(path, &len, &why);
+	if (text && invitations_parse(overlay_invitations(d->overlay), text, len, d->conf->vni, err,
+				      sizeof(err)) < 0)
+		why = err;
+	if (why)
+		log_warn("identity",
+			 "%s is ignored: %s; its one-time tokens are refused, make new ones with: "
+			 "leonctl invite",
+			 path, why);
+	if (text)
+		x_wipe(text, len);
+	free(text);
+}
+
+int invitations_save(struct leond *d)
+{
+	struct jsonw *w = jsonw_new();
+	char path[FILE_BESIDE_LEN];
+	const char *text;
+	size_t len;
+	int r;
+
+	make_path(d, path);
+	invitations_write(overlay_invitations(d->overlay), d->conf->vni, w);
+	text = jsonw_text(w, &len);
+	r = file_write(path, text, len, FILE_REPLACE);
+	x_wipe((char *)text, len);
+	jsonw_free(w);
+	if (r < 0)
+		log_error("identity", "%s cannot be written: %s; no invitation is issued or used",
+			  path, file_error(r));
+	return r;
+}
+
+static void report_expired(struct leond *d, const struct invitation *i)
+{
+	char id[HEX_LEN(INVITATION_ID_LEN) + 1];
+	const struct event_facts facts = { .kind = EV_INVITATION_EXPIRED,
+					   .value = i->uses - i->n_used,
+					   .detail = hex_format(i->id, INVITATION_ID_LEN, id) };
+
+	if (i->n_used < i->uses)
+		report_event(d, &facts, "invitation %s expired with %u of %u uses left", id,
+			     i->uses - i->n_used, i->uses);
+}
+
+void invitations_second(struct leond *d, mono_t now)
+{
+	struct invitations *l = overlay_invitations(d->overlay);
+	struct invitation *i;
+	bool any = false;
+
+	(void)now;
+	while ((i = invitations_expired(l, now_s())) != NULL) {
+		report_expired(d, i);
+		invitations_remove(l, i);
+		any = true;
+	}
+	if (any)
+		invitations_save(d);
+}
