@@ -5,9 +5,11 @@ container is the root of the image in namespaces of its own, so that no containe
 """
 import json
 import os
+import re
 import shutil
 import subprocess
 import tarfile
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ import pytest
 from lab import Lab, line_up, wait_for
 
 TOP = Path(__file__).resolve().parents[2]
-
+QUADLET = '/usr/libexec/podman/quadlet'
 
 # podman run --cap-drop all --cap-add NET_ADMIN; chroot needs the other capability.
 LIMIT = 'setpriv --bounding-set -all,+net_admin,+sys_chroot,+setpcap'
@@ -80,6 +82,7 @@ def test_the_image_is_small_and_complete(image):
     assert config['config']['Entrypoint'] == ['/usr/sbin/leond']
     assert set(config['config']['Volumes']) == {'/etc/leon', '/var/lib/leon', '/run/leon'}
     assert newest().stat().st_size < 200 << 20
+    assert bool(list(root.glob('usr/lib/*/libIPSec_MB.so.2'))) == (config['architecture'] == 'amd64')
     assert not list((root / 'var/lib/apt/lists').glob('*Packages')) and not (root / 'leon-build').exists()
 
 
@@ -98,3 +101,21 @@ def test_two_containers_are_an_overlay(image, tmp_path):
                  30, 'the first container answers the second one')
     finally:
         net.close(check=False)
+
+
+def test_documented_unit_for_quadlet(tmp_path):
+    """Quadlet makes the unit of the page. Debian 12 has no Quadlet; QUADLET names the program of
+    another release."""
+    program = os.environ.get('QUADLET', QUADLET)
+    if not os.path.exists(program):
+        pytest.skip(f'no {program}: podman of Debian 13')
+    page = (TOP / 'vyos-1x-leon/doc/operations.md').read_text()
+    (text,) = re.findall(r'^    # /etc/containers/systemd/leond.container\n((?:    .*\n|\n)+)', page, re.M)
+    (tmp_path / 'leond.container').write_text(textwrap.dedent(text))
+    done = subprocess.run([program, '-dryrun'], capture_output=True, text=True, check=True,
+                          env={'QUADLET_UNIT_DIRS': str(tmp_path), 'PATH': os.environ['PATH']})
+    assert 'Warning' not in done.stderr and 'unsupported' not in done.stderr, done.stderr
+    (start,) = re.findall(r'^ExecStart=(.*)$', done.stdout, re.M)
+    for words in ('--network host', '--cap-drop all', '--cap-add net_admin', '--device /dev/net/tun',
+                  '-v /run/leon:/run/leon', '--sdnotify=container'):
+        assert words in start
