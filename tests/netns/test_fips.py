@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """leond on a host whose OpenSSL permits approved algorithms only (fips=yes). fips_provider.c has
 the algorithms of such hosts; the provider of Debian has none with that property."""
+import json
 import os
 import re
 import subprocess
@@ -8,7 +9,7 @@ import subprocess
 import pytest
 
 from lab import line_up, merged, wait_for
-from node import LeonctlError, build_dir, leond_program
+from node import LeonctlError, build_dir, leonctl_program, leond_program
 from test_start_messages import ended
 
 SECRET = 'correct-horse-battery'
@@ -29,6 +30,8 @@ module = {}
 activate = 1
 """
 REFUSED_STATUS = 78
+# The token of protocol.md.
+ONE_TIME = 'leon3.AAAAAAAAAQEU9gkxOTIuMC4yLjEAAQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eH1IsL7s'
 
 
 def openssl(folder, more):
@@ -120,6 +123,21 @@ def test_nothing_is_permitted(lab, nothing, tmp_path):
                           capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1 and sentence in done.stderr
     assert not (tmp_path / 'identity').exists()
+    done = subprocess.run([*nothing, leonctl_program(), 'join', '--print', ONE_TIME], capture_output=True, text=True,
+                          timeout=60, check=False)
+    assert done.returncode == 1 and sentence in done.stderr and done.stdout == ''
+
+
+def test_a_one_time_token(lab, fips):
+    """A member and a machine with approved algorithms only."""
+    net = lab(line_up(2, hosts=False), start=False)
+    n0, n1 = net.node['n0'], net.node['n1']
+    n0.config.update(PBKDF2)
+    n0.wrapper = fips
+    net.start('n0')
+    token = n0.ctl('invite')['token']
+    done = n1.namespace.run(*fips, leonctl_program(), 'join', '--print', token)
+    assert json.loads(done.stdout)['authentication'] == PBKDF2['authentication']
 
 
 def test_a_peer_requires_another_cipher(lab, fips):

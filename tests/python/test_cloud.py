@@ -468,6 +468,55 @@ def test_token_is_fetched(machine):
                                'token again')
 
 
+def answer_joins(machine, monkeypatch, *codes):
+    """`leonctl join` ends with these statuses. Returns the tokens on its standard input."""
+    document = json.dumps({'vni': 1, 'peer': OF_TOKEN['peer'], 'authentication': OF_TOKEN['authentication']})
+    left, given_tokens, run = list(codes), [], machine.run
+
+    def joined(*command, given=None):
+        if command[0] != 'leonctl':
+            return run(*command, given=given)
+        given_tokens.append(given)
+        code = left.pop(0)
+        return subprocess.CompletedProcess(command, code, document if code == 0 else '', 'leonctl: no answer\n')
+    monkeypatch.setattr(machine, 'run', joined)
+    return given_tokens
+
+
+def test_a_one_time_token_is_redeemed_once(machine, monkeypatch):
+    """An error in another key and a failed start use no second token."""
+    given = answer_joins(machine, monkeypatch, 0)
+    kept = machine.root / 'var/lib/leon-cloud/redeemed'
+    machine.tell({'token': 'leon3.abc', 'mtu': 1})
+    assert apply.apply(machine) == 1 and 'leon.mtu' in machine.said[0]
+    assert kept.stat().st_mode & 0o777 == 0o600
+    machine.answers['systemctl start'] = (1, '', 'later\n')
+    machine.tell({'token': 'leon3.\nabc'})
+    assert apply.apply(machine) == 1
+    machine.answers.pop('systemctl start')
+    assert apply.apply(machine) == 0, machine.said
+    assert given == ['leon3.abc'] and machine.document()['authentication'] == OF_TOKEN['authentication']
+    assert not kept.exists()
+
+
+def test_another_token_is_redeemed(machine, monkeypatch):
+    given = answer_joins(machine, monkeypatch, 0, 0)
+    machine.tell({'token': 'leon3.abc', 'mtu': 1})
+    assert apply.apply(machine) == 1
+    machine.tell({'token': 'leon3.def'})
+    assert apply.apply(machine) == 0 and given == ['leon3.abc', 'leon3.def']
+
+
+def test_a_member_is_waited_for(machine, monkeypatch):
+    answer_joins(machine, monkeypatch, 3, 3, 0)
+    machine.tell({'token': 'leon3.abc'})
+    assert apply.apply(machine) == 0 and machine.clock == 6
+    answer_joins(machine, monkeypatch, *[3] * 100)
+    machine.tell({'token': 'leon3.def'}, number='i-2')
+    assert apply.apply(machine) == 1 and machine.clock < 200
+    assert machine.said[-2] == 'leon.token: no answer'
+
+
 def test_secret_is_waited_for(machine):
     url = 'https://vault.example.net/leon'
     machine.tell({'secret-from': {'url': url, 'headers': {'X-Token': 't'}}})

@@ -8,6 +8,7 @@ sentences appear on the console and above its login prompt, and SSH works as bef
 shows whether the machine is already set up, so later changes of an operator are kept. The machine
 (class Machine) is a parameter, so that tests supply another one.
 """
+import hashlib
 import json
 import os
 import shutil
@@ -30,6 +31,9 @@ SECRET_BYTES = 4096
 STATE = 'var/lib/leon'
 ISSUE = 'run/issue.d/leon.issue'
 DONE = 'var/lib/leon-cloud/instance-id'
+REDEEMED = 'var/lib/leon-cloud/redeemed'
+# Exit status of leonctl(8).
+NO_ANSWER = 3
 CLOCKS = {'aws': '169.254.169.123', 'gce': '169.254.169.254'}
 GCE_ADDRESS = ('http://169.254.169.254/computeMetadata/v1/instance/network-interfaces/0/'
                'access-configs/0/external-ip')
@@ -164,14 +168,33 @@ def fetched(machine, key, where):
     return text
 
 
+def joining(machine, token):
+    """The result of `leonctl join`. Status 3: no member answers a one-time token, for example
+    because the member starts at the same time. leonctl reads standard input, because arguments
+    are public."""
+    deadline = machine.now() + FETCH_S
+    while True:
+        done = machine.run('leonctl', 'join', '--print', '-', given=token)
+        if done.returncode != NO_ANSWER or machine.now() + TRY_S >= deadline:
+            return done
+        machine.wait(TRY_S)
+
+
 def invited(machine, key, token):
-    """Returns leond's document of a token. leonctl reads standard input, because arguments are
-    public."""
-    done = machine.run('leonctl', 'join', '--print', '-', given=token)
+    """Returns leond's document of a token. The first request uses a one-time token, so the document
+    is kept until leond starts: a machine with an error in another key tries again at the next
+    boot."""
+    name = hashlib.sha256(''.join(token.split()).encode()).hexdigest()
+    kept = machine.read(REDEEMED)
+    if kept.startswith(name):
+        return json.loads(kept.removeprefix(name))
+    done = joining(machine, token)
     if done.returncode != 0:
         sentences = [line.removeprefix('leonctl: ') for line in said(done)]
         raise section.SectionError([f'leon.{key}: {sentence}' for sentence in sentences])
-    return json.loads(done.stdout)
+    document = json.loads(done.stdout)
+    machine.write(REDEEMED, name + json.dumps(document), mode=0o600)
+    return document
 
 
 def whole_document(machine, plan):
@@ -320,6 +343,7 @@ def apply(machine):
         complain(machine, failed)
         return 1
     machine.write(DONE, number + '\n')
+    (machine.root / REDEEMED).unlink(missing_ok=True)
     machine.say(f'leon: {plan.interface} is configured from the user-data: node '
                 f'{document.get("node-name", document.get("node-id", "without a name"))}, '
                 f'{len(document.get("peer", {}))} peers; leonctl show nodes')
