@@ -26,7 +26,7 @@ FLOORS = {
         ['lan/'],
         ['tap/'],
         ['in/reasm'],
-        ['checksum', 'counter', 'drop', 'forwarding_lookup', 'frame', 'stats'],
+        ['checksum', 'counter', 'drop', 'forwarding_lookup', 'frame', 'moderation', 'stats'],
     ],
     'daemon': [
         ['main', 'leond', 'verdict'],

@@ -274,14 +274,85 @@ static void without_a_time_of_arrival(void **state)
 	assert_int_equal(socket_waits(0, FWD_WAITS), 0);
 }
 
+/* Five frames arrive before each turn. */
+static bool take_five(struct worker *w, int fd)
+{
+	(void)fd;
+	count(w, CNT_tap_rx_frames, 5);
+	w->stopping = ++n_busy == 1000;
+	return false;
+}
+
+static uint64_t moderated_with(bool realtime)
+{
+	int fd = eventfd(1, EFD_NONBLOCK);
+	struct source always = { fd, take_five, NULL, NULL };
+
+	set_sources(always, always);
+	fx.w->n_sources = 1;
+	atomic_store(&fx.w->fwd->realtime, realtime);
+	worker_run(fx.w);
+	close(fd);
+	return fx_count(&fx, CNT_moderated);
+}
+
+static void only_realtime_workers_are_moderated(void **state)
+{
+	(void)state;
+	assert_int_equal(moderated_with(false), 0);
+	assert_true(moderated_with(true) > 800);
+}
+
+/* Sleeps of a worker to which `frames` arrive before each sleep, and with a pause `gathered`.
+ * Returns its pauses. */
+static unsigned pauses(struct moderation *m, uint64_t *read, unsigned sleeps, unsigned frames,
+		       unsigned gathered)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < sleeps; i++) {
+		bool paused = moderation_pauses(m, *read);
+
+		n += paused;
+		*read += paused ? gathered : frames;
+	}
+	return n;
+}
+
+static void flood_is_moderated(void **state)
+{
+	struct moderation m = { 0 };
+	uint64_t read = 0;
+
+	(void)state;
+	assert_in_range(pauses(&m, &read, 10000, 1, 25), 9800, 9900);
+	/* It ends with the flood. */
+	assert_in_range(pauses(&m, &read, 10000, 1, 1), 2, 80);
+}
+
+static void host_that_waits_for_an_answer_is_not_delayed(void **state)
+{
+	struct moderation m = { 0 };
+	uint64_t read = 0;
+
+	(void)state;
+	assert_in_range(pauses(&m, &read, 12800, 2, 2), 1, 100);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, fx_setup, fx_teardown)
 	const struct CMUnitTest tests[] = {
-		T(one_batch_and_then_others), T(who_has_more_is_not_forgotten),
-		T(messages_by_their_size),    T(a_turn_is_so_many_bytes),
-		T(waits_in_the_socket),	      T(what_has_just_come_waited_for_nothing),
+		T(one_batch_and_then_others),
+		T(who_has_more_is_not_forgotten),
+		T(messages_by_their_size),
+		T(a_turn_is_so_many_bytes),
+		T(waits_in_the_socket),
+		T(what_has_just_come_waited_for_nothing),
 		T(without_a_time_of_arrival),
+		T(only_realtime_workers_are_moderated),
+		cmocka_unit_test(flood_is_moderated),
+		cmocka_unit_test(host_that_waits_for_an_answer_is_not_delayed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -245,6 +245,27 @@ static int wait_for_work(const struct worker *w, struct pollfd pfd[SOURCES_MAX],
 	return ppoll(pfd, w->n_sources, sleep_ns < 0 ? NULL : &ts, NULL);
 }
 
+static uint64_t frames_read(const struct worker *w)
+{
+	const _Atomic uint64_t *c = w->stats.counter;
+
+	return atomic_load_explicit(&c[CNT_tap_rx_frames], memory_order_relaxed) +
+	       atomic_load_explicit(&c[CNT_net_rx_datagrams], memory_order_relaxed);
+}
+
+/* The worker is offline. No pause delays a queued frame. */
+static void let_frames_gather(struct worker *w, int64_t sleep_ns)
+{
+	const struct timespec pause = { 0, MODERATION_PAUSE_NS };
+
+	if (!atomic_load_explicit(&w->fwd->realtime, memory_order_relaxed) ||
+	    !moderation_pauses(&w->moderation, frames_read(w)) ||
+	    (sleep_ns >= 0 && sleep_ns < MODERATION_PAUSE_NS))
+		return;
+	count(w, CNT_moderated, 1);
+	nanosleep(&pause, NULL);
+}
+
 /* End of the polling time after work. A sleep costs tens of microseconds to end. The worker is
  * online. */
 static mono_t stay_awake(struct worker *w)
@@ -293,8 +314,11 @@ void *worker_run(void *arg)
 		bool awake = is_before(awake_until);
 		int64_t sleep_ns = look_here(w, ready);
 		bool here = sleep_ns == 0;
-		int n = wait_for_work(w, pfd, awake ? 0 : sleep_ns);
+		int n;
 
+		if (!awake && !here)
+			let_frames_gather(w, sleep_ns);
+		n = wait_for_work(w, pfd, awake ? 0 : sleep_ns);
 		if (n == 0 && awake && !here) {
 			count(w, CNT_busy_polls, 1);
 			continue;

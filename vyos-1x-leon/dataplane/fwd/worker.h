@@ -30,6 +30,7 @@
 #include "fwd/lan/flood_dedup.h"
 #include "fwd/lan/recent.h"
 #include "fwd/lan/storm.h"
+#include "fwd/moderation.h"
 #include "fwd/queue/queue.h"
 #include "fwd/send/budget.h"
 #include "fwd/send/bundling.h"
@@ -88,6 +89,7 @@ struct worker {
 	unsigned n_sources;
 	bool stopping;			/* a stop was requested */
 	bool udp_gso, tap_tso, tap_uso; /* granted by the kernel */
+	struct moderation moderation;
 
 	/* State of the batch. */
 	const struct snap *snap;

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Interrupt moderation for a worker with real-time priority. Each frame wakes such a worker at
+ * once, which preempts the program that sends the frames: every frame costs a wake-up, and none
+ * shares a datagram. A pause before the sleep lets frames gather. A pause that gathered nothing
+ * ends the moderation, because a host that waits for an answer sends no further frame.
+ * Worker-owned; pure.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Length of a pause, ns. */
+#define MODERATION_PAUSE_NS 100000
+/* Frames of a pause that justify the next one: 40,000 frames a second. */
+#define MODERATION_FRAMES 4
+/* Sleeps between trial pauses: fewer than 1 % of the sleeps, so no 99th percentile has one. */
+#define MODERATION_TRIAL 128
+
+struct moderation {
+	bool on;
+	unsigned sleeps;
+	uint64_t frames; /* frames read before the last sleep */
+};
+
+/* Before each sleep. `frames`: frames read since the start. Returns true if the worker pauses. */
+static inline bool moderation_pauses(struct moderation *m, uint64_t frames)
+{
+	uint64_t gathered = frames - m->frames;
+
+	m->frames = frames;
+	if (m->on)
+		m->on = gathered >= MODERATION_FRAMES;
+	else
+		m->on = ++m->sleeps % MODERATION_TRIAL == 0;
+	return m->on;
+}
