@@ -14,6 +14,7 @@ an architecture. The unit tests of the foreign architecture do not run. Needs mm
 run as root, uidmap. `make deb-cross` calls this script.
 """
 import argparse
+import re
 import shutil
 import subprocess
 import sys
@@ -49,13 +50,18 @@ def packages(arch):
 
 
 def copy_sources(work):
-    """Copies the source tree without build results."""
+    """Copies the source tree without build results. The copy has no git, so its changelog gets the
+    version."""
     target = work / 'src'
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(TOP, target, symlinks=True, ignore=lambda folder, names: [
         name for name in names
         if name in ('.git', '__pycache__', '.pytest_cache', '.cache') or
         Path(folder) == TOP and name.startswith('build')])
+    changelog = target / 'packaging/debian/changelog'
+    changelog.write_text(re.sub('^leon .*?;', f'leon ({build.tree_version()}) unstable;',
+                                changelog.read_text(encoding='utf-8'), count=1), encoding='utf-8')
+    return target
 
 
 def main():
@@ -80,7 +86,8 @@ def main():
     for path in sorted(made.glob('*.deb')):
         shutil.copy(path, options.out)
         print(f'./{path.name}')
-        subprocess.run(['dpkg-deb', '--field', path, 'Package', 'Architecture', 'Depends'], check=True)
+        subprocess.run(['dpkg-deb', '--field', path, 'Package', 'Architecture', 'Depends', 'Recommends'],
+                       check=True)
 
 
 if __name__ == '__main__':

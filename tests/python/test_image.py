@@ -182,3 +182,15 @@ def test_a_root_with_a_cross_compiler_has_all_that_is_built_against():
     # Part of debhelper; the unit file's directory is in the package systemd of Debian 12.
     assert wanted - given == {'debhelper-compat', 'dh-sequence-installsysusers', 'systemd-dev'}
     assert 'libssl-dev:arm64' in cross_deb.packages('arm64')
+
+
+def test_packages_of_a_cross_compiler_have_the_version_of_the_tree(tmp_path):
+    """The images search for packages by this version."""
+    copied = cross_deb.copy_sources(tmp_path)
+    assert build.said(str(copied / 'packaging/version.sh')) == build.tree_version()
+
+
+def test_only_amd64_recommends_ipsec_mb():
+    control = (TOP / 'packaging/debian/control').read_text()
+    named = [line for line in control.splitlines() if 'ipsec-mb' in line]
+    assert len(named) == 2 and all(line.count('ipsec-mb') == line.count('[amd64]') for line in named)
