@@ -17,7 +17,7 @@
 #define PAIRS	    12
 #define LOSS_RATIO  4
 #define PERIOD_MS   50
-#define PERIOD_SENT 8
+#define PERIOD_SENT 3
 #define EXPIRE_MS   5000 /* maximum time of a period */
 
 static void begin_period(struct gso_trial *t, bool off, bool second, mono_t now)
