@@ -7,7 +7,7 @@ Seattle trace (`--tuning`). Hosts 25-49 are the test set and the default.
 
     LEON_BUILD=$PWD/build tests/bench/bench_paths.py [--tuning] [--subsets 12] [--size 12]
         [--hosts 25-49] [--slices 0-343] [--trace FILE --slice SECONDS] [--traffic idle|all]
-        [--set path.noise-margin=65]... [--jobs 2] [--json FILE]
+        [--set path.variation-margin=65]... [--jobs 2] [--json FILE]
 """
 import argparse
 import concurrent.futures

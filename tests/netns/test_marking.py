@@ -15,7 +15,7 @@ EF, CS6 = 46, 48
 
 # A stall of the machine during the join makes links look variable for minutes, by more than the
 # gain of the relayed path.
-WITHOUT_MARGIN = {'path': {'noise-margin': 0}}
+WITHOUT_MARGIN = {'path': {'variation-margin': 0}}
 
 
 def relayed(lab, **config):

@@ -38,6 +38,7 @@ FILES = {
     '/opt/vyatta/etc/config-migrate/migrate/leon/0-to-1',
     '/opt/vyatta/etc/config-migrate/migrate/leon/1-to-2',
     '/opt/vyatta/etc/config-migrate/migrate/leon/2-to-3',
+    '/opt/vyatta/etc/config-migrate/migrate/leon/3-to-4',
     '/usr/lib/python3/dist-packages/vyos-1x-leon.pth',
     '/usr/lib/python3/dist-packages/vyos/ifconfig/leon.py',
     '/usr/lib/python3/dist-packages/vyos_leon_hook.py',

@@ -220,7 +220,7 @@ def test_manual_is_up_to_date(tables):
         assert tables.regenerate(path, page) == (page, []), path
 
 
-@pytest.mark.parametrize('path', ['path noise-margin', 'system log-level', 'peer NAME port'])
+@pytest.mark.parametrize('path', ['path variation-margin', 'system log-level', 'peer NAME port'])
 def test_leaf_missing_in_the_manual_is_noticed(tables, path):
     whole = (TOP / tables.REFERENCE).read_text()
     without, found = re.subn(rf'^\| `{path}`.*\n', '', whole, flags=re.M)

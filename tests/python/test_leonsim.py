@@ -162,7 +162,7 @@ def test_a_database_gives_its_paths_and_those_after_a_change():
     assert hops == {'10.0.0.2': ['10.0.0.3', '10.0.0.2'], '10.0.0.3': ['10.0.0.3']}
     assert {p['destination']: p['hops'] for p in answer['what_if']} == {'10.0.0.2': ['10.0.0.2']}
     kept = json.loads(run('--database', TRIANGLE, '--set', 'path.threshold=60',
-                          '--set', 'path.lasting-threshold=60', '--json').stdout)
+                          '--set', 'path.long-term-threshold=60', '--json').stdout)
     assert kept['paths'][0]['hops'] == ['10.0.0.2']
     assert 'via c b' in run('--database', TRIANGLE).stdout
 
@@ -190,7 +190,7 @@ def test_every_number_of_path_and_measurement_can_be_set(triangle):
     paths, measurement = numbers_of('path'), numbers_of('measurement')
     assert len(paths) >= 7 and len(measurement) >= 4
     sets = [f'--set=path.{key}={value}' for key, value in paths.items()]
-    assert run('--database', TRIANGLE, *sets).stdout == run('--database', TRIANGLE, '--set=path.noise-margin=65').stdout
+    assert run('--database', TRIANGLE, *sets).stdout == run('--database', TRIANGLE, '--set=path.variation-margin=65').stdout
     sets += [f'--set=measurement.{key}={value}' for key, value in measurement.items()]
     assert replay(*sets, trace=triangle, hosts='0-2', slice_s=30) == \
         replay(trace=triangle, hosts='0-2', slice_s=30)

@@ -50,6 +50,10 @@ class ConfigTree:
     def delete(self, path):
         del self.at(path[:-1])[path[-1]]
 
+    def rename(self, path, name):
+        node = self.at(path[:-1])
+        node[name] = node.pop(path[-1])
+
 
 def load(name):
     """The scripts have no suffix, as in VyOS."""
@@ -85,7 +89,7 @@ def test_a_rule_is_never_widened(migrate):
     assert tree == rules(**{'10.1.0.0/16': {'le': ['24']}})
 
 
-@pytest.mark.parametrize('name', ['0-to-1', '1-to-2'])
+@pytest.mark.parametrize('name', ['0-to-1', '1-to-2', '3-to-4'])
 @pytest.mark.parametrize('tree', [{}, {'interfaces': {}}, {'interfaces': {'leon': {'leon0': {}}}}])
 def test_nothing_to_do(migrate, name, tree):
     before = str(tree)
@@ -103,3 +107,16 @@ def test_an_interface_without_a_secret_says_so(migrate, capsys):
                                           'leon2': {'vni': ['7'], **stated}}
     assert capsys.readouterr().out.count('because there is no secret') == 2
     migrate('2-to-3', {'interfaces': {}})
+
+
+def test_renamed_leaves_keep_their_values(migrate):
+    tree = {'interfaces': {'leon': {
+        'leon0': {'path': {'noise-margin': ['90'], 'lasting-threshold': ['7'], 'threshold': ['9']},
+                  'measurement': {'lasting-time': ['900']}},
+        'leon1': {'path': {'threshold': ['9']}}}}}
+    migrate('3-to-4', tree)
+    assert tree['interfaces']['leon'] == {
+        'leon0': {'path': {'variation-margin': ['90'], 'long-term-threshold': ['7'],
+                           'threshold': ['9']},
+                  'measurement': {'long-term-time': ['900']}},
+        'leon1': {'path': {'threshold': ['9']}}}

@@ -184,7 +184,7 @@ static void rule_6_holds_no_bad_path(void **state)
 }
 
 /* An improvement must exceed a share of the variation of both paths. */
-static void rule_5_noise_margin(void **state)
+static void rule_5_variation_margin(void **state)
 {
 	struct choice_params p = params;
 	struct path direct = path_over(0, 100000), better = path_over(3, 71000);
@@ -411,7 +411,7 @@ int main(void)
 		cmocka_unit_test(equal_paths_do_not_take_turns),
 		cmocka_unit_test(rule_6_hold_down),
 		cmocka_unit_test(rule_6_holds_no_bad_path),
-		cmocka_unit_test(rule_5_noise_margin),
+		cmocka_unit_test(rule_5_variation_margin),
 		cmocka_unit_test(rule_5_long_term),
 		cmocka_unit_test(rule_3_silent),
 		cmocka_unit_test(changed_hold_time_counts_at_once),

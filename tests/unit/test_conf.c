@@ -556,6 +556,24 @@ static void broken_documents_are_refused(void **state)
 	assert_int_equal(strlen(err), 4);
 }
 
+static void former_names_are_read(void **state)
+{
+	struct conf *c = good("'path': { 'noise-margin': 90, 'lasting-threshold': 7 }, "
+			      "'measurement': { 'lasting-time': 900 }");
+	static const struct refusal both[] = {
+		{ "'path': { 'noise-margin': 90, 'variation-margin': 80 }", "path.noise-margin",
+		  "is the former name of \"variation-margin\", which is set too" },
+		{ "'path': { 'noise-margin': 1001 }", "path.noise-margin", "1000" },
+	};
+
+	(void)state;
+	assert_int_equal(c->noise_percent, 90);
+	assert_int_equal(c->long_term_percent, 7);
+	assert_int_equal(c->long_term_s, 900);
+	conf_free(c);
+	all_are_refused(both, array_size(both));
+}
+
 static void the_cipher_differs(void **state)
 {
 #define WITH_SECRET "'authentication': { 'pre-shared-secret': '12345678' }"
@@ -754,6 +772,7 @@ int main(void)
 		cmocka_unit_test(too_long_values_are_refused),
 		cmocka_unit_test(too_many_peers_are_refused),
 		cmocka_unit_test(broken_documents_are_refused),
+		cmocka_unit_test(former_names_are_read),
 		cmocka_unit_test(the_cipher_differs),
 		cmocka_unit_test(wrong_type_does_not_print_the_secret),
 		cmocka_unit_test(differences_are_notified_apart),

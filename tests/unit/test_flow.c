@@ -119,10 +119,10 @@ static void test_given_back(void **state)
 	assert_int_equal(flow_n_held(&l.leader.flow), 1);
 	deliver(&l, &l.leader);
 	deliver(&l, &l.follower);
-	assert_int_equal(l.leader.flow.state, FLOW_RETURNING);
+	assert_int_equal(l.leader.flow.state, FLOW_RELEASING);
 	l.leader.drained = true;
 	flow_tick(&l.leader.flow, 100, l.now);
-	assert_int_equal(l.leader.flow.state, FLOW_RETURNING);
+	assert_int_equal(l.leader.flow.state, FLOW_RELEASING);
 	l.follower.drained = true;
 	flow_tick(&l.follower.flow, 100, l.now);
 	assert_int_equal(last_notified(&l.follower)->type, ACCEL_DRAINED);
@@ -176,9 +176,9 @@ static void test_late_copy_returns_nothing(void **state)
 	l.follower.drained = true;
 	flow_release(&l.leader.flow, l.now);
 	deliver(&l, &l.leader);
-	assert_int_equal(l.follower.flow.state, FLOW_RETURNING);
+	assert_int_equal(l.follower.flow.state, FLOW_RELEASING);
 	segment(&l, &l.leader, &l.follower, 1000, 100, 5100, TCP_ACK);
-	assert_int_equal(l.follower.flow.state, FLOW_RETURNING);
+	assert_int_equal(l.follower.flow.state, FLOW_RELEASING);
 	assert_true(l.follower.stands);
 	end(&l);
 }

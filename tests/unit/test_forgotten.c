@@ -283,7 +283,7 @@ static void an_offer_does_not_save_a_lost_connection(void **state)
  * host, so an entry without a reset would leave the other host without a connection. */
 static void an_agreement_does_not_save_a_lost_connection(void **state)
 {
-	const enum flow_state later[] = { FLOW_ACCEPTED, FLOW_INTERCEPTED, FLOW_RETURNING };
+	const enum flow_state later[] = { FLOW_ACCEPTED, FLOW_INTERCEPTED, FLOW_RELEASING };
 	struct intercepted_one one = { .node = FAR_NODE };
 
 	(void)state;

@@ -72,14 +72,14 @@ static void a_host_that_moved_is_followed(void **state)
 	c = intercept(&l);
 	assert_true(conns_lab_frame(&l, ACCEL_NODE, OTHER_NODE, &s));
 	assert_int_equal(c->away.far_at, OTHER_NODE);
-	assert_int_equal(c->flow.state, FLOW_RETURNING);
+	assert_int_equal(c->flow.state, FLOW_RELEASING);
 	conns_lab_close(&l);
 
 	conns_lab_open(&l);
 	c = intercept(&l);
 	conns_moved(&l.e, 0, mac_from_u64(FAR_MAC), OTHER_NODE, l.now);
 	assert_int_equal(c->away.far_at, OTHER_NODE);
-	assert_int_equal(c->flow.state, FLOW_RETURNING);
+	assert_int_equal(c->flow.state, FLOW_RELEASING);
 	conns_lab_close(&l);
 
 	/* leond sends frames of the near host to the other node. */

@@ -119,7 +119,7 @@ bool conn_is_started(const struct conn *c)
 {
 	enum flow_state state = c->flow.state;
 
-	return c->socket.fd >= 0 && (state == FLOW_INTERCEPTED || state == FLOW_RETURNING);
+	return c->socket.fd >= 0 && (state == FLOW_INTERCEPTED || state == FLOW_RELEASING);
 }
 
 void conn_detach(struct conn *c)
@@ -154,7 +154,7 @@ static void end_by_release(struct conn *c, int fd)
 	c->no_benefit |= conn_lacks_benefit(c, loop_now(c->e->loop));
 	c->e->counters.returned++;
 	peer_counted(c->peer)->returned++;
-	log_info("accel", "returned");
+	log_info("accel", "released");
 	proxy_sock_leave(fd);
 }
 
@@ -176,7 +176,7 @@ static void give_up(struct flow *f, enum flow_end_of how)
 		if (fd >= 0 && !started)
 			proxy_sock_leave(fd);
 		conn_end_by_reset(c, started ? fd : -1);
-	} else if (how == FLOW_RETURNED && fd >= 0) {
+	} else if (how == FLOW_RELEASED && fd >= 0) {
 		end_by_release(c, fd);
 	} else {
 		proxy_sock_leave(fd);
@@ -304,7 +304,7 @@ static bool end_where_done(struct conn *c)
 {
 	int fd = c->socket.fd;
 
-	if (!c->ended.near_eof || c->ended.far != FAR_FIN_PASSED || c->flow.state == FLOW_RETURNING)
+	if (!c->ended.near_eof || c->ended.far != FAR_FIN_PASSED || c->flow.state == FLOW_RELEASING)
 		return false;
 	if (proxy_sock_unacknowledged(fd) && !proxy_sock_is_over(fd)) {
 		if (!c->ended.lingers)

@@ -170,7 +170,7 @@ static void change_peer(struct conn *c, struct accel_peer *p, mono_t now)
 static bool is_intercepted(const struct conn *c)
 {
 	return flow_is_draining(&c->flow) || c->flow.state == FLOW_INTERCEPTED ||
-	       c->flow.state == FLOW_RETURNING;
+	       c->flow.state == FLOW_RELEASING;
 }
 
 /* Reports whether leond has the far host behind the node of the frame. A frame of the LAN goes to
@@ -189,7 +189,7 @@ static bool is_placed(const struct conn *c, const struct conn_frame *cf)
  * accelerator. */
 static bool refuse_stray(struct conn *c, struct accel_peer *from)
 {
-	if (c->flow.state != FLOW_INTERCEPTED && c->flow.state != FLOW_RETURNING)
+	if (c->flow.state != FLOW_INTERCEPTED && c->flow.state != FLOW_RELEASING)
 		return false;
 	peer_misuse(from, ACCEL_STRAY);
 	return true;
@@ -378,7 +378,7 @@ bool conns_tick(struct engine *e, mono_t now)
 
 	HASH_ITER(hh, e->conns, entry, next) {
 		struct conn *c = &entry->conn;
-		if (!flow_is_draining(&c->flow) && c->flow.state != FLOW_RETURNING)
+		if (!flow_is_draining(&c->flow) && c->flow.state != FLOW_RELEASING)
 			continue;
 		if (place_is_here(c))
 			local_pair_tick(c, now);

@@ -36,8 +36,8 @@ static const char *state_name(enum flow_state s)
 		return "draining";
 	case FLOW_INTERCEPTED:
 		return "intercepted";
-	case FLOW_RETURNING:
-		return "returning";
+	case FLOW_RELEASING:
+		return "releasing";
 	case FLOW_CLOSED:
 		return "closed";
 	case FLOW_STATES:

@@ -94,7 +94,7 @@ static void step_draining(struct flow *f, mono_t now)
 	flow_enter(f, FLOW_ACCEPTED, now);
 }
 
-static void step_returning(struct flow *f, mono_t now)
+static void step_releasing(struct flow *f, mono_t now)
 {
 	bool ready = f->drain.far_point_known && f->ops->is_drained(f);
 
@@ -110,8 +110,8 @@ void flow_step(struct flow *f, mono_t now)
 {
 	if (f->state == FLOW_DRAINING)
 		step_draining(f, now);
-	else if (f->state == FLOW_RETURNING)
-		step_returning(f, now);
+	else if (f->state == FLOW_RELEASING)
+		step_releasing(f, now);
 }
 
 static void begin_draining(struct flow *f, enum flow_state state, uint32_t stream, mono_t now)
@@ -225,7 +225,7 @@ void flow_release(struct flow *f, mono_t now)
 {
 	if (f->state != FLOW_INTERCEPTED)
 		return;
-	flow_enter(f, FLOW_RETURNING, now);
+	flow_enter(f, FLOW_RELEASING, now);
 	f->drain.near_point = f->near.next;
 	f->drain.far_point_known = false;
 	flow_notify_point(f, ACCEL_RELEASE);
@@ -238,7 +238,7 @@ static void on_release(struct flow *f, const struct accel_frame *m, mono_t now)
 		flow_release(f, now);
 		return;
 	}
-	flow_enter(f, FLOW_RETURNING, now);
+	flow_enter(f, FLOW_RELEASING, now);
 	f->drain.near_point = f->near.next;
 	f->drain.far_point = m->at.point;
 	f->drain.far_point_known = true;
@@ -283,7 +283,7 @@ static const act_fn acts[FLOW_STATES][ACCEL_TYPES] = {
 			    [ACCEL_REFUSE] = on_refuse,
 			    [ACCEL_RESET] = on_refuse },
 	[FLOW_INTERCEPTED] = { [ACCEL_RELEASE] = on_release, [ACCEL_RESET] = on_reset },
-	[FLOW_RETURNING] = { [ACCEL_RELEASED] = on_released,
+	[FLOW_RELEASING] = { [ACCEL_RELEASED] = on_released,
 			     [ACCEL_DRAINED] = on_drained,
 			     [ACCEL_RETURN] = on_return,
 			     [ACCEL_TAKE] = on_kept,
@@ -333,7 +333,7 @@ void flow_tick(struct flow *f, int64_t rtt_ms, mono_t now)
 	if ((f->state == FLOW_DRAINING && age > drain_ms) ||
 	    (f->state == FLOW_OFFERED && age > drain_ms + rtt_ms))
 		flow_refuse(f, ACCEL_NOT_DRAINED, now);
-	if (f->state != FLOW_RETURNING || !flow_leads(f) || age <= RETURN_MAX_MS)
+	if (f->state != FLOW_RELEASING || !flow_leads(f) || age <= RETURN_MAX_MS)
 		return;
 	flow_notify(f, ACCEL_TAKE);
 	keep_intercepted(f, now);
@@ -387,7 +387,7 @@ void flow_interproxy_gone(struct flow *f, mono_t now)
 bool flow_returns(struct flow *f, mono_t now)
 {
 	if (!f->foreign || f->state != FLOW_INTERCEPTED)
-		return f->foreign && f->state == FLOW_RETURNING;
+		return f->foreign && f->state == FLOW_RELEASING;
 	f->drain.near_point = f->near.next;
 	if (flow_leads(f))
 		flow_release(f, now);

@@ -25,7 +25,7 @@ enum flow_state {
 	FLOW_DRAINING,	  /* Drained after an offer of the other node. */
 	FLOW_ACCEPTED,	  /* Drained and bound. The other node may have committed. */
 	FLOW_INTERCEPTED, /* The proxy socket has the connection. */
-	FLOW_RETURNING,	  /* Being released. Bytes beyond the point are held. */
+	FLOW_RELEASING,	  /* Being released. Bytes beyond the point are held. */
 	/* The proxy socket is closing, and still receives the frames of the host. */
 	FLOW_CLOSED,
 	FLOW_STATES,
@@ -34,7 +34,7 @@ enum flow_state {
 /* The end of a proxy socket. */
 enum flow_end_of {
 	FLOW_UNUSED,   /* Never a part of the connection. */
-	FLOW_RETURNED, /* Without a segment. The hosts continue directly. */
+	FLOW_RELEASED, /* Without a segment. The hosts continue directly. */
 	FLOW_RESET,    /* With a RST to the host. */
 };
 

@@ -172,7 +172,7 @@ void flow_fini(struct flow *f)
 
 void flow_finish_return(struct flow *f, mono_t now)
 {
-	f->ops->give_up(f, FLOW_RETURNED);
+	f->ops->give_up(f, FLOW_RELEASED);
 	if (flow_leads(f))
 		flow_notify(f, ACCEL_RETURN);
 	f->far.next = f->drain.far_point;

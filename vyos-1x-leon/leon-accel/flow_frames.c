@@ -81,7 +81,7 @@ static pass_fn pass_from_near(const struct flow *f)
 
 static bool is_held(const struct flow *f, const struct tcp_view *t)
 {
-	bool holds = flow_is_draining(f) || f->state == FLOW_RETURNING ||
+	bool holds = flow_is_draining(f) || f->state == FLOW_RELEASING ||
 		     (f->state == FLOW_INTERCEPTED && f->foreign);
 
 	return holds && !(t->flags & (TCP_RST | TCP_SYN)) &&
@@ -114,7 +114,7 @@ void flow_from_near(struct flow *f, const struct flow_frame *frame, mono_t now)
 /* The leader has released the connection, and the message is still in transit. */
 static bool is_returned(const struct flow *f, const struct tcp_view *t)
 {
-	return f->state == FLOW_RETURNING && !flow_leads(f) && f->drain.near_ready &&
+	return f->state == FLOW_RELEASING && !flow_leads(f) && f->drain.near_ready &&
 	       seq_before(f->drain.far_point, t->end);
 }
 

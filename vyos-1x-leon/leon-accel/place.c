@@ -38,7 +38,7 @@ void place_send(struct conn *c, enum accel_where where, const uint8_t *vnet, con
 		peer_forward(c->peer, ACCEL_FORWARD, c->flow.stream, vnet, frame, len);
 		return;
 	}
-	if (place_is_here(c) && c->flow.state == FLOW_RETURNING) {
+	if (place_is_here(c) && c->flow.state == FLOW_RELEASING) {
 		local_pair_send(c, where == ACCEL_NODE, vnet, frame, len);
 		return;
 	}

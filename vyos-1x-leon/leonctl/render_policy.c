@@ -59,7 +59,7 @@ static void print_terms(FILE *out, struct jsonr_node *root)
 	bool by_loss = strcmp(loss, UNKNOWN) != 0, by_jitter = strcmp(jitter, UNKNOWN) != 0;
 
 	fprintf(out, "budget          %s kbit/s of second copies, %s %% of its reserve in use\n",
-		text_number(root, "budget_kbits"), text_number(root, "budget_taken_percent"));
+		text_number(root, "budget_kbits"), text_number(root, "budget_used_percent"));
 	fprintf(out, "longer path     by at most %s\n", text_us(root, "maximum_extra_delay_us"));
 	if (by_loss || by_jitter)
 		fprintf(out, "condition       the path in use has %s%s%s%s%s\n",

@@ -350,11 +350,11 @@ void fwd_stats(const struct fwd *f, uint64_t counter[N_COUNTERS], uint64_t drops
 	}
 }
 
-unsigned fwd_budget_taken_percent(const struct fwd *f, mono_t now)
+unsigned fwd_budget_used_percent(const struct fwd *f, mono_t now)
 {
 	const struct policy *p = fwd_snap(f)->policy;
 
-	return p ? budget_taken_percent(&f->budget, p->budget_kbits, now) : 0;
+	return p ? budget_used_percent(&f->budget, p->budget_kbits, now) : 0;
 }
 
 uint64_t fwd_reassembly_bytes(const struct fwd *f)

@@ -181,6 +181,6 @@ uint64_t fwd_held_frames(const struct fwd *f);
 /* Sum over all workers. */
 void fwd_stats(const struct fwd *f, uint64_t counter[N_COUNTERS], uint64_t drop[N_DROPS]);
 /* Used share of the budget of second copies, in percent. */
-unsigned fwd_budget_taken_percent(const struct fwd *f, mono_t now);
+unsigned fwd_budget_used_percent(const struct fwd *f, mono_t now);
 /* Bytes held by reassembly, summed, for `show statistics`. */
 uint64_t fwd_reassembly_bytes(const struct fwd *f);

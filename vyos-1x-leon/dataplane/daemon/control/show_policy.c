@@ -72,7 +72,7 @@ static void write_terms(struct command *c, const struct policy *p)
 
 	jsonw_bool(w, "duplicate", p->duplicate);
 	jsonw_u64(w, "budget_kbits", p->budget_kbits);
-	jsonw_u64(w, "budget_taken_percent", fwd_budget_taken_percent(c->d->fwd, c->now));
+	jsonw_u64(w, "budget_used_percent", fwd_budget_used_percent(c->d->fwd, c->now));
 	jsonw_u64(w, "maximum_extra_delay_us", p->extra_delay_us);
 	answer_known(w, "loss_permille", p->loss_pm != 0, p->loss_pm);
 	answer_known(w, "jitter_us", p->jitter_us != 0, p->jitter_us);

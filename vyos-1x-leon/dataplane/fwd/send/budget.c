@@ -17,7 +17,7 @@ static int64_t depth_ns(uint32_t kbits)
 	return max_of((int64_t)BUDGET_BURST_NS, cost_ns(kbits, BUDGET_BURST_BYTES));
 }
 
-unsigned budget_taken_percent(const struct budget *b, uint32_t kbits, mono_t now)
+unsigned budget_used_percent(const struct budget *b, uint32_t kbits, mono_t now)
 {
 	int64_t paid = atomic_load_explicit(&b->paid_ns, memory_order_relaxed);
 

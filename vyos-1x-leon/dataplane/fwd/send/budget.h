@@ -22,7 +22,7 @@ struct budget {
 };
 
 /* Used share of the bucket in percent; 0 without a limit. */
-unsigned budget_taken_percent(const struct budget *b, uint32_t kbits, mono_t now);
+unsigned budget_used_percent(const struct budget *b, uint32_t kbits, mono_t now);
 /* Takes bytes from the bucket; returns false and takes nothing if there are too few. kbits 0: no
  * limit. */
 bool budget_take(struct budget *b, uint32_t kbits, size_t bytes, mono_t now);

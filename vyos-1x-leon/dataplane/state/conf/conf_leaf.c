@@ -164,10 +164,11 @@ static bool get_number(struct jsonr_node *obj, const char *key, const struct lea
 	return conf_get_u32(obj, key, l->low, l->high, v);
 }
 
-static void read_leaf(struct jsonr_node *root, const struct leaf *l, struct conf *c)
+static void read_leaf(struct jsonr_node *root, const char *path, const struct leaf *l,
+		      struct conf *c)
 {
 	const char *key;
-	struct jsonr_node *obj = object_of(root, l->path, &key);
+	struct jsonr_node *obj = object_of(root, path, &key);
 	uint32_t v;
 	bool given;
 
@@ -189,10 +190,49 @@ static void read_leaf(struct jsonr_node *root, const struct leaf *l, struct conf
 	}
 }
 
+/* Leaves with another name in version 0.2.0, whose files must stay valid. On VyOS the migration
+ * script 3-to-4 renames them. */
+static const struct {
+	const char *former, *path;
+} renamed[] = {
+	{ "measurement lasting-time", "measurement long-term-time" },
+	{ "path lasting-threshold", "path long-term-threshold" },
+	{ "path noise-margin", "path variation-margin" },
+};
+
+static const char *former_name(const char *path)
+{
+	for (size_t i = 0; i < array_size(renamed); i++)
+		if (strcmp(path, renamed[i].path) == 0)
+			return renamed[i].former;
+	return NULL;
+}
+
+/* Reads a leaf that the document has by its former name. */
+static void read_former(struct jsonr_node *root, const char *former, const struct leaf *l,
+			struct conf *c)
+{
+	const char *key, *key_now;
+	struct jsonr_node *obj = object_of(root, former, &key);
+
+	object_of(root, l->path, &key_now);
+	if (!jsonr_has(obj, key))
+		return;
+	if (jsonr_has(obj, key_now))
+		jsonr_fail_key(obj, key, "is the former name of \"%s\", which is set too", key_now);
+	else
+		read_leaf(root, former, l, c);
+}
+
 void conf_read_leaves(struct jsonr_node *root, struct conf *c)
 {
-	for (size_t i = 0; i < array_size(leaves); i++)
-		read_leaf(root, &leaves[i], c);
+	for (size_t i = 0; i < array_size(leaves); i++) {
+		const char *former = former_name(leaves[i].path);
+
+		read_leaf(root, leaves[i].path, &leaves[i], c);
+		if (former)
+			read_former(root, former, &leaves[i], c);
+	}
 }
 
 const char *conf_next_number(const struct conf *c, const char *section, size_t *at, uint32_t *value)
