@@ -90,7 +90,7 @@ def test_a_second_machine_is_refused_with_the_reason(net):
     said = join(n1, token, code=1)
     assert said.startswith('leonctl: the token is used up: another machine has joined with it') and said.count('\n') == 1
     wait_for(lambda: n0.events('invitation-refused'), 10, 'the event')
-    assert n0.statistics()['control']['rx_invitation_refused'] == 1
+    assert n0.statistics()['control']['rx_invitation_refused'] >= 1
 
 
 def test_several_uses(net):
