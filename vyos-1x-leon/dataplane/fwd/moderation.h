@@ -13,23 +13,26 @@
 
 /* Length of a pause, ns. */
 #define MODERATION_PAUSE_NS 100000
-/* Frames of a pause that justify the next one: 40,000 frames a second. */
+/* Inputs of a pause that justify the next one: 40,000 a second. A super-frame is one input, so bulk
+ * TCP of 10 Gbit/s has fewer. */
 #define MODERATION_FRAMES 4
-/* Sleeps between trial pauses: fewer than 1 % of the sleeps, so no 99th percentile has one. */
-#define MODERATION_TRIAL 128
+/* Sleeps between trial pauses: a round trip has up to eight sleeps, and fewer than 1 % of
+ * round trips have a pause. */
+#define MODERATION_TRIAL 1024
 
 struct moderation {
 	bool on;
 	unsigned sleeps;
-	uint64_t frames; /* frames read before the last sleep */
+	uint64_t inputs; /* inputs before the last sleep */
 };
 
-/* Before each sleep. `frames`: frames read since the start. Returns true if the worker pauses. */
-static inline bool moderation_pauses(struct moderation *m, uint64_t frames)
+/* Before each sleep. `inputs`: frames of the TAP and messages of sockets read since the start.
+ * Returns true if the worker pauses. */
+static inline bool moderation_pauses(struct moderation *m, uint64_t inputs)
 {
-	uint64_t gathered = frames - m->frames;
+	uint64_t gathered = inputs - m->inputs;
 
-	m->frames = frames;
+	m->inputs = inputs;
 	if (m->on)
 		m->on = gathered >= MODERATION_FRAMES;
 	else

@@ -245,21 +245,13 @@ static int wait_for_work(const struct worker *w, struct pollfd pfd[SOURCES_MAX],
 	return ppoll(pfd, w->n_sources, sleep_ns < 0 ? NULL : &ts, NULL);
 }
 
-static uint64_t frames_read(const struct worker *w)
-{
-	const _Atomic uint64_t *c = w->stats.counter;
-
-	return atomic_load_explicit(&c[CNT_tap_rx_frames], memory_order_relaxed) +
-	       atomic_load_explicit(&c[CNT_net_rx_datagrams], memory_order_relaxed);
-}
-
 /* The worker is offline. No pause delays a queued frame. */
 static void let_frames_gather(struct worker *w, int64_t sleep_ns)
 {
 	const struct timespec pause = { 0, MODERATION_PAUSE_NS };
 
 	if (!atomic_load_explicit(&w->fwd->realtime, memory_order_relaxed) ||
-	    !moderation_pauses(&w->moderation, frames_read(w)) ||
+	    !moderation_pauses(&w->moderation, w->inputs) ||
 	    (sleep_ns >= 0 && sleep_ns < MODERATION_PAUSE_NS))
 		return;
 	count(w, CNT_moderated, 1);

@@ -90,6 +90,7 @@ struct worker {
 	bool stopping;			/* a stop was requested */
 	bool udp_gso, tap_tso, tap_uso; /* granted by the kernel */
 	struct moderation moderation;
+	uint64_t inputs; /* frames of the TAP and messages of sockets that were read */
 
 	/* State of the batch. */
 	const struct snap *snap;

@@ -363,6 +363,7 @@ bool from_net(struct worker *w, int fd)
 	 * member. */
 	worker_see_snapshot(w);
 	count(w, CNT_net_rx_batches, 1);
+	w->inputs += (unsigned)n;
 	count_wait(w, udp_rx_get(w->rx, 0));
 	for (int i = 0; i < n; i++) {
 		const struct udp_rx_msg *m = udp_rx_get(w->rx, (unsigned)i);

@@ -88,6 +88,7 @@ static bool straight(struct worker *w, int fd)
 	struct tap_rx_result r = tap_rx_read(&w->tap_rx, fd);
 
 	count(w, CNT_tap_rx_frames, w->tap_rx.n + r.bad);
+	w->inputs += w->tap_rx.n;
 	count(w, CNT_tap_rx_bytes, r.bytes);
 	count(w, CNT_tap_rx_super, r.super);
 	drop_many(w, DROP_bad_frame, r.bad);

@@ -325,6 +325,7 @@ bool queue_intake(struct worker *w, int fd)
 			return false;
 		}
 		count(w, CNT_tap_rx_frames, 1);
+		w->inputs++;
 		count(w, CNT_tap_rx_bytes,
 		      max_of((size_t)len, (size_t)TAP_VNET_LEN) - TAP_VNET_LEN);
 		if ((size_t)len <= SMALL_MAX)
