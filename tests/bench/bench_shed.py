@@ -199,7 +199,7 @@ def measure(far, arguments):
         'errors': sorted(set(dead.values())),
         'arrived': round(sum(r['received'] for r in results) / asked, 3),
         'counters': {name: {k: v for k, v in c.items() if v} for name, c in counters.items()},
-        'silent': sum(a.log().count('carrier is down: silent') for a in far.accel.values()),
+        'silent': sum(a.log().count('inter-proxy connection is down: silent') for a in far.accel.values()),
         'gone': sum(n.log().count('leon-accel has not answered') for n in far.node.values()),
         'drops': {name: drops(n) for name, n in far.node.items()},
         'load': os.getloadavg()[0],

@@ -94,7 +94,7 @@ def test_the_follower_begins(far, ends):
     seen = len(far.accel['a'].log())
 
     def began():
-        return any(int(n) > 1 << 31 for n in re.findall(r'taken stream=(\d+)', far.accel['a'].log()[seen:]))
+        return any(int(n) > 1 << 31 for n in re.findall(r'intercepted stream=(\d+)', far.accel['a'].log()[seen:]))
     # After a drain timeout, either node may start the next attempt.
     for _ in range(5):
         t = Transfer(a, b, b.ip4, down=ENDLESS, pause=0.05)

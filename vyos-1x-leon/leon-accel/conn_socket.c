@@ -194,7 +194,7 @@ bool conn_start_proxy_sock(struct conn *c)
 
 	if (rc < 0)
 		log_error("accel", "a proxy socket does not start: %s", strerror(-rc));
-	log_info("accel", "taken stream=%u peer_window=%u scales=%u/%u mss=%u held=%u",
+	log_info("accel", "intercepted stream=%u peer_window=%u scales=%u/%u mss=%u held=%u",
 		 c->flow.stream, s.window, s.near_scale, s.far_scale, s.mss, flow_n_held(f));
 	c->benefit_at = loop_now(c->e->loop);
 	c->no_benefit = false;

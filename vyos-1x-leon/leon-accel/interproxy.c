@@ -194,7 +194,7 @@ void interproxy_prepare(struct interproxy *c, int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof(unsent));
 	/* The default congestion control of the kernel serves if BBR is not available. */
 	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "bbr", 3) < 0)
-		log_info("accel", "no BBR for carriers: %s", strerror(errno));
+		log_info("accel", "no BBR for inter-proxy connections: %s", strerror(errno));
 }
 
 static void set_unsent(struct interproxy *c, int fd, uint32_t unsent)
@@ -235,7 +235,8 @@ static void start_again(struct interproxy *c, int fd, uint64_t rate)
 	/* The initial rate of BBR would be six times the delivery rate. */
 	set_limit(c, fd, 2 * rate);
 	restart(fd);
-	log_info("accel", "carrier starts again: the line has room bytes_s=%llu",
+	log_info("accel",
+		 "inter-proxy connection starts again, the access link has capacity: bytes_s=%llu",
 		 (unsigned long long)rate);
 }
 

@@ -96,7 +96,8 @@ static void take(struct accel *a, const void *data, size_t len, const int *fd, u
 	if (rc == 0 && f.what == ACCEL_NOTIFY_SETUP && n == f.setup.n_queues) {
 		rc = engine_setup(&a->engine, &f, fd, n);
 		if (rc < 0) {
-			log_error("accel", "its namespace cannot be set up: %s", strerror(-rc));
+			log_error("accel", "the network namespace cannot be set up: %s",
+				  strerror(-rc));
 			loop_quit(a->loop, EXIT_FAILED);
 		}
 		return;

@@ -27,7 +27,8 @@ static bool take_hello(struct accel_peer *p, const struct accel_frame *f, mono_t
 	p->state = PEER_UP;
 	p->ponged = now;
 	peer_counted(p)->reached = true;
-	log_notice("accel", "carrier is up node=%s", node_id_format(p->id, id, sizeof(id)));
+	log_notice("accel", "inter-proxy connection is up node=%s",
+		   node_id_format(p->id, id, sizeof(id)));
 	return true;
 }
 

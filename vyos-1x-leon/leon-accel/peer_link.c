@@ -36,7 +36,7 @@ void peer_down(struct accel_peer *p, const char *reason, mono_t now)
 	if (p->state == PEER_DOWN)
 		return;
 	if (p->state == PEER_UP)
-		log_notice("accel", "carrier is down: %s node=%s streams=%u", reason,
+		log_notice("accel", "inter-proxy connection is down: %s node=%s streams=%u", reason,
 			   node_id_format(p->id, id, sizeof(id)), peer_streams(p));
 	p->state = PEER_DOWN;
 	p->since = now;
@@ -270,7 +270,7 @@ bool peer_fit_route(struct accel_peer *p)
 		return true;
 	rc = tun_fit_route(&p->e->interproxy, p->e->nl, &to, mtu, n);
 	if (rc < 0) {
-		log_warn("accel", "no route for a carrier: %s", strerror(-rc));
+		log_warn("accel", "no route for an inter-proxy connection: %s", strerror(-rc));
 		return p->mtu;
 	}
 	p->mtu = mtu;

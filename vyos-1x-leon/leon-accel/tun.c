@@ -139,7 +139,8 @@ static void tune(const char *path, const char *value)
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0 || write(fd, value, strlen(value)) < 0)
-		log_info("accel", "cannot be set: %s %s: %s", path, value, strerror(errno));
+		log_info("accel", "setting cannot be changed: %s %s: %s", path, value,
+			 strerror(errno));
 	if (fd >= 0)
 		close(fd);
 }
