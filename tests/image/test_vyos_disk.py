@@ -48,7 +48,7 @@ def test_what_is_on_the_disk(disk, out):
     status = {block.split('\n')[0]: block for block in read('/var/lib/dpkg/status').split('\n\n')}
     for name in ('leond', 'vyos-1x-leon', 'vyos-1x'):
         assert 'Status: install ok installed' in status[f'Package: {name}'], name
-    assert "'leon'" in read(f'{stand_ins.XML_REF}/cache.py')
+    assert 'interfaces_leon.xml' in read(f'{stand_ins.XML_REF}/cache.py')
     assert read('/etc/machine-id') == '' and read('/etc/hostname') == 'vyos\n'
     assert 'deb.debian.org' in read('/etc/apt/sources.list')
     assert 'leon-build' not in run('debugfs', '-R', 'ls -p /', root).stdout
