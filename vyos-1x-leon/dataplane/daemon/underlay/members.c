@@ -5,10 +5,8 @@
  */
 #include "daemon/underlay/members.h"
 
-#include <errno.h>
-#include <stdio.h>
-
 #include "base/jsonr.h"
+#include "state/tables/state_file.h"
 
 #define MEMBERS_VERSION 1
 
@@ -50,24 +48,15 @@ int members_parse(const char *text, size_t len, uint32_t vni, struct member_list
 	struct jsonr *doc = jsonr_parse(text, len, JSONR_USUAL_MAX);
 	struct jsonr_node *root = jsonr_root(doc);
 	struct jsonr_node *list = jsonr_array(root, "members");
-	uint64_t version = 0, file_vni = UINT64_MAX;
-	int r = 0;
+	int r;
 
 	*out = (struct member_list){ 0 };
-	jsonr_u64(root, "version", 0, UINT32_MAX, &version);
-	jsonr_u64(root, "vni", 0, UINT32_MAX, &file_vni);
-	if (root && version != MEMBERS_VERSION)
-		jsonr_fail(root, "not a member cache of version %d", MEMBERS_VERSION);
-	if (root && file_vni != vni)
-		jsonr_fail(root, "written for another overlay");
+	state_file_check(root, "a member cache", MEMBERS_VERSION, vni);
 	for (size_t i = 0; i < jsonr_len(list) && out->n < MEMBERS_MAX; i++)
 		read_member(jsonr_at(list, i), out);
-	if (jsonr_error(doc)) {
-		snprintf(err, err_len, "%s", jsonr_error(doc));
+	r = state_file_end(doc, err, err_len);
+	if (r < 0)
 		*out = (struct member_list){ 0 };
-		r = -EINVAL;
-	}
-	jsonr_free(doc);
 	return r;
 }
 
@@ -75,9 +64,7 @@ void members_write(const struct member_list *l, uint32_t vni, struct jsonw *w)
 {
 	char buf[ENDPOINT_STRLEN];
 
-	jsonw_object(w, NULL);
-	jsonw_u64(w, "version", MEMBERS_VERSION);
-	jsonw_u64(w, "vni", vni);
+	state_file_begin(w, MEMBERS_VERSION, vni);
 	jsonw_array(w, "members");
 	for (unsigned i = 0; i < l->n; i++) {
 		const struct member_entry *m = &l->member[i];

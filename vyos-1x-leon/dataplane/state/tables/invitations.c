@@ -4,14 +4,13 @@
  */
 #include "state/tables/invitations.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hex.h"
 #include "base/jsonr.h"
 #include "base/mem.h"
+#include "state/tables/state_file.h"
 
 #define FILE_VERSION 1
 
@@ -161,9 +160,7 @@ void invitations_write(const struct invitations *l, uint32_t vni, struct jsonw *
 {
 	char value[HEX_LEN(TOKEN_VALUE_LEN) + 1];
 
-	jsonw_object(w, NULL);
-	jsonw_u64(w, "version", FILE_VERSION);
-	jsonw_u64(w, "vni", vni);
+	state_file_begin(w, FILE_VERSION, vni);
 	jsonw_array(w, "invitations");
 	for (const struct invitation *i = NULL; (i = invitations_next(l, i));) {
 		jsonw_object(w, NULL);
@@ -238,22 +235,13 @@ int invitations_parse(struct invitations *l, const char *text, size_t len, uint3
 	struct jsonr *doc = jsonr_parse(text, len, INVITATIONS_FILE_MAX);
 	struct jsonr_node *root = jsonr_root(doc);
 	struct jsonr_node *list = jsonr_array(root, "invitations");
-	uint64_t version = 0, file_vni = UINT64_MAX;
-	int r = 0;
+	int r;
 
-	jsonr_u64(root, "version", 0, UINT32_MAX, &version);
-	jsonr_u64(root, "vni", 0, UINT32_MAX, &file_vni);
-	if (root && version != FILE_VERSION)
-		jsonr_fail(root, "not a list of invitations of version %d", FILE_VERSION);
-	if (root && file_vni != vni)
-		jsonr_fail(root, "written for another overlay");
+	state_file_check(root, "a list of invitations", FILE_VERSION, vni);
 	for (size_t k = 0; k < jsonr_len(list) && !jsonr_error(doc); k++)
 		read_invitation(jsonr_at(list, k), l);
-	if (jsonr_error(doc)) {
-		snprintf(err, err_len, "%s", jsonr_error(doc));
+	r = state_file_end(doc, err, err_len);
+	if (r < 0)
 		clear(l);
-		r = -EINVAL;
-	}
-	jsonr_free(doc);
 	return r;
 }
