@@ -21,10 +21,10 @@
 #include "secret.h"
 #include "serve.h"
 #include "status.h"
+#include "state/tables/invitations.h"
 #include "top.h"
 
 #define COUNT_MAX    100
-#define USES_MAX     32 /* INVITATION_USES_MAX of leond */
 #define EXPIRY_MAX_S (3650u * 86400u)
 
 static const struct ctl_command table[] = {
@@ -436,9 +436,9 @@ static bool write_uses(struct jsonw *w, const struct target *t, char *err, size_
 			 "--uses or --with-secret");
 		return false;
 	}
-	if (!parse_count(text, &uses) || uses > USES_MAX) {
+	if (!parse_count(text, &uses) || uses > INVITATION_USES_MAX) {
 		snprintf(err, err_len, "--uses: \"%.40s\" is no number from 1 to %d", text,
-			 USES_MAX);
+			 INVITATION_USES_MAX);
 		return false;
 	}
 	jsonw_u64(w, "uses", uses);

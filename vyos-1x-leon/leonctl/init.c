@@ -13,6 +13,7 @@
 #include "base/jsonr.h"
 #include "base/mem.h"
 #include "secret.h"
+#include "render.h"
 #include "site.h"
 #include "value.h"
 
@@ -28,20 +29,6 @@ static void print_rest_of_line(const struct target *t)
 		printf(" --address ADDRESS%s", strchr(address, '/'));
 	else if (target_option(t, "bridge", &bridge))
 		printf(" --bridge %s", bridge);
-}
-
-static void print_seeds(struct jsonr_node *invite)
-{
-	struct jsonr_node *seeds = jsonr_array(invite, "seeds");
-
-	fputs("Machines with the line join through", stdout);
-	for (size_t i = 0; i < jsonr_len(seeds); i++) {
-		struct jsonr_node *seed = jsonr_at(seeds, i);
-
-		printf("%s %s port %s", i ? "," : "", text_str(seed, "address"),
-		       text_number(seed, "port"));
-	}
-	puts(".\nIf this is no address that other sites reach: leonctl invite ADDRESS");
 }
 
 static int print_line(struct target *t, const struct site *s)
@@ -61,7 +48,9 @@ static int print_line(struct target *t, const struct site *s)
 	print_rest_of_line(t);
 	puts("\n\nThe line admits " USES
 	     " machines within 24 hours and does not contain the secret of the overlay.");
-	print_seeds(jsonr_root(doc));
+	fputs("Machines with the line join through", stdout);
+	render_seeds(jsonr_root(doc), stdout);
+	puts("If this is no address that other sites reach: leonctl invite ADDRESS");
 	jsonr_free(doc);
 	return 0;
 }

@@ -33,6 +33,8 @@ int render_statistics(struct jsonr_node *root, FILE *out);
 int render_events(struct jsonr_node *root, FILE *out);
 int render_identity(struct jsonr_node *root, FILE *out);
 int render_invitations(struct jsonr_node *root, FILE *out);
+/* Ends a line with the addresses in the answer of `invite`. */
+void render_seeds(struct jsonr_node *root, FILE *out);
 int render_explain(struct jsonr_node *root, FILE *out);
 int render_explain_connection(struct jsonr_node *root, FILE *out);
 int render_trace(struct jsonr_node *root, FILE *out);

@@ -9,18 +9,17 @@
 
 /* --- invite --- */
 
-static void print_seeds(struct jsonr_node *root)
+void render_seeds(struct jsonr_node *root, FILE *out)
 {
 	struct jsonr_node *seeds = jsonr_array(root, "seeds");
 
-	fputs("The machine joins through", stderr);
 	for (size_t i = 0; i < jsonr_len(seeds); i++) {
 		struct jsonr_node *seed = jsonr_at(seeds, i);
 
-		fprintf(stderr, "%s %s port %s", i ? "," : "", text_str(seed, "address"),
+		fprintf(out, "%s %s port %s", i ? "," : "", text_str(seed, "address"),
 			text_number(seed, "port"));
 	}
-	fputs(".\n", stderr);
+	fputs(".\n", out);
 }
 
 static void print_one_time(struct jsonr_node *root)
@@ -55,7 +54,8 @@ int render_invite(struct jsonr_node *root, FILE *out)
 	if (jsonr_is_str(root, "invitation"))
 		fprintf(stderr, "To end it earlier: leonctl reset invitation %s\n",
 			text_str(root, "invitation"));
-	print_seeds(root);
+	fputs("The machine joins through", stderr);
+	render_seeds(root, stderr);
 	if (value_u64(root, "trusted_identities"))
 		fputs("This overlay accepts listed identities only. First add the identity of the new node\n"
 		      "(leonctl show identity) to trusted-identity on every node.\n",

@@ -287,7 +287,7 @@ bool token_encode(const struct token *t, char text[TOKEN_TEXT_MAX])
 
 	if (!is_whole(t))
 		return false;
-	if (prefix[4] != TOKEN_PREFIX[4])
+	if (t->one_time || t->expires)
 		wbuf_u32(&b, t->expires);
 	wbuf_u24(&b, t->vni);
 	wbuf_u8(&b, (uint8_t)t->n_seeds);

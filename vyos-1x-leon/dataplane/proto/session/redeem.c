@@ -32,13 +32,13 @@ static void report(struct overlay *o, enum event_kind kind, const struct invitat
 /* Returns false if the use cannot be stored, or there is no secret. The machine gets no answer and
  * repeats its request. */
 static bool admit(struct overlay *o, struct invitation *i, const uint8_t *key,
-		  const struct endpoint *from, struct invitation_text *t)
+		  const struct endpoint *from, int64_t now_s, struct invitation_text *t)
 {
 	enum claim claim;
 
 	if (!o->conf->secret)
 		return false;
-	claim = invitation_claim(i, key, from, (int64_t)(o->ops.wall_us(o->arg) / 1000000));
+	claim = invitation_claim(i, key, from, now_s);
 	if (claim == CLAIM_USED_UP) {
 		o->count.rx_invitation_refused++;
 		if (bucket_pass(&o->invitation_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
@@ -73,24 +73,20 @@ static void answer(struct overlay *o, struct noise *n, const uint8_t *request,
 	o->ops.send(o->arg, from, out, sizeof(out));
 }
 
-static struct invitation *find(struct overlay *o, const uint8_t *data)
-{
-	return invitations_find(o->invitations, data + INVITATION_AT_ID,
-				(int64_t)(o->ops.wall_us(o->arg) / 1000000));
-}
-
 void redeem_input(struct overlay *o, const struct endpoint *from, const uint8_t *data, size_t len,
 		  const struct leon_hdr *h)
 {
 	struct invitation_text t = { 0 };
 	struct invitation *i;
 	struct noise n;
+	int64_t now_s;
 
 	if (len != INVITATION_LEN || h->n_hops != 1 || h->flags) {
 		o->count.rx_malformed++;
 		return;
 	}
-	i = find(o, data);
+	now_s = (int64_t)(o->ops.wall_us(o->arg) / 1000000);
+	i = invitations_find(o->invitations, data + INVITATION_AT_ID, now_s);
 	if (!i) {
 		o->count.rx_invitation_refused++;
 		return;
@@ -103,7 +99,7 @@ void redeem_input(struct overlay *o, const struct endpoint *from, const uint8_t 
 		o->count.rx_not_authentic++;
 	else if (!limit_may_answer(o, from))
 		o->count.rx_rate_limited++;
-	else if (admit(o, i, invitation_key(data), from, &t))
+	else if (admit(o, i, invitation_key(data), from, now_s, &t))
 		answer(o, &n, data, from, &t);
 	x_wipe(&t, sizeof(t));
 	x_wipe(&n, sizeof(n));
