@@ -191,7 +191,7 @@ static void rule_5_variation_margin(void **state)
 	struct choice c;
 
 	(void)state;
-	p.noise_percent = 60;
+	p.variation_percent = 60;
 	direct.noise_us = 30000;
 	better.noise_us = 20000;
 	c = started(&direct, S(1));
@@ -215,7 +215,7 @@ static void rule_5_long_term(void **state)
 	struct choice c;
 
 	(void)state;
-	p.noise_percent = 60;
+	p.variation_percent = 60;
 	p.long_term_percent = 5;
 	direct.noise_us = other.noise_us = 30000;
 	direct.long_term_us = 100000;

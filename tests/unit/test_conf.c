@@ -567,7 +567,7 @@ static void former_names_are_read(void **state)
 	};
 
 	(void)state;
-	assert_int_equal(c->noise_percent, 90);
+	assert_int_equal(c->variation_percent, 90);
 	assert_int_equal(c->long_term_percent, 7);
 	assert_int_equal(c->long_term_s, 900);
 	conf_free(c);

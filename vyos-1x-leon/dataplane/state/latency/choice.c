@@ -43,7 +43,7 @@ struct choice_params choice_params_of(const struct conf *c)
 	return (struct choice_params){
 		.threshold_percent = c->threshold_percent,
 		.threshold_min_us = c->threshold_min_us,
-		.noise_percent = c->noise_percent,
+		.variation_percent = c->variation_percent,
 		.long_term_percent = c->long_term_percent,
 		.hold_time_ms = c->hold_time_ms,
 	};
@@ -60,7 +60,7 @@ static uint32_t less_by(uint64_t cost, uint32_t percent, uint64_t minimum_us)
 uint32_t choice_cost_to_beat(const struct choice *c, const struct path *by,
 			     const struct choice_params *p)
 {
-	uint64_t noise = ((uint64_t)c->path.noise_us + by->noise_us) * p->noise_percent / 100;
+	uint64_t noise = ((uint64_t)c->path.noise_us + by->noise_us) * p->variation_percent / 100;
 
 	return less_by(c->path.cost_us, p->threshold_percent,
 		       max_of(noise, (uint64_t)p->threshold_min_us));

@@ -16,7 +16,7 @@
  *   6. The last change is more recent than hold-time,
  *      and the candidate costs more than half of the
  *      path in use.                                     -> keep          (hold-down)
- *   7. Otherwise.                                       -> the candidate (better, lasting)
+ *   7. Otherwise.                                       -> the candidate (better, long-term)
  *
  * a. The best path by short-term cost, if the gain is at least the threshold in percent, the
  *    minimum, and the margin for RTT variation of both paths.
@@ -51,7 +51,7 @@ const char *choice_reason_text(enum choice_reason r); /* the reason as a sentenc
 struct choice_params {
 	uint32_t threshold_percent;
 	uint32_t threshold_min_us;
-	uint32_t noise_percent;	    /* share of the variation of both paths */
+	uint32_t variation_percent; /* share of the variation of both paths */
 	uint32_t long_term_percent; /* like threshold_percent, for the long-term cost */
 	uint32_t hold_time_ms;
 };
@@ -66,14 +66,14 @@ struct choice {
 	struct path direct;	   /* one hop, for comparison; cost infinite if down */
 	enum choice_reason reason; /* reason of the last run */
 	enum choice_reason
-		chosen_by;  /* rule that selected `path`: first, failover, better, lasting */
+		chosen_by;  /* rule that selected `path`: first, failover, better, long-term */
 	mono_t since;	    /* time at which `path` was selected */
 	mono_t hold_until;  /* end of the hold-down for voluntary changes */
 	uint64_t n_changes; /* changes of the path in use since start */
 };
 
 /* Runs the rules. The caller has recomputed `best` and `direct`, and re-evaluated `c->path` and
- * `c->lasting`. Returns true if the path in use changed. */
+ * `c->long_term`. Returns true if the path in use changed. */
 bool choice_run(struct choice *c, const struct path *best, const struct path *direct,
 		const struct choice_params *p, mono_t now);
 /* Short-term and long-term cost at which a path would win under rule 5. */
