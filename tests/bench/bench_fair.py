@@ -1,15 +1,20 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fairness of accelerated connections on one inter-proxy connection.
+"""Fairness of accelerated connections on one inter-proxy connection, beside plain TCP.
 
-    LEON_BUILD=build tests/bench/bench_fair.py [--seconds 28] [--mbits 50] [--rtt-ms 100] [--plain]
+    LEON_BUILD=build tests/bench/bench_fair.py [--rounds 3] [--seconds 28] [--mbits 50]
+        [--rtt-ms 100]
 
-Four bulk uploads and two steady uploads (60 kB/s each) from a to b. Prints the bytes and the
-longest silence of each, and Jain's index of the bulk uploads. --plain: without acceleration. Bars:
-Jain's index 0.95 or more, silences of at most 1 s (bulk) and 0.3 s (steady).
+Four bulk uploads and two steady uploads (60 kB/s each) from a to b, plain and accelerated in turns.
+Prints Jain's index of the bulk uploads, and the longest silence of a bulk and of a steady upload,
+the interception included. Bars: Jain's index 0.95 or more, silences of at most 1 s (bulk) and of at
+most the silence of plain TCP (steady).
 """
 import argparse
+import contextlib
+import io
 import os
+import statistics
 import sys
 import time
 
@@ -23,6 +28,7 @@ ACCELERATED = merged(PATIENT, {'acceleration': {'mode': 'always', 'minimum-segme
 BULK, STEADY = 4, 2
 STEADY_BLOCK, STEADY_PAUSE_S = 1200, .02
 QUEUE_US = 100_000
+COLUMNS = ('Jain', 'bulk s', 'steady s', 'bulk MB', 'steady MB')
 
 
 def steady(a, b):
@@ -32,6 +38,7 @@ def steady(a, b):
 
 
 def share(host, seconds, ready):
+    """One row of COLUMNS."""
     a, b = host['a'], host['b']
     streams = [Transfer(a, b, b.ip4, up=ENDLESS) for _ in range(BULK)]
     streams += [steady(a, b) for _ in range(STEADY)]
@@ -41,33 +48,42 @@ def share(host, seconds, ready):
         t.silence['server'] = 0.0
     time.sleep(seconds)
     got = [t.count['server'] - n for t, n in zip(streams, before)]
-    for i, (t, n) in enumerate(zip(streams, got)):
-        kind = 'bulk' if i < BULK else 'steady'
-        print(f'{kind:7} {n / 1e6:8.2f} MB  longest silence {t.silence["server"]:.2f} s')
-    print(f'Jain\'s index of the bulk uploads: {jain(got[:BULK]):.3f}')
+    silent = [t.silence['server'] for t in streams]
     for t in streams:
         t.abort()
+    return (jain(got[:BULK]), max(silent[:BULK]), max(silent[BULK:]), sum(got[:BULK]) / 1e6,
+            min(got[BULK:]) / 1e6)
+
+
+def measure(args, plain):
+    net = Lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': args.rtt_ms,
+               'config': PATIENT if plain else ACCELERATED})
+    net.wan.both('a', 'b', delay_us=args.rtt_ms * 500, rate_kbit=args.mbits * 1000, queue_us=QUEUE_US)
+    try:
+        if plain:
+            return share(net.joined(60).host, args.seconds, lambda n: None)
+        with contextlib.redirect_stdout(io.StringIO()), far_apart(net) as far:
+            return share(net.host, args.seconds, far.wait_intercepted)
+    finally:
+        net.close(check=False)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--rounds', type=int, default=3)
     parser.add_argument('--seconds', type=int, default=28)
     parser.add_argument('--mbits', type=int, default=50)
     parser.add_argument('--rtt-ms', type=int, default=100)
-    parser.add_argument('--plain', action='store_true')
     args = parser.parse_args()
     ns.enter_lab()
-    net = Lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': args.rtt_ms,
-               'config': PATIENT if args.plain else ACCELERATED})
-    net.wan.both('a', 'b', delay_us=args.rtt_ms * 500, rate_kbit=args.mbits * 1000, queue_us=QUEUE_US)
-    try:
-        if args.plain:
-            share(net.joined(60).host, args.seconds, lambda n: None)
-            return
-        with far_apart(net) as far:
-            share(net.host, args.seconds, far.wait_intercepted)
-    finally:
-        net.close(check=False)
+    rows = {'plain': [], 'accelerated': []}
+    print(f'{"":12}', *(f'{c:>10}' for c in COLUMNS))
+    for _ in range(args.rounds):
+        for name, row in rows.items():
+            row.append(measure(args, name == 'plain'))
+            print(f'{name:12}', *(f'{v:10.2f}' for v in row[-1]), flush=True)
+    for name, row in rows.items():
+        print(f'{name + " median":12}', *(f'{statistics.median(c):.2f}' for c in zip(*row)))
 
 
 if __name__ == '__main__':

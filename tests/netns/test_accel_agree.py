@@ -2,6 +2,7 @@
 """Two accelerators agree on a connection or leave the connection plain."""
 import resource
 import socket
+import struct
 
 import pytest
 
@@ -13,6 +14,11 @@ from lab import wait_for
 def far(lab):
     with far_apart(lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': 100, 'config': CONFIG})) as made:
         yield made
+
+
+def retransmissions(s):
+    """tcpi_total_retrans."""
+    return struct.unpack('<I', s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)[100:])[0]
 
 
 class HalfClosed:
@@ -61,6 +67,22 @@ def test_half_closed_over_an_orderly_restart(far, who):
     c.flows(20)
     c.server.close()
     assert c.client.recv(1) == b''
+
+
+def test_held_frames_are_delivered_after_a_fin(far):
+    """The held frames acknowledge the FIN of the other host. A proxy socket that had not sent the
+    FIN would discard the frames, and the host would retransmit them after its timeout."""
+    b = far.host['b'].namespace
+    b.sysctl('ipv4/tcp_early_retrans', 0)
+    b.ip('route replace 10.10.0.0/16 dev eth0 rto_min 60s')
+    c = HalfClosed(far.host['a'], far.host['b'])
+
+    def is_intercepted():
+        c.flows(1)
+        return far.taken() == [1, 1]
+    wait_for(is_intercepted, 60, 'intercepted')
+    c.flows(5)
+    assert retransmissions(c.server) == 0
 
 
 def test_urgent_data_is_not_lost(far):

@@ -31,13 +31,13 @@ static void test_first_segments(void **state)
 static void test_unsent(void **state)
 {
 	(void)state;
-	assert_int_equal(interproxy_unsent(0), 128 * KIB);
-	assert_int_equal(interproxy_unsent(100000), 128 * KIB);
-	assert_int_equal(interproxy_unsent(12500000), 625000);
+	assert_int_equal(interproxy_unsent(0), 32 * KIB);
+	assert_int_equal(interproxy_unsent(100000), 32 * KIB);
+	assert_int_equal(interproxy_unsent(12500000), 250000);
 	assert_int_equal(interproxy_unsent(1250000000), 4096 * KIB);
 	/* Before the first bytes the pacing rate has no limit. */
-	assert_int_equal(interproxy_unsent(UINT64_MAX), 128 * KIB);
-	assert_int_equal(interproxy_unsent(UINT32_MAX), 128 * KIB);
+	assert_int_equal(interproxy_unsent(UINT64_MAX), 32 * KIB);
+	assert_int_equal(interproxy_unsent(UINT32_MAX), 32 * KIB);
 }
 
 static struct interproxy_sample starting(void)

@@ -398,10 +398,8 @@ static bool pump_in(struct conn *c)
 		c->socket.written += (uint32_t)n;
 	}
 	conn_give_credit(c);
-	if (c->ended.far == FAR_FIN_RECEIVED && !c->in.len) {
-		c->ended.far = FAR_FIN_PASSED;
-		shutdown(c->socket.fd, SHUT_WR);
-	}
+	if (c->ended.far == FAR_FIN_RECEIVED && !c->in.len)
+		conn_pass_fin(c);
 	return true;
 }
 

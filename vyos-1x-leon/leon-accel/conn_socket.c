@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
 #include "base/log.h"
 #include "conn_state.h"
@@ -186,6 +187,12 @@ static void count_intercepted(struct conn *c)
 		c->times++;
 }
 
+void conn_pass_fin(struct conn *c)
+{
+	c->ended.far = FAR_FIN_PASSED;
+	shutdown(c->socket.fd, SHUT_WR);
+}
+
 bool conn_start_proxy_sock(struct conn *c)
 {
 	struct flow *f = &c->flow;
@@ -203,6 +210,10 @@ bool conn_start_proxy_sock(struct conn *c)
 	c->socket.written = 0;
 	c->ended.far = FAR_SENDS;
 	c->ended.near_eof = false;
+	/* The near host has acknowledged the FIN. A socket discards each segment that acknowledges
+	 * more than the socket has sent, so the FIN precedes the held frames. */
+	if (f->far.fin)
+		conn_pass_fin(c);
 	conn_watch(c, EPOLLIN);
 	if (f->near.fin)
 		repeat_fin(c);

@@ -111,6 +111,8 @@ typedef void (*conn_event_fn)(void *arg, int fd, uint32_t events);
 /* Makes the proxy socket, and calls fn for its events. Returns 0 or -errno. */
 int conn_open_proxy_sock(struct conn *c, conn_event_fn fn);
 bool conn_start_proxy_sock(struct conn *c);
+/* Passes the FIN of the far host on, after all of its data. */
+void conn_pass_fin(struct conn *c);
 void conn_watch(struct conn *c, uint32_t events);
 /* Grants the other end the credit that is due. */
 void conn_give_credit(struct conn *c);

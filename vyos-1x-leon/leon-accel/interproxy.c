@@ -18,9 +18,9 @@
 #define FIRST_SEGMENTS_MAX 400
 #define FIRST_RTT_US	   50000
 #define FIRST_MSS	   1200
-#define UNSENT_MIN	   (128u << 10)
+#define UNSENT_MIN	   (32u << 10)
 #define UNSENT_MAX	   (4u << 20)
-#define UNSENT_MS	   50
+#define UNSENT_MS	   20
 #define BBR_UNIT	   256
 #define BBR_STARTING	   (2 * BBR_UNIT) /* pacing gain is higher in the start phase */
 #define LOOK_MIN_US	   5000

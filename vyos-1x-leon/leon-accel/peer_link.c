@@ -22,7 +22,7 @@
 #include "streams.h"
 #include "wire/eth.h"
 
-#define OUT_MAX (128u << 10) /* backlog at which streams are not served */
+#define OUT_MAX (32u << 10) /* backlog at which streams are not served */
 /* With a larger backlog in `out`, nothing is read from the node, because the node does not read,
  * either. The limit exceeds OUT_MAX and one message. Otherwise two nodes with bulk data would wait
  * for each other. */
