@@ -162,6 +162,10 @@ def show_segments(raw: bool, interface: typing.Optional[str]):
     return _show(raw, interface, 'show', 'segments')
 
 
+def show_multicast(raw: bool, interface: typing.Optional[str]):
+    return _show(raw, interface, 'show', 'multicast')
+
+
 def show_queues(raw: bool, interface: typing.Optional[str]):
     return _show(raw, interface, 'show', 'queues')
 

@@ -58,6 +58,7 @@ TARGETS = {
     'request': ['daemon/control/cmds.c'],
     'sclp': ['wire/sclp.c', 'wire/sclp_join.c'],
     'sealed': ['fwd/in/incoming.c', 'crypto/seal.c'],
+    'mcast': ['wire/mcast.c'],
     'segment': ['wire/segment.c'],
     'intercepted': ['../leon-accel/intercepted.c'],
     'tcp': ['wire/tcp.c'],

@@ -22,6 +22,7 @@ struct null_path {
 	struct worker *w;
 	struct fdb *fdb;
 	struct neigh *neigh;
+	struct listeners *listeners;
 };
 
 static inline struct endpoint null_ep(unsigned slot)
@@ -38,6 +39,7 @@ static inline void null_snap(struct null_path *n, void (*change)(struct snap *s)
 	s->vni = NULL_VNI;
 	s->fdb = n->fdb;
 	s->neigh = n->neigh;
+	s->listeners = n->listeners;
 	s->mss_clamp = s->suppress_arp = s->suppress_nd = true;
 	s->storm_broadcast = s->storm_multicast = s->storm_unknown = 1000000;
 	for (unsigned i = 0; i < NULL_NODES; i++) {
@@ -62,6 +64,7 @@ static inline struct null_path *null_path_with(void (*change)(struct snap *s))
 	struct fwd_setup setup = {
 		.n_workers = 1, .io = &io, .udp_gso = true, .slots_maximum = NULL_NODES
 	};
+	const uint64_t no_groups = listener_entry(0, 4, 0);
 	struct ip_addr ip = { 4, { 10, 1, 0, 2 } };
 	struct ip_addr ip6 = { 6, { 0x20, 1, 0xd, 0xb8, [15] = 0xb } };
 
@@ -76,6 +79,8 @@ static inline struct null_path *null_path_with(void (*change)(struct snap *s))
 	n.w = &n.f->worker[0];
 	n.fdb = fdb_new(64);
 	n.neigh = neigh_new(64);
+	n.listeners = listeners_new(NULL_NODES);
+	listeners_replace(n.listeners, 1, listener_set_new(&no_groups, 1));
 	for (uint8_t i = 1; i < 4; i++)
 		fdb_learn(n.fdb, 0, (struct mac){ { 2, 0, 0, 0, 0, (uint8_t)(0x30 + i) } }, i, 1);
 	null_snap(&n, change);

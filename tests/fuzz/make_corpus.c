@@ -74,7 +74,7 @@ static void seed_leon(void)
 
 static void seed_msg(void)
 {
-	for (uint8_t type = MSG_HELLO; type <= MSG_CONFLICT; type++) {
+	for (uint8_t type = MSG_HELLO; type <= MSG_GROUPS_ACK; type++) {
 		uint8_t buf[MSG_LEN_MAX];
 		char name[40];
 		struct msg m;
@@ -157,11 +157,32 @@ static void seed_segment(void)
 }
 
 /* Literal frames with correct checksums, because the code under test only builds answers. */
+/* A frame in hexadecimal digits. */
+struct hex_frame {
+	const char *name, *hex;
+};
+
+static void seed_frames(const char *target, const struct hex_frame *frames, size_t n_frames)
+{
+	uint8_t buf[256];
+
+	for (size_t i = 0; i < n_frames; i++) {
+		size_t n = strlen(frames[i].hex) / 2;
+
+		for (size_t at = 0; at < n; at++) {
+			unsigned v;
+
+			if (sscanf(frames[i].hex + 2 * at, "%2x", &v) != 1)
+				fail(frames[i].name);
+			buf[at] = (uint8_t)v;
+		}
+		seed(target, frames[i].name, buf, n);
+	}
+}
+
 static void seed_eth(void)
 {
-	static const struct {
-		const char *name, *hex;
-	} frames[] = {
+	static const struct hex_frame frames[] = {
 		{ "arp-request", "ffffffffffff02000000000a08060001080006040001"
 				 "02000000000a0a00000a0000000000000a00000b" },
 		{ "arp-reply-qinq", "02000000000a02000000000b88a80064810000c80806"
@@ -186,20 +207,47 @@ static void seed_eth(void)
 				 "20010db800000000000000000000000a20010db800000000000000000000000b"
 				 "11000001000000010102030405060708" },
 	};
-	uint8_t buf[256];
 
-	for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++) {
-		size_t n = strlen(frames[i].hex) / 2;
+	seed_frames("eth", frames, sizeof(frames) / sizeof(frames[0]));
+}
 
-		for (size_t at = 0; at < n; at++) {
-			unsigned v;
+static void seed_mcast(void)
+{
+	static const struct hex_frame frames[] = {
+		{ "igmp-query-v2",
+		  "01005e00000102000000000108004600002000000000010200000a000001e00000019404"
+		  "00001164ee9b00000000" },
+		{ "igmp-query-v3",
+		  "01005e01010102000000000108004600002800000000010200000a000001ef0101019404"
+		  "00001181f0e7ef010101039100010a000002" },
+		{ "igmp-report-v2",
+		  "01005e01010102000000000108004600002000000000010200000a000001ef0101019404"
+		  "00001600f9fcef010101" },
+		{ "igmp-report-v3",
+		  "01005e00001602000000000108004600004000000000010200000a000001e00000169404"
+		  "0000220006f90000000304000000ef01010101010001ef0101030a0000017a7a7a7a0300"
+		  "0000ef010102" },
+		{ "pim-hello",
+		  "01005e00000d02000000000108004600002200000000016700000a000001e000000d9404"
+		  "000020000000000100020069" },
+		{ "mld-query-v2",
+		  "33330000000102000000000186dd6000000000240001fe80000000000000000000000000"
+		  "0001ff0200000000000000000000000000013a000502000001008200fd0e810000000000"
+		  "000000000000000000000000000002140000" },
+		{ "mld-report-v1",
+		  "33330001000202000000000186dd6000000000200001fe80000000000000000000000000"
+		  "0001ff1500000000000000000000000100023a0005020000010083007ff900000000ff15"
+		  "0000000000000000000000010002" },
+		{ "mld-report-v2",
+		  "33330000001602000000000186dd6000000000380001fe80000000000000000000000000"
+		  "0001ff0200000000000000000000000000163a000502000001008f006dc6000000020400"
+		  "0000ff15000000000000000000000001000203000000ff15000000000000000000000001"
+		  "0002" },
+		{ "udp", "01005e01010102000000000108004600002000000000011100000a000001ef0101019404"
+			 "00001388138800080000" },
+	};
 
-			if (sscanf(frames[i].hex + 2 * at, "%2x", &v) != 1)
-				fail(frames[i].name);
-			buf[at] = (uint8_t)v;
-		}
-		seed("eth", frames[i].name, buf, n);
-	}
+	seed_frames("mcast", frames, sizeof(frames) / sizeof(frames[0]));
 }
 
 static size_t control_header(uint8_t *buf, bool sealed)
@@ -453,6 +501,7 @@ int main(int argc, char **argv)
 	seed_bundle();
 	seed_segment();
 	seed_eth();
+	seed_mcast();
 	seed_open(OPEN_SECRET, "sealed");
 	seed_open(NULL, "clear");
 	seed_overlay(0, "sealed");

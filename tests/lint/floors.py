@@ -103,6 +103,7 @@ PRIVATE = {
         'limit': {'session/limit'},
         'loss': {'measure/loss', 'measure/link', 'measure/probe', 'measure/segmentation'},
         'move': {'session/move'},
+        'multicast': {'share/multicast'},
         'next_dropped': {'peer'},
         'notice_at': {'paths'},
         'own': {'session/own'},

@@ -32,6 +32,7 @@ SHOWN = {  # a field of each vector in the form of tshark
     'msg-row': ('leon.row.rtt', '21700'), 'msg-ping': ('leon.ping.id', '7'),
     'msg-pong': ('leon.pong.limit', '47500'), 'msg-notice': ('leon.notice.next', '203.0.113.3'),
     'msg-secrets': ('leon.secrets.secrets', '16909060'),
+    'msg-groups': ('leon.groups.sequence', '3'), 'msg-groups-ack': ('leon.groups_ack.sequence', '3'),
     'msg-conflict': ('leon.conflict.flags', '1'), 'guard': ('leon.guard.sequence', '1'),
     'guard-tagged': ('leon.guard.segment', '10'), 'accel-hello': ('leon.accel.hello.window', '26'),
     'accel-offer': ('leon.accel.offer.near', '192.0.2.1'),

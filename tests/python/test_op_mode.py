@@ -44,6 +44,7 @@ COMMANDS = {
     'show_latency': ('latency', 'show latency', {}),
     'show_fdb': ('fdb', 'show fdb', {}),
     'show_segments': ('segments', 'show segments', {}),
+    'show_multicast': ('multicast', 'show multicast', {}),
     'show_queues': ('queues', 'show queues', {}),
     'show_acceleration': ('acceleration', 'show acceleration', {}),
     'show_acceleration_connections':

@@ -129,6 +129,7 @@ struct sim *sim_new(unsigned n, uint64_t default_seed)
 		node->path_since = x_calloc(n, sizeof(mono_t));
 		node->traffic = x_calloc(n, sizeof(*node->traffic));
 		node->singly = x_calloc(n, sizeof(*node->singly));
+		node->groups = x_calloc(n, sizeof(*node->groups));
 		snprintf(node->conf->node_name, sizeof(node->conf->node_name), "n%u", i);
 	}
 	printf("# %u nodes, seed %" PRIu64 "\n", n, s->seed);
@@ -166,6 +167,7 @@ void sim_free(struct sim *s)
 		free(s->node[i].path_since);
 		free(s->node[i].traffic);
 		free(s->node[i].singly);
+		free(s->node[i].groups);
 	}
 	loop_free(s->loop);
 	free(s->node);
@@ -536,6 +538,20 @@ static void op_asked(void *arg, uint16_t slot)
 	n->n_asked++;
 }
 
+static void op_groups(void *arg, uint16_t slot, const uint64_t *entry, unsigned n)
+{
+	struct sim_node *at = arg;
+	const struct node *of = nodedb_at(overlay_nodes(at->o), slot);
+	struct sim_groups *g;
+
+	if (!of || sim_index(of->id) >= at->sim->n)
+		return;
+	g = &at->groups[sim_index(of->id)];
+	*g = (struct sim_groups){ n, g->n_calls + 1, 0 };
+	for (unsigned i = 0; i < n; i++)
+		g->greatest = max_of(g->greatest, entry[i]);
+}
+
 static uint64_t op_wall_us(void *arg)
 {
 	struct sim_node *n = arg;
@@ -577,6 +593,7 @@ static const struct overlay_ops ops = {
 	.traffic = op_traffic,
 	.segmentation = op_segmentation,
 	.requested = op_asked,
+	.groups = op_groups,
 };
 
 /* --- running --- */
@@ -589,6 +606,7 @@ void sim_boot(struct sim *s, unsigned i)
 
 	n->rng_seed = sim_random(s) | 1;
 	memset(n->traffic, 0, s->n * sizeof(*n->traffic));
+	memset(n->groups, 0, s->n * sizeof(*n->groups));
 	n->o = overlay_new(s->loop, n->conf, n->id, &ops, n, n->rng_seed);
 	memset(secret, 0, sizeof(secret));
 	memcpy(secret, &n->identity, sizeof(n->identity));

@@ -68,6 +68,11 @@ struct sim_node {
 	bool forges_counters;		 /* reports zero received datagrams of every node */
 	bool damages_trains;		 /* its network card loses data with UDP segmentation */
 	bool *singly;			 /* by node index: data is sent without UDP segmentation */
+	/* by node index: the announced multicast groups; n 0: all */
+	struct sim_groups {
+		unsigned n, n_calls;
+		uint64_t greatest; /* entry */
+	} * groups;
 };
 
 /* Frames sent at a steady rate along the path in use. */

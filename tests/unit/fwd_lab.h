@@ -142,6 +142,7 @@ static inline void lab_drain(struct lab_node *n)
 			break;
 		case FWD_VLAN:
 		case FWD_REPETITION:
+		case FWD_MULTICAST:
 		case FWD_FOREIGN:
 		case FWD_ACCEL_FOREIGN:
 			break;

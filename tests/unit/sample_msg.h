@@ -122,6 +122,16 @@ static inline void sample_small(uint8_t type, struct msg *m)
 	case MSG_SECRETS:
 		m->secrets = (struct msg_secrets){ .name = { 0x01020304, 0x05060708 } };
 		break;
+	case MSG_GROUPS:
+		m->groups = (struct msg_groups){ .seq = 3,
+						 .parts = 1,
+						 .n = 3,
+						 .entry = { 0x00000a0400000000, 0x00000a04ef010101,
+							    0x0111720600000000 } };
+		break;
+	case MSG_GROUPS_ACK:
+		m->groups_ack.seq = 3;
+		break;
 	default:
 		break;
 	}
@@ -166,6 +176,13 @@ static inline void sample_full(uint8_t type, struct msg *m)
 			m->summary.entry[i] = (struct msg_summary_entry){
 				i + 1, MSG_INCARNATION_MAX - i, ~i, i % 2, { (uint8_t)i }
 			};
+		break;
+	case MSG_GROUPS:
+		m->groups.part = MSG_PARTS_MAX - 1;
+		m->groups.parts = MSG_PARTS_MAX;
+		m->groups.n = MSG_GROUPS_MAX;
+		for (uint32_t i = 0; i < MSG_GROUPS_MAX; i++)
+			m->groups.entry[i] = (uint64_t)(i << 8 | (i % 2 ? 4 : 6)) << 32 | i;
 		break;
 	case MSG_FETCH:
 		m->fetch.n = MSG_FETCH_MAX;

@@ -12,7 +12,7 @@
 #include "golden.h"
 #include "sample_msg.h"
 
-#define TYPE_LAST MSG_CONFLICT
+#define TYPE_LAST MSG_GROUPS_ACK
 
 /* Decodes a copy of exact size, so that ASan detects a read beyond its end. */
 static int decode_copy(const uint8_t *data, size_t len, struct msg *m)
@@ -60,9 +60,11 @@ static void test_round_trip(void **state)
 {
 	/* The longest message of each type, computed by hand from doc/protocol.md section 4. */
 	static const size_t longest[] = {
-		[MSG_HELLO] = 191,   [MSG_SUMMARY_REQ] = 1, [MSG_SUMMARY] = 1159, [MSG_FETCH] = 515,
-		[MSG_RECORD] = 1153, [MSG_ROW] = 1115,	    [MSG_PING] = 27,	  [MSG_PONG] = 43,
-		[MSG_NOTICE] = 9,    [MSG_SECRETS] = 17,    [MSG_CONFLICT] = 141
+		[MSG_HELLO] = 191,   [MSG_SUMMARY_REQ] = 1, [MSG_SUMMARY] = 1159,
+		[MSG_FETCH] = 515,   [MSG_RECORD] = 1153,   [MSG_ROW] = 1115,
+		[MSG_PING] = 27,     [MSG_PONG] = 43,	    [MSG_NOTICE] = 9,
+		[MSG_SECRETS] = 17,  [MSG_CONFLICT] = 141,  [MSG_GROUPS] = 1131,
+		[MSG_GROUPS_ACK] = 5
 	};
 	struct msg m;
 

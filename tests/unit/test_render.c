@@ -90,6 +90,8 @@ static void tables(void **state)
 	check("queues_automatic", render_queues, 0);
 	check("segments", render_segments, 0);
 	check("segments_any", render_segments, 0);
+	check("multicast", render_multicast, 0);
+	check("multicast_off", render_multicast, 0);
 	check("acceleration", render_acceleration, 0);
 	check("acceleration_off", render_acceleration, 0);
 	check("acceleration_absent", render_acceleration, 0);
@@ -154,6 +156,7 @@ static void survives_anything(void **state)
 					 render_ipsec,
 					 render_identity,
 					 render_segments,
+					 render_multicast,
 					 render_queues,
 					 render_acceleration,
 					 render_acceleration_connections,

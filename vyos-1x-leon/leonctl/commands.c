@@ -43,6 +43,8 @@ static const struct ctl_command table[] = {
 	{ "show fdb", ARG_NONE, render_fdb, "MAC addresses with their nodes" },
 	{ "show segments", ARG_NONE, render_segments,
 	  "VLANs of this node, their forwarders and their nodes" },
+	{ "show multicast", ARG_NONE, render_multicast,
+	  "multicast groups and nodes with listeners" },
 	{ "show queues", ARG_NONE, render_queues, "backlog, queueing delay, marks and drops" },
 	{ "show acceleration connections", ARG_NONE, render_acceleration_connections,
 	  "each tracked TCP connection" },

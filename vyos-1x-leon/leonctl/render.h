@@ -28,6 +28,7 @@ int render_queues(struct jsonr_node *root, FILE *out);
 int render_acceleration(struct jsonr_node *root, FILE *out);
 int render_acceleration_connections(struct jsonr_node *root, FILE *out);
 int render_segments(struct jsonr_node *root, FILE *out);
+int render_multicast(struct jsonr_node *root, FILE *out);
 int render_fdb(struct jsonr_node *root, FILE *out);
 int render_statistics(struct jsonr_node *root, FILE *out);
 int render_events(struct jsonr_node *root, FILE *out);

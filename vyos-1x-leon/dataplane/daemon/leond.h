@@ -32,6 +32,7 @@
 #include "proto/overlay.h"
 #include "state/conf/conf.h"
 #include "state/tables/fdb.h"
+#include "state/tables/listeners.h"
 #include "state/tables/neigh.h"
 
 /* Private states of modules. */
@@ -50,6 +51,7 @@ struct locators;
 struct probe_job;
 struct routes;
 struct senders;
+struct snooping;
 struct source_state;
 struct host_probes_start_vlans;
 struct failover;
@@ -114,6 +116,7 @@ struct leond {
 
 	struct fdb *fdb; /* published; owned here until retired */
 	struct neigh *neigh;
+	struct listeners *listeners;
 	struct fwd *fwd;
 	struct overlay *overlay;
 	struct stretcher *stretcher;
@@ -140,6 +143,7 @@ struct leond {
 	struct locators *locators;
 	struct routes *routes;
 	struct senders *senders;
+	struct snooping *snooping;
 	struct source_state *source;
 	struct failover *failover;
 	struct host_probes_start_vlans *host_probes_start_vlans;

@@ -13,9 +13,11 @@
 #include "base/addr.h"
 #include "base/mono.h"
 #include "fwd/stats.h"
+#include "state/tables/groups.h"
 #include "state/tables/snap.h"
 #include "wire/eth.h"
 #include "wire/guard.h"
+#include "wire/mcast.h"
 
 struct fwd;
 
@@ -70,6 +72,7 @@ enum fwd_report_type {
 	FWD_GUARD,	    /* received loop-guard frame */
 	FWD_VLAN,	    /* frame of a VLAN unknown to the loop guard */
 	FWD_REPETITION,	    /* a flooded frame returned: a loop is possible */
+	FWD_MULTICAST,	    /* a query, a joined group, or a multicast router */
 	FWD_SEND_ERROR,	    /* ICMP error or send error for an endpoint */
 	FWD_FOREIGN,	    /* sample of datagrams with another VNI or version */
 	FWD_ACCEL_FOREIGN,  /* frame between accelerators that is not of its sender, now and then */
@@ -100,6 +103,12 @@ struct fwd_report {
 			uint8_t frame[GUARD_FRAME_MAX];
 			size_t len;
 		} guard;
+		struct {
+			uint16_t vlan;
+			uint8_t family;
+			enum mcast_kind kind;
+			struct groups_query query; /* MCAST_QUERY; MCAST_REPORT: its group joined */
+		} multicast;
 		uint16_t vlan;
 		uint16_t slot; /* FWD_ACCEL_FOREIGN */
 		struct {

@@ -33,6 +33,7 @@ enum due {
 	DUE_PMTU,	/* next path MTU probe */
 	DUE_RECORD,	/* retransmission of the own record */
 	DUE_LAN,	/* deferred change of the LAN behind the peer */
+	DUE_GROUPS,	/* retransmission of the announced multicast groups */
 	DUE_N,
 };
 
@@ -99,6 +100,7 @@ struct peer {
 	struct guard_statements guard_statements;
 	struct sync_peer sync;
 	struct rows_peer rows;
+	struct multicast_peer multicast;
 	struct bucket fetches;
 	mono_t notice_at;     /* earliest time of the next path error to it */
 	mono_t unreadable_at; /* last event about unreadable messages of it */
@@ -194,6 +196,7 @@ struct overlay {
 
 	/* Alarms; overlay.c connects each with its module. */
 	struct alarm periodic, seeding, answering, announce, pinging;
+	struct alarm announcing_groups;
 	struct alarm run;      /* path run */
 	struct alarm snapshot; /* call of snapshot_changed */
 	struct schedule_state done;
@@ -206,6 +209,7 @@ struct overlay {
 	struct msg_summary_entry claim; /* last claim of our node-id under another key */
 	struct sync_state sync;
 	struct answers answers;
+	struct multicast_state multicast;
 	struct paths_state paths;
 	struct pairs_state pairs;
 	struct topology_state topology;

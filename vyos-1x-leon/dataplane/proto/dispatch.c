@@ -23,6 +23,7 @@
 #include "proto/session/redeem.h"
 #include "proto/session/rekey.h"
 #include "proto/session/duplicate.h"
+#include "proto/share/multicast.h"
 #include "proto/share/serve.h"
 #include "proto/share/rows.h"
 #include "proto/share/sync.h"
@@ -89,6 +90,12 @@ static void dispatch(struct overlay *o, struct peer *p, const struct msg *m,
 		return;
 	case MSG_CONFLICT:
 		duplicate_conflict(o, p, &m->conflict);
+		return;
+	case MSG_GROUPS:
+		multicast_take(o, p, &m->groups);
+		return;
+	case MSG_GROUPS_ACK:
+		multicast_acked(o, p, &m->groups_ack);
 		return;
 	case MSG_HELLO: /* not valid inside a session */
 		break;

@@ -26,6 +26,7 @@
 #include "proto/session/seed.h"
 #include "proto/session/sign.h"
 #include "proto/share/serve.h"
+#include "proto/share/multicast.h"
 #include "proto/share/rows.h"
 #include "proto/share/sync.h"
 #include "proto/topology.h"
@@ -58,6 +59,7 @@ struct overlay *overlay_new(struct loop *loop, const struct conf *conf, node_id_
 	o->invitations = invitations_new();
 	o->log = LOG_LIMIT_INIT(5, 10);
 	answer_init(o);
+	multicast_init(o);
 	alarm_init(o, &o->announce, rows_announce, o);
 	alarm_init(o, &o->run, paths_run, o);
 	alarm_init(o, &o->snapshot, paths_snapshot, o);
@@ -74,6 +76,7 @@ void overlay_free(struct overlay *o)
 	ping_free(o);
 	seed_free(o);
 	answer_free(o);
+	multicast_free(o);
 	paths_free(o);
 	pairs_free(o);
 	topology_free(o);
@@ -134,6 +137,7 @@ void overlay_leave(struct overlay *o)
 	alarm_set(&o->periodic, MONO_NEVER);
 	alarm_set(&o->seeding, MONO_NEVER);
 	alarm_set(&o->announce, MONO_NEVER);
+	alarm_set(&o->announcing_groups, MONO_NEVER);
 	alarm_set(&o->answering, MONO_NEVER);
 	alarm_set(&o->run, MONO_NEVER);
 }
@@ -148,6 +152,7 @@ void overlay_set_conf(struct overlay *o, const struct conf *conf)
 	rekey_configure(o, old);
 	expel_untrusted(o);
 	segmentation_configure(o, old);
+	multicast_configure(o, old);
 	if (!o->started || o->leaving)
 		return;
 	own_refresh(o, false);

@@ -63,6 +63,9 @@ struct overlay_ops {
 	void (*lan_changed)(void *arg, uint16_t slot, uint64_t classes);
 	/* The node reports that its LAN interface has no link. */
 	void (*lan_left)(void *arg, uint16_t slot);
+	/* The node receives only these multicast groups (state/tables/listeners.h); n 0: all. NULL:
+	 * no data. */
+	void (*groups)(void *arg, uint16_t slot, const uint64_t *entry, unsigned n);
 	void (*event)(void *arg, const struct overlay_event *e);
 	/* NULL: no data. */
 	void (*traffic)(void *arg, uint16_t slot, struct overlay_traffic *out);
@@ -126,6 +129,9 @@ void overlay_set_lan(struct overlay *o, uint16_t lan_flags, const struct record_
 void overlay_set_guard_number(struct overlay *o, uint64_t number);
 /* Sequence numbers that loop-guard frames of the node may have now. */
 struct guard_bounds overlay_guard_bounds(struct overlay *o, node_id_t node);
+/* Sets the announced multicast groups, at most LISTENERS_MAX entries; n 0: this node receives all
+ * groups. */
+void overlay_set_groups(struct overlay *o, const uint64_t *entry, unsigned n);
 /* Announces an accelerator, present or expected. */
 void overlay_set_accelerates(struct overlay *o, bool accelerates);
 /* Sets the addresses of configured peer `index` (conf order), from the configuration or DNS. */

@@ -22,6 +22,7 @@
 #include "proto/session/handshake.h"
 #include "proto/session/own.h"
 #include "proto/session/rekey.h"
+#include "proto/share/multicast.h"
 #include "proto/share/sync.h"
 
 #define PERIODIC_MS 1000
@@ -62,6 +63,7 @@ static void peer_tick(void *arg, mono_t now)
 	probe_tick(o, p, now);
 	own_tick(o, p, now);
 	lan_tick(o, p, now);
+	multicast_tick(o, p, now);
 	schedule_arm(p);
 }
 
@@ -70,6 +72,7 @@ static void peer_ends(struct peer *p)
 	session_free(p->cur);
 	session_free(p->prev);
 	data_free(p);
+	multicast_peer_free(p);
 	handshake_cancel(&p->handshake);
 }
 

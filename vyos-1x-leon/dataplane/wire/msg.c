@@ -356,6 +356,60 @@ static void write_conflict(struct wbuf *b, const struct msg *m)
 	write_endpoint(b, &c->at);
 }
 
+/* GROUPS */
+
+#define ENTRY_FAMILY(entry) ((uint8_t)((entry) >> 32))
+
+static bool valid_groups(const struct msg *m)
+{
+	const struct msg_groups *g = &m->groups;
+
+	if (g->seq == 0 || !are_parts_valid(g->part, g->parts) || g->n > MSG_GROUPS_MAX)
+		return false;
+	for (size_t i = 0; i < g->n; i++)
+		if (family_len(ENTRY_FAMILY(g->entry[i])) <= 0)
+			return false;
+	return true;
+}
+
+static void read_groups(struct rbuf *b, struct msg *m)
+{
+	struct msg_groups *g = &m->groups;
+
+	g->seq = rbuf_u32(b);
+	g->part = rbuf_u16(b);
+	g->parts = rbuf_u16(b);
+	g->n = rbuf_u16(b);
+	if (!fits(b, g->n, MSG_GROUPS_MAX))
+		return;
+	for (size_t i = 0; i < g->n; i++)
+		g->entry[i] = rbuf_u64(b);
+}
+
+static void write_groups(struct wbuf *b, const struct msg *m)
+{
+	const struct msg_groups *g = &m->groups;
+
+	wbuf_u32(b, g->seq);
+	wbuf_u16(b, g->part);
+	wbuf_u16(b, g->parts);
+	wbuf_u16(b, g->n);
+	for (size_t i = 0; i < g->n; i++)
+		wbuf_u64(b, g->entry[i]);
+}
+
+/* GROUPS-ACK */
+
+static void read_groups_ack(struct rbuf *b, struct msg *m)
+{
+	m->groups_ack.seq = rbuf_u32(b);
+}
+
+static void write_groups_ack(struct wbuf *b, const struct msg *m)
+{
+	wbuf_u32(b, m->groups_ack.seq);
+}
+
 /* Shortest and longest message of a type, including the type byte. */
 #define HELLO_MIN    173
 #define CONFLICT_MIN 123
@@ -371,13 +425,15 @@ static void write_conflict(struct wbuf *b, const struct msg *m)
 	(RECORD_MIN + MSG_NAME_MAX + EP_WIRE_MAX * MSG_LOCATORS_MAX +                              \
 	 IP_WIRE_MAX * MSG_OVERLAY_MAX + PREFIX_WIRE_MAX * MSG_PREFIXES_MAX +                      \
 	 RANGE_WIRE * MSG_SEGMENTS_MAX + 17 + 4 * MSG_LAN_NODES_MAX)
-#define ROW_MIN 27
-#define ROW_MAX (ROW_MIN + ROW_ENTRY * MSG_ROW_MAX)
+#define ROW_MIN	       27
+#define ROW_MAX	       (ROW_MIN + ROW_ENTRY * MSG_ROW_MAX)
+#define GROUPS_MIN     11
+#define GROUPS_MAX_LEN (GROUPS_MIN + 8 * MSG_GROUPS_MAX)
 
 static_assert(HELLO_MAX == MSG_HELLO_LEN, "padding of HELLO");
 static_assert(CONFLICT_MAX <= MSG_HELLO_LEN, "an answer is no longer than its question");
 static_assert(SUMMARY_MAX <= MSG_LEN_MAX && RECORD_PLAIN_MAX <= MSG_LEN_MAX &&
-		      ROW_MAX <= MSG_LEN_MAX,
+		      ROW_MAX <= MSG_LEN_MAX && GROUPS_MAX_LEN <= MSG_LEN_MAX,
 	      "message size");
 
 static const struct msg_type_row {
@@ -401,6 +457,9 @@ static const struct msg_type_row {
 	[MSG_CONFLICT] = { "conflict", CONFLICT_MIN, CONFLICT_MAX, valid_conflict, read_conflict,
 			   write_conflict },
 	[MSG_SECRETS] = { "secrets", 17, 17, valid_empty, read_secrets, write_secrets },
+	[MSG_GROUPS] = { "groups", GROUPS_MIN, GROUPS_MAX_LEN, valid_groups, read_groups,
+			 write_groups },
+	[MSG_GROUPS_ACK] = { "groups-ack", 5, 5, valid_empty, read_groups_ack, write_groups_ack },
 };
 
 static const struct msg_type_row *table_find(uint8_t type)

@@ -35,6 +35,7 @@
 #define MSG_SUMMARY_MAX	   48  /* entries of one message */
 #define MSG_FETCH_MAX	   128
 #define MSG_ROW_MAX	   64
+#define MSG_GROUPS_MAX	   140
 #define MSG_PARTS_MAX	   64 /* messages of one row or summary */
 /* Upper bound of incarnations: microseconds since 1970 until the year 2255, exact in JSON. No clock
  * reaches it, so a higher value always exists for a node that must exceed an earlier incarnation of
@@ -55,6 +56,8 @@ enum msg_type {
 	MSG_NOTICE = 9,	   /* path error: a relay could not forward */
 	MSG_SECRETS = 10,  /* the secrets of the sender have changed */
 	MSG_CONFLICT = 11, /* another node uses the node-id of the receiver */
+	MSG_GROUPS = 12,   /* multicast groups that the sender wants to receive */
+	MSG_GROUPS_ACK = 13,
 };
 
 struct msg_hello {
@@ -104,6 +107,8 @@ enum record_flags {
 	RECORD_SEGMENTS = 0x0040,
 	/* It has an accelerator and accepts LEON_ACCEL. */
 	RECORD_ACCELERATES = 0x0080,
+	/* It sends multicast to nodes with listeners only, and accepts MSG_GROUPS. */
+	RECORD_SNOOPS = 0x0100,
 	RECORD_LAN = 0x0800,	  /* struct record_lan is present */
 	RECORD_LAN_DOWN = 0x1000, /* its LAN interface has no link, so it shares no LAN */
 	RECORD_LAN_MASK = 0x1818,
@@ -221,6 +226,17 @@ struct msg_conflict {
 	uint8_t signature[MSG_SIGNATURE_LEN];
 };
 
+struct msg_groups {
+	uint32_t seq; /* of the announcement, from 1 in each run of the sender */
+	uint16_t part, parts;
+	uint16_t n;
+	uint64_t entry[MSG_GROUPS_MAX]; /* state/tables/listeners.h */
+};
+
+struct msg_groups_ack {
+	uint32_t seq; /* of an announcement of which all parts arrived */
+};
+
 struct msg {
 	uint8_t type;
 	union {
@@ -234,6 +250,8 @@ struct msg {
 		struct msg_notice notice;
 		struct msg_secrets secrets;
 		struct msg_conflict conflict;
+		struct msg_groups groups;
+		struct msg_groups_ack groups_ack;
 	};
 };
 

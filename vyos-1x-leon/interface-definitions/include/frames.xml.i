@@ -58,6 +58,14 @@
     #leaves <storm-control>
   </children>
 </node>
+<node name="multicast">
+  <properties>
+    <help>Multicast to sites with listeners</help>
+  </properties>
+  <children>
+    #leaves <multicast>
+  </children>
+</node>
 <node name="suppression">
   <properties>
     <help>Local answers on behalf of known remote hosts</help>

@@ -31,6 +31,7 @@ static const struct command_row table[] = {
 	{ "show fdb", ACCESS_READ, show_fdb },
 	{ "show queues", ACCESS_READ, show_queues },
 	{ "show segments", ACCESS_READ, show_segments },
+	{ "show multicast", ACCESS_READ, show_multicast },
 	{ "show acceleration", ACCESS_READ, show_acceleration },
 	{ "show acceleration connections", ACCESS_READ, show_acceleration_connections },
 	{ "show statistics", ACCESS_READ, show_statistics },

@@ -54,6 +54,7 @@ enum command_result show_latency(struct command *c);
 enum command_result show_fdb(struct command *c);
 enum command_result show_queues(struct command *c);
 enum command_result show_segments(struct command *c);
+enum command_result show_multicast(struct command *c);
 enum command_result show_acceleration(struct command *c);
 enum command_result show_acceleration_connections(struct command *c);
 enum command_result show_statistics(struct command *c);

@@ -15,6 +15,7 @@
 #include "daemon/lan/guard_report.h"
 #include "daemon/lan/host_probes.h"
 #include "daemon/lan/loop_guard_io.h"
+#include "daemon/lan/snooping.h"
 #include "daemon/leond.h"
 #include "daemon/report/clock.h"
 #include "daemon/report/event_text.h"
@@ -118,6 +119,8 @@ void lan_changed(struct leond *d, uint16_t slot, uint64_t classes)
 	struct vlan_set vlans;
 
 	segments_of_classes(d->vlans.map, classes, &vlans);
+	if (slot == SLOT_SELF)
+		snooping_relearn(d, &vlans);
 	fdb_forget_slot(d->fdb, slot, &vlans, now_s_of(loop_now(d->loop)));
 	accel_queues_hosts_forgotten(d, loop_now(d->loop));
 	host_probes_start_vlans(d, slot, &vlans);

@@ -8,6 +8,7 @@
 
 #include "daemon/accel/accelerator.h"
 #include "daemon/lan/loop_guard_io.h"
+#include "daemon/lan/snooping.h"
 #include "daemon/lan/vlans.h"
 #include "daemon/leond.h"
 #include "daemon/life/frames.h"
@@ -61,6 +62,7 @@ static void learn(struct leond *d, const struct fwd_report *r, mono_t now)
 	switch (fdb_learn(d->fdb, vlan, r->learn.mac, slot, now_s_of(now))) {
 	case FDB_MOVED:
 		guard_probe_vlan(d, vlan);
+		snooping_host_moved(d, vlan);
 		neigh_forget_mac(d->neigh, vlan, r->learn.mac);
 		accelerator_moved(d, vlan, r->learn.mac, n);
 		facts.kind = EV_MAC_MOVED;
@@ -128,6 +130,9 @@ static void handle(struct leond *d, struct fwd_report *r, mono_t now)
 		break;
 	case FWD_REPETITION:
 		guard_probe_vlan(d, r->vlan);
+		break;
+	case FWD_MULTICAST:
+		snooping_report(d, r);
 		break;
 	case FWD_SEND_ERROR:
 		overlay_link_error(d->overlay, &r->suspect.ep);

@@ -16,6 +16,7 @@
 #include "daemon/lan/failover.h"
 #include "daemon/lan/host_probes.h"
 #include "daemon/lan/loop_guard_io.h"
+#include "daemon/lan/snooping.h"
 #include "daemon/lan/vlans.h"
 #include "daemon/routes/announcer.h"
 #include "daemon/routes/kernel_routes.h"
@@ -67,6 +68,11 @@ static const struct module modules[] = {
 	{ .start = bridge_ports_start, .stop = bridge_ports_stop },
 	{ .start = failover_start, .stop = failover_stop },
 	{ .start = host_probes_start, .stop = host_probes_stop },
+	{ .start = snooping_start,
+	  .changes = CONF_FRAMES,
+	  .apply = snooping_apply_conf,
+	  .second = snooping_second,
+	  .stop = snooping_stop },
 	{ .start = guard_start,
 	  .changes = CONF_FRAMES,
 	  .apply = guard_apply_conf,

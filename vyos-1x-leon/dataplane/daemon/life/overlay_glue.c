@@ -8,6 +8,7 @@
 #include "daemon/accel/accel_queues.h"
 #include "daemon/identity/invitation_file.h"
 #include "daemon/lan/loop_guard_io.h"
+#include "daemon/lan/snooping.h"
 #include "daemon/leond.h"
 #include "daemon/life/overlay_glue.h"
 #include "daemon/life/snapshot.h"
@@ -75,6 +76,11 @@ static void glue_lan_changed(void *arg, uint16_t slot, uint64_t classes)
 static void glue_lan_left(void *arg, uint16_t slot)
 {
 	guard_node_gone(arg, slot);
+}
+
+static void glue_groups(void *arg, uint16_t slot, const uint64_t *entry, unsigned n)
+{
+	snooping_announced(arg, slot, entry, n);
 }
 
 static void glue_event(void *arg, const struct overlay_event *e)
@@ -150,6 +156,7 @@ const struct overlay_ops *overlay_glue_ops(void)
 		.new_run = glue_new_run,
 		.lan_changed = glue_lan_changed,
 		.lan_left = glue_lan_left,
+		.groups = glue_groups,
 		.event = glue_event,
 		.traffic = glue_traffic,
 		.segmentation = glue_segmentation,

@@ -82,6 +82,7 @@ void snapshot_publish(struct leond *d)
 	s->storm_per_vlan = c->storm_per_vlan;
 	s->fdb = d->fdb;
 	s->neigh = d->neigh;
+	s->listeners = c->multicast_snooping ? d->listeners : NULL;
 	s->segments = d->vlans.map;
 	if (c->policy.duplicate)
 		snap_set_policy(s, &c->policy);

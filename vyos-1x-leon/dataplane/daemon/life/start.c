@@ -206,6 +206,7 @@ static void overlay_side_open(struct leond *d)
 	d->fdb = fdb_new(d->conf->fdb_maximum);
 	fdb_set_vlan_maximum(d->fdb, d->conf->fdb_vlan_maximum);
 	d->neigh = neigh_new(d->conf->fdb_maximum);
+	d->listeners = listeners_new(SLOTS_MAX);
 	cache_load(d);
 	d->n_configured_peers = d->conf->n_peers;
 	cache_append_to(d, d->conf);
@@ -362,6 +363,7 @@ static void tables_free(struct leond *d)
 	fwd_free(d->fwd);
 	fdb_free(d->fdb);
 	neigh_free(d->neigh);
+	listeners_free(d->listeners);
 	segments_free(d->vlans.map);
 	events_free(d->events);
 	counters_free(d);

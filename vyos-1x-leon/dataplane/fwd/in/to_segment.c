@@ -11,6 +11,7 @@
 #include "fwd/checksum.h"
 #include "fwd/lan/loop_checks.h"
 #include "fwd/lan/reports.h"
+#include "fwd/lan/snoop.h"
 #include "fwd/lan/suppress.h"
 #include "fwd/lan/translate.h"
 #include "fwd/send/clamp.h"
@@ -33,6 +34,7 @@ static void learn_while_blocked(struct worker *w, const uint8_t *data, size_t le
 {
 	if (vlan_set_has(&w->snap->lan->blocked, v->vlan) && learn_source(w, v, slot) != FDB_FROZEN)
 		neighbor_learn(w, data, len, v, slot);
+	snoop_closed(w, data, len, v, slot);
 }
 
 void local_frame(struct worker *w, const struct arrived *a, uint8_t *data, size_t len)
@@ -65,7 +67,8 @@ void local_frame(struct worker *w, const struct arrived *a, uint8_t *data, size_
 		learn_while_blocked(w, data, len, &v, slot);
 		return;
 	}
-	if (unlikely(mac_is_multicast(v.dst)) && is_looped(w, data, len, &v, slot))
+	if (unlikely(mac_is_multicast(v.dst)) &&
+	    (is_looped(w, data, len, &v, slot) || snoop(w, data, len, &v, slot)))
 		return;
 	if (unlikely(!marking_arrives(w, data, len, &v, a->ecn)))
 		return;

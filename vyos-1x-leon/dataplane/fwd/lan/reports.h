@@ -32,6 +32,8 @@ void report_learn(struct worker *w, uint16_t vlan, struct mac mac, uint16_t slot
 void report_neigh(struct worker *w, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
 		  uint16_t slot, bool router);
 void report_accel_foreign(struct worker *w, uint16_t slot);
+/* A message about multicast groups, with type FWD_MULTICAST. */
+void report_multicast(struct worker *w, const struct fwd_report *r);
 void report_cannot_forward(struct worker *w, uint16_t source_slot, node_id_t source, node_id_t next,
 			   node_id_t destination);
 void report_guard(struct worker *w, const uint8_t *frame, size_t len);

@@ -6,6 +6,8 @@
 
 #include "fwd/send/critical.h"
 #include "fwd/worker.h"
+#include "state/tables/listeners.h"
+#include "wire/mcast.h"
 
 #define MAC_BROADCAST 0xffffffffffffULL
 
@@ -72,14 +74,65 @@ static unsigned flood_to_all(struct worker *w, struct frame *f)
 	return s->n_flood;
 }
 
+/* Sets the group of a frame that only nodes with listeners receive. */
+static bool is_limited(const struct worker *w, const struct frame *f, uint64_t *wanted)
+{
+	const struct snap *s = w->snap;
+	uint32_t group;
+	uint8_t family;
+
+	if (!s->listeners)
+		return false;
+	family = mcast_group_of(f->data, f->len, &f->v, &group);
+	*wanted = listener_entry(segments_id(s->segments, f->v.vlan), family, group);
+	return family != 0;
+}
+
+/* Returns the index in snap.flood of the next node that receives the group, or n_flood. */
+static uint16_t next_listener(const struct snap *s, uint16_t vlan, uint64_t wanted, uint16_t i)
+{
+	for (; i < s->n_flood; i++)
+		if ((!s->members ||
+		     snap_flood_next(s->members, vlan, s->flood[i]) == s->flood[i]) &&
+		    listeners_want(s->listeners, s->flood[i], wanted))
+			break;
+	return i;
+}
+
+static void flood_to_listeners(struct worker *w, struct frame *f, struct vlan_flood *vlan,
+			       uint64_t wanted)
+{
+	const struct snap *s = w->snap;
+	uint16_t i = next_listener(s, f->v.vlan, wanted, 0);
+	unsigned sent = 0;
+
+	/* A local stream uses no credit of the storm limits. */
+	if (i == s->n_flood)
+		drop(w, DROP_no_listener);
+	else if (!vlan_allows(w, vlan) || !rate_allows(w, f))
+		return;
+	for (uint16_t next; i < s->n_flood; i = next, sent++) {
+		next = next_listener(s, f->v.vlan, wanted, i + 1);
+		send_unicast(w, f, s->flood[i], true, next == s->n_flood);
+	}
+	stats_add(&vlan->flooded, sent > 0);
+	stats_add(&vlan->pruned, s->n_flood - sent);
+	count(w, CNT_multicast_pruned, s->n_flood - sent);
+}
+
 void flood(struct worker *w, struct frame *f)
 {
 	struct vlan_flood *vlan = &w->vlan[f->v.vlan % VLAN_IDS];
 	const struct snap *s = w->snap;
+	uint64_t wanted;
 	unsigned sent;
 
 	if (!s->n_flood) {
 		drop(w, nobody(s, f));
+		return;
+	}
+	if (is_limited(w, f, &wanted)) {
+		flood_to_listeners(w, f, vlan, wanted);
 		return;
 	}
 	/* The limit of the VLAN comes first: frames that it refuses use no credit of the others. */

@@ -11,6 +11,7 @@
 #include "fwd/forwarding_lookup.h"
 #include "fwd/lan/loop_checks.h"
 #include "fwd/lan/reports.h"
+#include "fwd/lan/snoop.h"
 #include "fwd/lan/suppress.h"
 #include "fwd/lan/translate.h"
 #include "fwd/out/flood.h"
@@ -41,6 +42,8 @@ static bool stays_local(struct worker *w, const struct frame *f)
 	}
 	if (likely(lan_passes(w, f->v.vlan)))
 		return false;
+	/* A node that becomes the forwarder must know the listeners. */
+	snoop_closed(w, f->data, f->len, &f->v, SLOT_SELF);
 	/* If the segment carries the VLAN nevertheless, the loop guard must learn of it. */
 	if (!vlan_set_has(&w->snap->lan->served, f->v.vlan))
 		report_vlan(w, f->v.vlan);
@@ -55,8 +58,11 @@ void from_tap_frame(struct worker *w, struct frame *f)
 	if (stays_local(w, f))
 		return;
 	slot = forwarding_lookup(s, f);
-	if (slot == SLOT_NONE && is_looped(w, f->data, f->len, &f->v, SLOT_SELF))
-		return;
+	if (slot == SLOT_NONE) {
+		if (is_looped(w, f->data, f->len, &f->v, SLOT_SELF))
+			return;
+		snoop(w, f->data, f->len, &f->v, SLOT_SELF);
+	}
 	if (unlikely(learn_source(w, &f->v, SLOT_SELF) == FDB_FROZEN))
 		return;
 	neighbor_learn(w, f->data, f->len, &f->v, SLOT_SELF);

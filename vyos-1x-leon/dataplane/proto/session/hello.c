@@ -31,6 +31,7 @@
 #include "proto/session/rekey.h"
 #include "proto/session/duplicate.h"
 #include "proto/session/seed.h"
+#include "proto/share/multicast.h"
 
 #define CROSSED_MS 1000 /* one of our answers may still be in flight */
 
@@ -123,6 +124,7 @@ static void note_new_run(struct overlay *o, struct peer *p, uint64_t incarnation
 	if (p->incarnation)
 		note_other_run(o, p);
 	p->incarnation = incarnation;
+	multicast_forget(o, p);
 	if (o->ops.new_run)
 		o->ops.new_run(o->arg, p->slot);
 }
@@ -157,6 +159,7 @@ static void establish(struct overlay *o, struct peer *p, struct session *s,
 		handshake_cancel(&p->handshake);
 	}
 	move_session_up(o, p, h);
+	multicast_session_up(o, p);
 	p->initiator.wait_ms = 0;
 	p->due[DUE_HELLO] = mono_add_ms(now, peer_alive_ms(o));
 	rekey_established(o, p);

@@ -28,6 +28,7 @@
 #include "proto/session/identity.h"
 #include "proto/session/lan.h"
 #include "proto/session/own.h"
+#include "proto/share/multicast.h"
 #include "proto/share/rows.h"
 #include "proto/share/sync.h"
 
@@ -47,6 +48,7 @@ void member_clear(struct overlay *o, struct node *n)
 
 	if (p) {
 		probe_link_lost(o, p);
+		multicast_forget(o, p);
 		peer_drop(o, p);
 	}
 	latdb_forget(o->lat, n->slot);
@@ -176,6 +178,7 @@ static void took_record(struct overlay *o, struct node *n, bool joined, bool res
 	} else if (!p->probe.up && !peer_is_alive(o, p)) {
 		schedule_hello(o, p, 200);
 	}
+	multicast_offer(o, p);
 	schedule_snapshot(o);
 	schedule_paths_later(o);
 }

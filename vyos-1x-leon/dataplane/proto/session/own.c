@@ -85,6 +85,8 @@ static void own_facts(struct overlay *o, struct msg_record *r)
 	r->lan = o->own.lan;
 	if (c->transit_disable)
 		r->flags |= RECORD_TRANSIT_DISABLED;
+	if (c->multicast_snooping)
+		r->flags |= RECORD_SNOOPS;
 	if (o->own.accelerates)
 		r->flags |= RECORD_ACCELERATES;
 	memcpy(r->name, c->node_name, sizeof(r->name));

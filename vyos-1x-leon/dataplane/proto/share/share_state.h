@@ -54,3 +54,23 @@ struct rows_peer {
 	uint32_t behind_seq; /* announced row sequence that we do not have; 0 none */
 	mono_t behind_since;
 };
+
+/* multicast.c: announcements of groups, from and to the peer. */
+struct multicast_peer {
+	uint32_t seq;	   /* announcement in use; 0: none */
+	uint32_t next_seq; /* announcement of which parts arrive; 0: none */
+	uint64_t parts;	   /* its parts that arrived */
+	uint64_t *entry;   /* its entries so far */
+	unsigned n;
+	uint32_t acked;	   /* own announcement that the peer has */
+	uint32_t retry_ms; /* interval to the next transmission */
+};
+
+/* multicast.c: the own announcement. */
+struct multicast_state {
+	uint32_t seq; /* 0: none yet */
+	unsigned n;
+	uint64_t *entry;
+	bool changed; /* since the last announcement */
+	mono_t announced;
+};

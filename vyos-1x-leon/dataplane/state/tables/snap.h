@@ -13,6 +13,7 @@
 #include "base/vlan_set.h"
 #include "crypto/seal.h"
 #include "state/tables/fdb.h"
+#include "state/tables/listeners.h"
 #include "state/tables/neigh.h"
 #include "state/tables/policy.h"
 #include "state/tables/segments.h"
@@ -121,6 +122,8 @@ struct snap {
 	struct snap_lan *lan; /* NULL: all VLANs pass */
 	/* Shared by snapshots, replaced through rcu; NULL: identity map. */
 	const struct segments *segments;
+	/* Shared by snapshots; NULL: multicast goes to all nodes. */
+	struct listeners *listeners;
 	struct fdb *fdb;     /* shared by snapshots, replaced through rcu */
 	struct neigh *neigh; /* shared by snapshots, replaced through rcu */
 	uint16_t n_slots;

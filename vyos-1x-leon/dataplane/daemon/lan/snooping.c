@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * IGMP and MLD snooping, see snooping.h. Workers report messages, state/tables/groups.h remembers
+ * listeners, and the overlay announces them. The announcement is built at most once for each turn
+ * of the loop. Control thread.
+ */
+#include "daemon/lan/snooping.h"
+
+#include <stdlib.h>
+
+#include "base/loop.h"
+#include "base/mem.h"
+
+struct snooping {
+	struct groups *groups; /* NULL: off */
+	struct timer *soon;
+	uint64_t lost; /* reports of workers that found no place, at the last check */
+	uint64_t entry[LISTENERS_MAX];
+};
+
+/* Workers deliver reports of other sites to VLANs with routers. */
+static void set_routers(struct leond *d, bool off, mono_t now)
+{
+	const struct groups_domain *g;
+
+	for (uint32_t i = 0; (g = groups_next(d->snooping->groups, &i));)
+		listeners_set_router(d->listeners, g->vlan, g->family,
+				     !off && groups_state(g, now) == GROUPS_ROUTER);
+}
+
+static void update(void *arg, mono_t now)
+{
+	struct leond *d = arg;
+	struct snooping *s = d->snooping;
+	unsigned n;
+
+	if (!s->groups)
+		return;
+	set_routers(d, false, now);
+	n = groups_announced(s->groups, d->vlans.map, now, s->entry, LISTENERS_MAX);
+	overlay_set_groups(d->overlay, s->entry, n);
+}
+
+static void update_soon(struct leond *d)
+{
+	timer_set(d->snooping->soon, loop_now(d->loop));
+}
+
+void snooping_report(struct leond *d, const struct fwd_report *r)
+{
+	const struct groups_query *q = &r->multicast.query;
+	struct groups *g = d->snooping ? d->snooping->groups : NULL;
+	uint16_t vlan = r->multicast.vlan;
+	mono_t now = loop_now(d->loop);
+
+	if (!g)
+		return;
+	switch (r->multicast.kind) {
+	case MCAST_QUERY:
+		groups_query(g, vlan, r->multicast.family, q, now);
+		break;
+	case MCAST_REPORT:
+		groups_join(g, vlan, &q->group, now);
+		break;
+	case MCAST_ROUTER:
+		groups_router(g, vlan, r->multicast.family, now);
+		break;
+	}
+	update_soon(d);
+}
+
+/* The slot of a node is below SLOTS_MAX, which is also the number of sets. */
+void snooping_announced(struct leond *d, uint16_t slot, const uint64_t *entry, unsigned n)
+{
+	struct listener_set *old;
+
+	old = listeners_replace(d->listeners, slot, n ? listener_set_new(entry, n) : NULL);
+	if (old && d->fwd)
+		fwd_retire(d->fwd, old, listener_set_free);
+	else
+		listener_set_free(old);
+}
+
+void snooping_relearn(struct leond *d, const struct vlan_set *vlans)
+{
+	if (!d->snooping || !d->snooping->groups)
+		return;
+	groups_relearn(d->snooping->groups, vlans);
+	update_soon(d);
+}
+
+void snooping_host_moved(struct leond *d, uint16_t vlan)
+{
+	struct vlan_set vlans = { 0 };
+
+	vlan_set_add(&vlans, vlan);
+	snooping_relearn(d, &vlans);
+}
+
+/* A lost report may be that of a listener. */
+static void check_lost(struct leond *d)
+{
+	uint64_t counter[N_COUNTERS], drops[N_DROPS];
+
+	fwd_stats(d->fwd, counter, drops);
+	if (drops[DROP_event_ring_full] == d->snooping->lost)
+		return;
+	d->snooping->lost = drops[DROP_event_ring_full];
+	groups_relearn(d->snooping->groups, NULL);
+}
+
+void snooping_second(struct leond *d, mono_t now)
+{
+	if (!d->snooping->groups)
+		return;
+	check_lost(d);
+	groups_expire(d->snooping->groups, now);
+	update(d, now);
+}
+
+void snooping_apply_conf(struct leond *d)
+{
+	struct snooping *s = d->snooping;
+
+	if (!d->conf->multicast_snooping == !s->groups)
+		return;
+	if (!s->groups) {
+		s->groups = groups_new();
+		return;
+	}
+	set_routers(d, true, loop_now(d->loop));
+	groups_free(s->groups);
+	s->groups = NULL;
+	overlay_set_groups(d->overlay, NULL, 0);
+}
+
+void snooping_start(struct leond *d)
+{
+	d->snooping = x_new(struct snooping);
+	d->snooping->soon = timer_new(d->loop, update, d);
+	snooping_apply_conf(d);
+}
+
+void snooping_stop(struct leond *d)
+{
+	if (!d->snooping)
+		return;
+	timer_free(d->snooping->soon);
+	groups_free(d->snooping->groups);
+	free(d->snooping);
+	d->snooping = NULL;
+}
+
+const struct groups *snooping_groups(const struct leond *d)
+{
+	return d->snooping ? d->snooping->groups : NULL;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Step: IGMP and MLD snooping, see snoop.h. Workers.
+ */
+#include "fwd/lan/snoop.h"
+
+#include "fwd/lan/reports.h"
+#include "fwd/worker.h"
+#include "wire/mcast.h"
+
+static void report_joins(struct worker *w, struct mcast_message *m, struct fwd_report *r)
+{
+	bool left;
+
+	/* A left group ends by the query that follows, because other hosts may listen. */
+	while (mcast_next(m, &r->multicast.query.group, &left))
+		if (!left && !mcast_is_link_local(&r->multicast.query.group))
+			report_multicast(w, r);
+}
+
+/* Only the site of a host announces its groups, and only the site of a router has a router. */
+static void report(struct worker *w, uint16_t vlan, struct mcast_message *m, bool on_lan)
+{
+	struct fwd_report r = { .type = FWD_MULTICAST,
+				.multicast = { .vlan = vlan,
+					       .family = m->family,
+					       .kind = m->kind,
+					       .query = { .source = m->source,
+							  .group = m->group,
+							  .of_sources = m->of_sources,
+							  .on_lan = on_lan,
+							  .response_ms = m->response_ms,
+							  .lifetime_ms = m->lifetime_ms } } };
+
+	if (m->kind == MCAST_REPORT && on_lan) {
+		/* Reports of many hosts for one group are one report. */
+		r.multicast.query.source = (struct ip_addr){ 0 };
+		report_joins(w, m, &r);
+	} else if (m->kind == MCAST_QUERY || (m->kind == MCAST_ROUTER && on_lan)) {
+		report_multicast(w, &r);
+	}
+}
+
+bool snoop(struct worker *w, const uint8_t *data, size_t len, const struct eth_view *v,
+	   uint16_t slot)
+{
+	const struct listeners *l = w->snap->listeners;
+	struct mcast_message m;
+	bool withheld;
+
+	if (!l || !mac_is_multicast(v->dst) || mcast_parse(data, len, v, &m) < 0)
+		return false;
+	/* Hosts of this LAN would not report their own interest (RFC 4541 section 2.1.1). */
+	withheld = slot != SLOT_SELF && m.kind == MCAST_REPORT && m.suppresses &&
+		   !listeners_has_router(l, v->vlan, m.family);
+	report(w, v->vlan, &m, slot == SLOT_SELF);
+	if (withheld)
+		drop(w, DROP_report_withheld);
+	return withheld;
+}
+
+/* The forwarder of the LAN also delivers messages of other sites. The FDB has the senders, because
+ * this node receives these frames too. */
+static bool is_on_lan(const struct worker *w, const struct eth_view *v, uint16_t slot)
+{
+	uint16_t known = fdb_lookup(w->snap->fdb, v->vlan, v->src);
+
+	return slot == SLOT_SELF && (known == SLOT_SELF || known == SLOT_NONE);
+}
+
+void snoop_closed(struct worker *w, const uint8_t *data, size_t len, const struct eth_view *v,
+		  uint16_t slot)
+{
+	struct mcast_message m;
+
+	if (w->snap->listeners && vlan_set_has(&w->snap->lan->served, v->vlan) &&
+	    mac_is_multicast(v->dst) && mcast_parse(data, len, v, &m) == 0)
+		report(w, v->vlan, &m, is_on_lan(w, v, slot));
+}
