@@ -62,6 +62,7 @@ TARGETS = {
     'segment': ['wire/segment.c'],
     'intercepted': ['../leon-accel/intercepted.c'],
     'tcp': ['wire/tcp.c'],
+    'tls': ['../leon-tls/framing.c', '../leon-tls/proxy.c'],
     'token': ['wire/token.c'],
 }
 

@@ -22,6 +22,8 @@ USER = 'nobody'
 # The copy hides /mnt in a private mount namespace. The standard directory /mnt exists on every
 # machine.
 COPY = '/mnt'
+# Variables with the path of a program that leond starts.
+CHILDREN = ('LEON_TLS_PROGRAM',)
 
 
 def settings(unit):
@@ -118,6 +120,11 @@ def copies(*files):
     return made
 
 
+def children(environment):
+    """Programs that the program starts."""
+    return [environment[name] for name in CHILDREN if name in environment]
+
+
 def setpriv(unit):
     ambient = capabilities(unit, 'AmbientCapabilities')
     user = [] if is_roots(unit) else [f'--reuid={USER}', '--regid=nogroup', '--clear-groups']
@@ -137,7 +144,9 @@ def main():
     command = setpriv(unit)
     this = os.path.abspath(__file__)
     if not is_roots(unit):
-        this, program, _ = copies(this, program, os.path.join(UNITS, unit))
+        this, program, _, *more = copies(this, program, os.path.join(UNITS, unit),
+                                         *children(os.environ))
+        os.environ.update(zip(CHILDREN, more))
     os.execvp('setpriv', [*command, sys.executable, '-B', this, unit, program, *arguments])
 
 

@@ -67,6 +67,10 @@ def leonctl_program():
     return find_program('leonctl', 'leonctl')
 
 
+def tls_program():
+    return find_program('leon-tls', 'leon-tls')
+
+
 def log_text(path):
     """The content of a log file, empty without a file."""
     try:
@@ -127,7 +131,8 @@ class Node:
         with open(self.log_file, 'a', encoding='utf-8') as log:
             self.process = self.namespace.start(
                 *self.wrapper, self.program or leond_program(), '--config', self.config_file, stdin=subprocess.DEVNULL,
-                stdout=log, stderr=log, prepare=self.prepare, env={**os.environ, **SANITIZERS})
+                stdout=log, stderr=log, prepare=self.prepare,
+                env={**os.environ, **SANITIZERS, 'LEON_TLS_PROGRAM': tls_program()})
 
     def start(self, within=10):
         self.launch()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leond with the restrictions of the unit: no root, one capability, a filter of system calls
+"""leond with the restrictions of the unit: no root, two capabilities, a filter of system calls
 (design.md 7). Unneeded rights are absent, and the remaining rights are sufficient."""
 import importlib.util
 import json
@@ -55,12 +55,12 @@ def net(lab):
     return net.joined()
 
 
-def test_it_has_one_capability_and_no_root(net):
+def test_it_has_two_capabilities_and_no_root(net):
     seen = status(net.node['n0'])
     assert set(seen['Uid'].split()) == {'65534'}
-    net_admin = f'{1 << 12:016x}'
+    admin_and_bind = f'{1 << 12 | 1 << 10:016x}'
     for key in ('CapEff', 'CapPrm', 'CapBnd', 'CapAmb'):
-        assert seen[key] == net_admin, key
+        assert seen[key] == admin_and_bind, key
     assert seen['NoNewPrivs'] == '1'
     assert seen['Seccomp'] == '2'
 
@@ -88,6 +88,31 @@ def test_everything_works_confined(net):
     assert node.statistics()['cipher_library'] == net.node['n1'].statistics()['cipher_library']
     os.kill(node.process.pid, signal.SIGHUP)
     wait_for(lambda: 'configuration unchanged' in node.log(), 10)
+
+
+def test_tls_has_no_capability(lab):
+    if is_sanitized():
+        pytest.skip('sanitizers need more system calls')
+    net = lab({'sites': {'n0': {'config': {'transport': {'tls': {'listen-port': 443}}}},
+                         'n1': {'config': {'transport': {'tls': {}}, 'peer': {'n0': {'tls-port': 443}}}}},
+               'seeds': ['n0'], 'hosts': False}, start=False)
+    confined(net, 'n0', 'n1')
+    net.node['n1'].namespace.run('nft', '-f', '-', input='''
+        table netdev no-udp {
+            chain to { type filter hook egress device "wan0" priority 0; meta l4proto udp drop; }
+        }''')
+    net.start()
+    net.joined()
+    for node, other in (('n0', 'n1'), ('n1', 'n0')):
+        node, other = net.node[node], net.node[other]
+        assert node.nodes()[other.node_id]['transport'] == 'tls'
+        with open(f'/proc/{node.process.pid}/task/{node.process.pid}/children', encoding='ascii') as f:
+            (child,) = f.read().split()
+        with open(f'/proc/{child}/status', encoding='ascii') as f:
+            seen = {key: value.strip() for key, _, value in (line.partition(':') for line in f)}
+        assert seen['Name'] == 'leon-tls' and set(seen['Uid'].split()) == {'65534'}
+        assert {int(seen[key], 16) for key in ('CapEff', 'CapPrm', 'CapAmb')} == {0}
+        assert seen['NoNewPrivs'] == '1' and seen['Seccomp'] == '2'
 
 
 def scheduling(node):

@@ -26,6 +26,7 @@ FILES = {
     '/usr/bin/leonctl',
     '/usr/bin/leonsim',
     '/usr/lib/leon/leon-ipsec',
+    '/usr/lib/leon/leon-tls',
     '/usr/lib/leon/restart-instances',
     *(f'/usr/lib/leon/leon_ipsec/{name}.py' for name in (
         '__init__', 'connections', 'control', 'guard', 'kernel', 'manager', 'reasons', 'settings',

@@ -477,15 +477,6 @@ def test_addresses_of_a_vrf_are_those_of_its_interfaces(commit, script, host):
     assert ['wan has no IPv4 address' in text for text in warned()] == [True]
 
 
-def test_a_port_that_leond_may_not_bind(commit, script, tmp_path, monkeypatch):
-    with pytest.raises(ConfigError, match='no right to receive at port 443'):
-        commit(leon0={**LEON0, 'port': '443'})
-    start = tmp_path / 'start'
-    start.write_text('443\n')
-    monkeypatch.setattr(script, 'PORT_START', str(start))
-    commit(leon0={**LEON0, 'port': '443'})
-
-
 def test_what_leond_warns_of_is_shown_at_commit(commit, host, run_dir, daemon):
     """For example a secret that no other node has."""
     daemon({**APPLIED, 'warnings': ['2 nodes have none of the secrets']})

@@ -71,7 +71,8 @@ OF_VYOS = {
     'ipv6 address autoconf', 'ipv6 address eui64', 'ipv6 address no-default-link-local',
 }  # fmt: skip
 NEEDS_RESTART = {
-    path for path, leaf in leaves_.LEAVES.items() if leaf.restarts and path not in model.NOT_AT_CLI
+    path for path, leaf in leaves_.LEAVES.items()
+    if leaf.restarts and path not in model.NOT_AT_CLI | SECTIONS
 }
 
 

@@ -58,6 +58,7 @@ def refusal(tmp_path, document):
 BESIDES = {
     'measurement interval': {'measurement': {'fast-interval': 20}},
     'measurement fast-interval': {'measurement': {'interval': 60000}},
+    'peer NAME tls-port': {'transport': {'tls': {}}},
 }
 CRITICAL = {'policy': {'critical': {'vlan': ['7']}}}
 BESIDES.update({'policy critical duplicate' + leaf: CRITICAL

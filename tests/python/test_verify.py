@@ -87,11 +87,16 @@ ERRORS = {
         'Nothing leaves this router through dum0: delete "source-interface" and set '
         '"source-address" to the address of dum0.',
     ),
-    'privileged port': (
-        config(port='1023'),
+    'a TLS port without the transport': (
+        config(peer={'tokyo': {'address': '192.0.2.1', 'tls_port': '443'}}),
         host(),
-        'leond has no right to receive at port 1023: set "port" to 1024 or more, or '
-        'lower "system sysctl parameter net.ipv4.ip_unprivileged_port_start".',
+        '"peer tokyo tls-port" has no effect without "transport tls": set "transport tls", or '
+        'delete "peer tokyo tls-port".',
+    ),
+    'TLS beside IPsec': (
+        config(transport={'tls': {}}, ipsec={}),
+        host(),
+        'IPsec does not protect connections of "transport tls": delete "ipsec" or "transport tls".',
     ),
     'a TOS with ECN': (
         config(parameters={'ip': {'tos': '185'}, 'ipv6': {'tclass': '184'}}),

@@ -216,7 +216,7 @@ static inline bool lab_open_node(struct lab *lab, struct lab_node *n)
 	setup.udp_gso = lab->offload && n->udp.gso;
 	setup.udp_gro = lab->offload && n->udp.gro;
 	for (unsigned i = 0; i < lab->n_workers; i++)
-		io[i] = (struct fwd_io){ n->tap.fd[i], n->udp.fd4[i], n->udp.fd6[i], -1 };
+		io[i] = (struct fwd_io){ n->tap.fd[i], n->udp.fd4[i], n->udp.fd6[i], -1, 0 };
 	n->f = fwd_new(&setup);
 	n->fdb = fdb_new(1024);
 	n->neigh = neigh_new(1024);

@@ -18,7 +18,7 @@ from node import build_dir
 from units import Process, UnitFar, UnitLab, systemctl
 
 RTT_MS = 100
-CAP_NET_ADMIN = 1 << 12
+CAP_NET_ADMIN, CAP_NET_BIND_SERVICE = 1 << 12, 1 << 10
 FILTERED = '2'  # seccomp(2)
 
 
@@ -97,11 +97,12 @@ def test_device_of_udev():
 
 @pytest.mark.parametrize('name', ['leond', 'leon-accel'])
 def test_sandbox(far, name):
-    """A private user, one capability, filters of system calls, and no writable files."""
+    """A private user, few capabilities, filters of system calls, and no writable files."""
     unit = far.node['a'].unit if name == 'leond' else far.accel['a'].unit
     seen = Process(unit.pid())
     assert seen.status['Name'] == name and seen.user() == {'leond': 'leon'}.get(name, name)
-    assert set(seen.capabilities().values()) == {CAP_NET_ADMIN}, seen.capabilities()
+    rights = CAP_NET_ADMIN | (CAP_NET_BIND_SERVICE if name == 'leond' else 0)
+    assert set(seen.capabilities().values()) == {rights}, seen.capabilities()
     assert seen.status['NoNewPrivs'] == '1' and seen.status['Seccomp'] == FILTERED
     for kind in ('mnt', 'ipc'):
         assert seen.namespace(kind) != os.stat(f'/proc/1/ns/{kind}').st_ino, kind

@@ -73,6 +73,7 @@ def every_option():
         },
         'fdb': {'aging': 60, 'maximum': 512, 'maximum-per-vlan': 100},
         'shaper': {'peer': {'192.0.2.77': {'rate': 20000}}},
+        'transport': {'tls': {'listen-port': 8443, 'proxy': 'http://192.0.2.8:3128'}},
         'storm-control': {
             'per-vlan': 50,
             'broadcast': 100,
@@ -104,6 +105,7 @@ def every_option():
             'later': {
                 'address': '198.51.100.2',
                 'port': 5366,
+                'tls-port': 443,
                 'description': 'not built yet',
                 'disable': True,
             },

@@ -3,6 +3,9 @@
  * `show peers`: one row for each address of a configured peer. The first row also describes the
  * peer.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "base/defs.h"
 #include "render.h"
 #include "table.h"
@@ -20,6 +23,18 @@ static void address_cells(struct table *t, struct jsonr_node *peer, struct jsonr
 	table_cell(t, "%s", *reason && address ? text_optional(address, "text") : reason);
 }
 
+/* "udp", "tls", or "udp, tls connected" beside a spare connection. */
+static const char *transport(struct jsonr_node *peer)
+{
+	const char *in_use = text_str(peer, "transport"), *tls = text_optional(peer, "tls_state");
+	char *out = text_buffer();
+
+	if (!*tls || strcmp(in_use, "tls") == 0)
+		return in_use;
+	snprintf(out, TEXT_MAX, "%s, tls %s", in_use, tls);
+	return out;
+}
+
 static void peer_rows(struct table *t, struct jsonr_node *peer)
 {
 	struct jsonr_node *list = jsonr_array(peer, "addresses");
@@ -30,6 +45,7 @@ static void peer_rows(struct table *t, struct jsonr_node *peer)
 		table_cell(t, "%s", i ? "" : text_str(peer, "state"));
 		table_cell(t, "%s", i ? "" : text_age(peer, "since_seconds"));
 		table_cell(t, "%s", i ? "" : text_node(peer, "node_id", "node_name"));
+		table_cell(t, "%s", i ? "" : transport(peer));
 		table_cell(t, "%s", i ? "" : text_optional(peer, "description"));
 		address_cells(t, peer, n ? jsonr_at(list, i) : NULL);
 	}
@@ -38,11 +54,12 @@ static void peer_rows(struct table *t, struct jsonr_node *peer)
 int render_peers(struct jsonr_node *root, FILE *out)
 {
 	static const struct table_column columns[] = {
-		LEFT("PEER", NULL, NULL),	 LEFT("STATE", NULL, NULL),
-		RIGHT("SINCE", NULL, NULL),	 LEFT("NODE", NULL, NULL),
-		LEFT("DESCRIPTION", NULL, NULL), LEFT("ADDRESS", NULL, NULL),
-		RIGHT("REQUESTS", NULL, NULL),	 RIGHT("LAST", NULL, NULL),
-		LEFT("ANSWER", NULL, NULL),	 LEFT("WHY NOT", NULL, NULL),
+		LEFT("PEER", NULL, NULL),      LEFT("STATE", NULL, NULL),
+		RIGHT("SINCE", NULL, NULL),    LEFT("NODE", NULL, NULL),
+		LEFT("TRANSPORT", NULL, NULL), LEFT("DESCRIPTION", NULL, NULL),
+		LEFT("ADDRESS", NULL, NULL),   RIGHT("REQUESTS", NULL, NULL),
+		RIGHT("LAST", NULL, NULL),     LEFT("ANSWER", NULL, NULL),
+		LEFT("WHY NOT", NULL, NULL),
 	};
 	struct table *t = table_new(columns, array_size(columns));
 	struct jsonr_node *list = jsonr_array(root, "peers");

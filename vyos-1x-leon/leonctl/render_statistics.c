@@ -164,5 +164,7 @@ int render_statistics(struct jsonr_node *root, FILE *out)
 	print_drops(out, jsonr_array(root, "drop_reasons"));
 	print_numbers(out, "Control messages", jsonr_object(root, "control"), objects,
 		      array_size(objects));
+	if (jsonr_has(root, "tls"))
+		print_numbers(out, "TLS", jsonr_object(root, "tls"), NULL, 0);
 	return 0;
 }

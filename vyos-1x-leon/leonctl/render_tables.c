@@ -46,7 +46,8 @@ static const char *node_endpoint(struct jsonr_node *n, const char *key)
 {
 	char *out = text_buffer();
 
-	snprintf(out, TEXT_MAX, "%s%s", text_str(n, key),
+	snprintf(out, TEXT_MAX, "%s%s%s", text_str(n, key),
+		 strcmp(text_str(n, "transport"), "tls") == 0 ? " (TLS)" : "",
 		 value_bool(n, "behind_nat") ? " (NAT)" : "");
 	return out;
 }

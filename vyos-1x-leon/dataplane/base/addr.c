@@ -16,7 +16,7 @@
 
 static size_t ip_len(const struct ip_addr *ip)
 {
-	return ip->family == 4 ? 4 : ip->family == 6 ? 16 : 0;
+	return ip->family == 4 || ip->family == IP_STREAM ? 4 : ip->family == 6 ? 16 : 0;
 }
 
 static bool is_v4_mapped(const uint8_t b[16])
@@ -224,6 +224,8 @@ char *ip_format(const struct ip_addr *ip, char *buf, size_t len)
 		inet_ntop(AF_INET, ip->b, text, sizeof(text));
 	else if (ip->family == 6)
 		inet_ntop(AF_INET6, ip->b, text, sizeof(text));
+	else if (ip->family == IP_STREAM)
+		snprintf(text, sizeof(text), "stream-%u", ip->b[2] << 8 | ip->b[3]);
 	snprintf(buf, len, "%s", text);
 	return buf;
 }
@@ -348,6 +350,8 @@ bool endpoint_is_usable(const struct endpoint *ep)
 	return ep->ip.family == 6 && ipv6_is_usable(ep->ip.b);
 }
 
+static const uint8_t stream_net[] = { IP_STREAM_NET };
+
 int endpoint_from_sockaddr(const struct sockaddr_storage *ss, struct endpoint *out)
 {
 	if (ss->ss_family == AF_INET) {
@@ -357,6 +361,8 @@ int endpoint_from_sockaddr(const struct sockaddr_storage *ss, struct endpoint *o
 		memcpy(&sin, ss, sizeof(sin));
 		memcpy(ep.ip.b, &sin.sin_addr, 4);
 		ep.port = ntohs(sin.sin_port);
+		if (ep.ip.b[0] == stream_net[0] && ep.ip.b[1] == stream_net[1])
+			ep.ip.family = IP_STREAM;
 		*out = ep;
 		return 0;
 	}

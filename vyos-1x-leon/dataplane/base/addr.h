@@ -22,9 +22,26 @@ struct mac {
 };
 
 struct ip_addr {
-	uint8_t family; /* 0 none, 4 or 6 (not AF_*: this is a wire value too) */
+	uint8_t family; /* 0 none, 4 or 6 (not AF_*: this is a wire value too), or IP_STREAM */
 	uint8_t b[16];	/* first 4 bytes for IPv4, the rest zero */
 };
+
+/*
+ * A stream: a connection that a program of this host relays (leon-tls). The program has a UDP
+ * socket at an address of 127.76.0.0/16 for each stream, and datagrams to and from the socket pass
+ * the stream. The address is that of the socket. The family differs from 4, so that no message can
+ * name such an address, and no stream is mistaken for an address of the underlay.
+ */
+#define IP_STREAM	   8
+#define IP_STREAM_NET	   127, 76
+#define IP_STREAM_ACCEPTED 0x80 /* in b[2]: the other end began the connection */
+#define IP_STREAM_HOST                                                                             \
+	{                                                                                          \
+		IP_STREAM,                                                                         \
+		{                                                                                  \
+			IP_STREAM_NET, 0, 1                                                        \
+		}                                                                                  \
+	} /* sockets of leond itself */
 
 struct endpoint {
 	struct ip_addr ip;
@@ -83,8 +100,13 @@ bool prefix_has(const struct prefix *p, const struct ip_addr *ip);
 bool prefix_covers(const struct prefix *p, const struct prefix *longer);
 /* Unicast address a node may be reached at: not zero, not multicast, not broadcast; port not 0. */
 bool endpoint_is_usable(const struct endpoint *ep);
+static inline bool endpoint_is_stream(const struct endpoint *ep)
+{
+	return ep->ip.family == IP_STREAM;
+}
 
-/* v4-mapped IPv6 becomes IPv4. */
+/* v4-mapped IPv6 becomes IPv4. An address of 127.76.0.0/16 becomes a stream; the kernel drops
+ * datagrams from other hosts with such a source. */
 int endpoint_from_sockaddr(const struct sockaddr_storage *ss, struct endpoint *out);
 /* Returns the length of the sockaddr written. */
 unsigned endpoint_to_sockaddr(const struct endpoint *ep, struct sockaddr_storage *ss);

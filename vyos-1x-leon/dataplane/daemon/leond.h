@@ -53,6 +53,8 @@ struct routes;
 struct senders;
 struct snooping;
 struct source_state;
+struct stream_relay;
+struct fallback;
 struct host_probes_start_vlans;
 struct failover;
 struct usage;
@@ -65,13 +67,22 @@ struct seed_host {
 	bool failing;	    /* the failure was reported */
 	unsigned n;	    /* number of addresses of the last resolution */
 	struct endpoint ep[RESOLVE_ADDRS_MAX];
-	mono_t resolved_at; /* last answer with addresses */
-	char error[128];    /* error of the last answer; empty: none */
+	struct endpoint stream; /* fallback.c; family 0: none */
+	mono_t resolved_at;	/* last answer with addresses */
+	char error[128];	/* error of the last answer; empty: none */
 	/* State of reach.c. */
 	uint64_t name; /* hash of the peer's definition; survives a reload */
 	bool reached;  /* last known state */
 	bool reported; /* its absence was reported */
 	mono_t since;  /* time of the last change of `reached` */
+};
+
+/* A TLS connection that carries datagrams (underlay/streams.h). */
+struct stream_link {
+	uint32_t id;		/* io/stream_control.h */
+	struct endpoint local;	/* the stream, as workers and the protocol see it */
+	struct endpoint remote; /* the TCP endpoint of the other end */
+	mono_t since, used;	/* used: last time at which a node was there */
 };
 
 struct device {
@@ -112,6 +123,7 @@ struct leond {
 	const char *cipher_library; /* as in the log; NULL before the first choice */
 	struct tap tap;
 	struct udp udp;
+	struct udp stream_udp; /* sockets to leon-tls; n 0: none */
 	struct device device;
 
 	struct fdb *fdb; /* published; owned here until retired */
@@ -144,6 +156,10 @@ struct leond {
 	struct routes *routes;
 	struct senders *senders;
 	struct snooping *snooping;
+	struct stream_relay *streams; /* NULL: no `transport tls` */
+	struct fallback *fallback;
+	uint32_t n_stream_links;
+	struct stream_link *stream_link;
 	struct source_state *source;
 	struct failover *failover;
 	struct host_probes_start_vlans *host_probes_start_vlans;

@@ -76,6 +76,8 @@ static void add_sources(struct worker *w)
 	add_source(w, (struct source){ w->io.tap, from_tap, from_tap_due, NULL });
 	add_source(w, (struct source){ w->io.udp4, from_net, NULL, drain_errors });
 	add_source(w, (struct source){ w->io.udp6, from_net, NULL, drain_errors });
+	if (w->io.stream > 0)
+		add_source(w, (struct source){ w->io.stream, from_net, NULL, drain_errors });
 	if (w->io.accel > 0)
 		add_source(w, (struct source){ w->io.accel, from_accel, NULL, NULL });
 	add_source(w, (struct source){ w->fwd->stop_fd, take_stop, NULL, NULL });

@@ -299,7 +299,7 @@ void udp_close(struct udp *u)
 
 static int fd_for(int fd4, int fd6, const struct endpoint *to)
 {
-	return to->ip.family == 4 ? fd4 : to->ip.family == 6 ? fd6 : -1;
+	return to->ip.family == 6 ? fd6 : to->ip.family ? fd4 : -1;
 }
 
 /* m holds everything but the destination. */

@@ -8,6 +8,7 @@
 #include "proto/overlay.h"
 #include "proto/peer.h"
 #include "proto/service.h"
+#include "proto/session/move.h"
 
 #define DUPLICATE_SHOWN_MS 120000 /* after the last sign; signs come every ten seconds */
 
@@ -59,6 +60,8 @@ static bool is_behind_nat(const struct node *n, const struct endpoint *ep)
 {
 	if (!n || !n->has_record || !ep->ip.family)
 		return false;
+	if (endpoint_is_stream(ep))
+		return n->rec.flags & RECORD_BEHIND_NAT;
 	if (n->rec.flags & RECORD_BEHIND_NAT)
 		return true;
 	for (unsigned i = 0; i < n->rec.n_locators; i++)
@@ -129,6 +132,7 @@ bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *o
 		.silent = p->probe.up && p->probe.silent,
 		.session = p->cur != NULL,
 		.ep = p->ep,
+		.spare = p->spare,
 		.behind_nat = is_behind_nat(peer_node(p->o, p), &p->ep),
 		.filter = p->probe.filter,
 		.load = p->probe.load,
@@ -193,6 +197,7 @@ void overlay_fill_snap(struct overlay *o, struct snap *s)
 		sn->id = node->id;
 		sn->link_up = p->probe.up;
 		sn->ep = p->ep;
+		sn->spare = move_spare(p);
 		sn->link_mtu = p->pmtu.mtu;
 		if (node->has_record && (node->rec.flags & RECORD_SEGMENTS))
 			snap_limit_segments(s, i, node->rec.segment, node->rec.n_segments);

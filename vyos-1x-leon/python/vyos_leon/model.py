@@ -13,7 +13,8 @@ from vyos_leon import routes
 from vyos_leon.routes import listed
 
 # Leaves that the package sets, that VyOS applies itself, or that it leaves to leond.
-NOT_AT_CLI = {'interface', 'address', 'bridge', 'identity-file', 'system control-socket'}
+NOT_AT_CLI = {'interface', 'address', 'bridge', 'identity-file', 'system control-socket',
+              'transport tls certificate', 'transport tls private-key'}
 
 
 def _flag(_):

@@ -5,7 +5,7 @@ that VyOS accepts without reaching any node. Part of vyos_leon.verify, in a sepa
 import ipaddress
 import re
 
-from vyos_leon.leaves import default, limits
+from vyos_leon.leaves import limits
 from vyos_leon.routes import listed
 
 DESCRIPTION_MAX = limits('peer NAME description')[1]
@@ -64,13 +64,22 @@ def source_interface_leads_out(config, _):
         )
 
 
-def port_may_be_bound(config, host):
-    port = int(config.get('port', default('port')))
-    if port < host.first_port:
+def tls_is_configured(config, _):
+    if 'tls' in config.get('transport', {}):
+        return
+    for name, peer in config.get('peer', {}).items():
+        if 'tls_port' in peer:
+            yield (
+                f'"peer {name} tls-port" has no effect without "transport tls": set '
+                f'"transport tls", or delete "peer {name} tls-port".'
+            )
+
+
+def tls_does_not_bypass_ipsec(config, _):
+    if 'ipsec' in config and 'tls' in config.get('transport', {}):
         yield (
-            f'leond has no right to receive at port {port}: set "port" to '
-            f'{host.first_port} or more, or lower "system sysctl parameter '
-            f'net.ipv4.ip_unprivileged_port_start".'
+            'IPsec does not protect connections of "transport tls": delete "ipsec" or '
+            '"transport tls".'
         )
 
 
@@ -120,7 +129,8 @@ ERRORS = (
     source_has_no_zone,
     peer_has_no_zone,
     source_interface_leads_out,
-    port_may_be_bound,
+    tls_is_configured,
+    tls_does_not_bypass_ipsec,
     peer_description_fits,
     ecn_is_left_alone,
 )

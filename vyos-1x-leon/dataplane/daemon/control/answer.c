@@ -9,6 +9,7 @@
 
 #include "base/hex.h"
 #include "daemon/leond.h"
+#include "daemon/report/endpoint_name.h"
 #include "daemon/report/clock.h"
 #include "daemon/report/event_text.h"
 #include "state/latency/path.h"
@@ -73,6 +74,16 @@ void answer_endpoint(struct jsonw *w, const char *key, const struct endpoint *ep
 	char buf[ENDPOINT_STRLEN];
 
 	jsonw_str(w, key, ep->ip.family ? endpoint_format(ep, buf, sizeof(buf)) : NULL);
+}
+
+void answer_link_endpoint(struct jsonw *w, const char *key, const struct leond *d,
+			  const struct endpoint *ep)
+{
+	char buf[ENDPOINT_STRLEN];
+	bool known = ep->ip.family;
+
+	jsonw_str(w, key, known ? endpoint_name(d, ep, buf, sizeof(buf)) : NULL);
+	jsonw_str(w, "transport", !known ? NULL : endpoint_is_stream(ep) ? "tls" : "udp");
 }
 
 void answer_protected(struct jsonw *w, struct leond *d, const struct ip_addr *ip, mono_t now)

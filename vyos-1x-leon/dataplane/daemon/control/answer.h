@@ -27,6 +27,10 @@ void answer_mac(struct jsonw *w, const char *key, struct mac mac);
 void answer_ip(struct jsonw *w, const char *key, const struct ip_addr *ip);
 void answer_prefix(struct jsonw *w, const char *key, const struct prefix *p);
 void answer_endpoint(struct jsonw *w, const char *key, const struct endpoint *ep);
+/* Writes the key as well as "transport": "udp", "tls" or null. A stream has the address of its TCP
+ * connection. */
+void answer_link_endpoint(struct jsonw *w, const char *key, const struct leond *d,
+			  const struct endpoint *ep);
 /* Writes "ipsec" or "no"; null without an address. */
 void answer_protected(struct jsonw *w, struct leond *d, const struct ip_addr *ip, mono_t now);
 /* Writes the duplicate of this slot's node-id; null if there is none. */

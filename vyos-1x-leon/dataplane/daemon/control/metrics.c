@@ -21,6 +21,7 @@
 #include "daemon/routes/announcer.h"
 #include "daemon/routes/kernel_routes.h"
 #include "daemon/underlay/reach.h"
+#include "daemon/underlay/streams.h"
 
 /* --- the packet path --- */
 
@@ -101,6 +102,28 @@ static void put_control(struct out *o)
 		put_label(o, "reason", refused[i].reason);
 		put_u64(o, refused[i].n);
 	}
+}
+
+static void put_tls(struct out *o)
+{
+	struct stream_counts n = streams_counts(o->d);
+
+	if (!o->d->conf->transport_tls)
+		return;
+	put_gauge(o, "tls_connections", "TLS connections that carry datagrams.",
+		  o->d->n_stream_links);
+	put_counter(o, "tls_tx_datagrams_total", "Datagrams sent over TLS.", n.tx_datagrams);
+	put_counter(o, "tls_tx_bytes_total", "Bytes sent over TLS.", n.tx_bytes);
+	put_counter(o, "tls_tx_dropped_total",
+		    "Datagrams dropped because they waited too long for TCP.", n.tx_dropped);
+	put_counter(o, "tls_rx_datagrams_total", "Datagrams received over TLS.", n.rx_datagrams);
+	put_counter(o, "tls_rx_bytes_total", "Bytes received over TLS.", n.rx_bytes);
+	put_counter(o, "tls_accepted_total", "TCP connections accepted.", n.accepted);
+	put_counter(o, "tls_refused_total",
+		    "TCP connections closed because other strangers had their places.", n.refused);
+	put_counter(o, "tls_failed_total", "TLS handshakes that failed.", n.failed);
+	put_counter(o, "tls_expired_total", "Connections closed because no member used them.",
+		    n.expired);
 }
 
 static void put_routes(struct out *o)
@@ -347,6 +370,7 @@ enum command_result show_metrics(struct command *c)
 	put_nodes(&o);
 	put_peers(&o);
 	put_control(&o);
+	put_tls(&o);
 	put_routes(&o);
 	put_counters(&o);
 	put_segments(&o);

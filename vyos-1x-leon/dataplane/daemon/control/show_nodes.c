@@ -33,11 +33,12 @@ static const char *secret_name(enum link_secret s)
 	return names[s];
 }
 
-static void write_link(struct jsonw *w, const struct overlay_link *l, mono_t now)
+static void write_link(struct command *c, const struct overlay_link *l)
 {
 	bool sampled = l->filter.n_samples > 0;
+	struct jsonw *w = c->w;
 
-	answer_endpoint(w, "endpoint", &l->ep);
+	answer_link_endpoint(w, "endpoint", c->d, &l->ep);
 	jsonw_bool(w, "behind_nat", l->behind_nat);
 	jsonw_str(w, "link", l->up ? "up" : "down");
 	answer_known(w, "rtt_us", sampled, (uint64_t)l->filter.now_us);
@@ -48,7 +49,7 @@ static void write_link(struct jsonw *w, const struct overlay_link *l, mono_t now
 	answer_known(w, "link_mtu", l->mtu != 0, l->mtu);
 	answer_known(w, "probe_interval_ms", l->probe_ms != 0, l->probe_ms);
 	jsonw_str(w, "secret", secret_name(l->secret));
-	answer_left(w, "session_ends_seconds", now, l->session_ends);
+	answer_left(w, "session_ends_seconds", c->now, l->session_ends);
 	jsonw_u64(w, "probes_sent", l->probes_tx);
 	jsonw_u64(w, "probes_lost", l->probes_lost);
 	jsonw_bool(w, "silent", l->silent);
@@ -83,6 +84,7 @@ static void write_no_link(struct jsonw *w, const struct node *n)
 					       "encryption" };
 
 	jsonw_null(w, "endpoint");
+	jsonw_null(w, "transport");
 	jsonw_bool(w, "behind_nat", n->rec.flags & RECORD_BEHIND_NAT);
 	jsonw_str(w, "link", "none");
 	for (size_t i = 0; i < array_size(unknown); i++)
@@ -131,7 +133,7 @@ static void write_node(struct command *c, const struct node *n, uint32_t n_macs)
 	jsonw_str(c->w, "state", is_self ? "self" : node_state_name(n->state));
 	answer_age(c->w, "since_seconds", c->now, is_self ? c->d->started : n->since);
 	if (!is_self && n->state != NODE_LEFT && overlay_link(c->d->overlay, n->slot, &link))
-		write_link(c->w, &link, c->now);
+		write_link(c, &link);
 	else
 		write_no_link(c->w, n);
 	answer_protected(c->w, c->d, &link.ep.ip, c->now);

@@ -5,6 +5,7 @@
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
 #include "daemon/leond.h"
+#include "daemon/underlay/fallback.h"
 #include "daemon/underlay/reach.h"
 
 static void write_address(struct command *c, const struct overlay_seed *s, unsigned k, bool reached)
@@ -15,7 +16,7 @@ static void write_address(struct command *c, const struct overlay_seed *s, unsig
 	char buf[REACH_TEXT_LEN];
 
 	jsonw_object(c->w, NULL);
-	answer_endpoint(c->w, "endpoint", &s->address[k].ep);
+	answer_link_endpoint(c->w, "endpoint", c->d, &s->address[k].ep);
 	jsonw_u64(c->w, "requested", s->address[k].requested);
 	answer_age(c->w, "requested_seconds", c->now,
 		   requested ? s->address[k].requested_at : MONO_NEVER);
@@ -25,6 +26,23 @@ static void write_address(struct command *c, const struct overlay_seed *s, unsig
 	answer_age(c->w, "result_seconds", c->now,
 		   found && !reached ? s->address[k].found_at : MONO_NEVER);
 	jsonw_end(c->w);
+}
+
+/* Transport of the direct link, and state of the TLS connection that may replace it. */
+static void write_transport(struct command *c, uint32_t i, const struct reach *r)
+{
+	struct nodedb *db = overlay_nodes(c->d->overlay);
+	const struct node *n = r->seed.reached ? nodedb_find(db, r->seed.node) : NULL;
+	struct fallback_view tls = fallback_view(c->d, i);
+	struct overlay_link link = { .up = false };
+
+	if (n && overlay_link(c->d->overlay, n->slot, &link) && link.up)
+		jsonw_str(c->w, "transport", endpoint_is_stream(&link.ep) ? "tls" : "udp");
+	else
+		jsonw_null(c->w, "transport");
+	answer_known(c->w, "tls_port", r->peer->tls_port != 0, r->peer->tls_port);
+	jsonw_str(c->w, "tls_state", tls.state);
+	jsonw_str(c->w, "tls_reason", tls.reason);
 }
 
 static void write_peer(struct command *c, uint32_t i)
@@ -49,6 +67,7 @@ static void write_peer(struct command *c, uint32_t i)
 	jsonw_str(c->w, "reason", reach_reason(c->d, i, &r, buf));
 	answer_age(c->w, "resolved_seconds", c->now, s->resolved_at);
 	jsonw_str(c->w, "resolve_error", s->error[0] ? s->error : NULL);
+	write_transport(c, i, &r);
 	jsonw_array(c->w, "addresses");
 	for (unsigned k = 0; k < r.seed.n; k++)
 		write_address(c, &r.seed, k, r.seed.reached);

@@ -10,6 +10,7 @@
 #include "daemon/control/counters.h"
 #include "daemon/device/offload.h"
 #include "daemon/leond.h"
+#include "daemon/underlay/streams.h"
 
 #define ADDRS_MAX 64
 
@@ -175,6 +176,28 @@ static void write_guard(struct command *c)
 	jsonw_end(c->w);
 }
 
+static void write_tls(struct command *c)
+{
+	struct stream_counts n = streams_counts(c->d);
+
+	if (!c->d->conf->transport_tls) {
+		jsonw_null(c->w, "tls");
+		return;
+	}
+	jsonw_object(c->w, "tls");
+	jsonw_u64(c->w, "connections", c->d->n_stream_links);
+	jsonw_u64(c->w, "tx_datagrams", n.tx_datagrams);
+	jsonw_u64(c->w, "tx_bytes", n.tx_bytes);
+	jsonw_u64(c->w, "tx_dropped", n.tx_dropped);
+	jsonw_u64(c->w, "rx_datagrams", n.rx_datagrams);
+	jsonw_u64(c->w, "rx_bytes", n.rx_bytes);
+	jsonw_u64(c->w, "accepted", n.accepted);
+	jsonw_u64(c->w, "refused", n.refused);
+	jsonw_u64(c->w, "failed", n.failed);
+	jsonw_u64(c->w, "expired", n.expired);
+	jsonw_end(c->w);
+}
+
 static void write_memory(struct command *c)
 {
 	struct leond *d = c->d;
@@ -222,6 +245,7 @@ enum command_result show_statistics(struct command *c)
 	write_control(c);
 	write_offloads(c);
 	write_guard(c);
+	write_tls(c);
 	write_memory(c);
 	jsonw_str(c->w, "daemon_version", leon_version);
 	answer_id(c->w, "node_id", d->self);

@@ -12,7 +12,6 @@
 #include "daemon/life/advice.h"
 
 #define SHORT_SECRET 16
-#define PORT_START   "/proc/sys/net/ipv4/ip_unprivileged_port_start"
 
 struct adviser {
 	advice_fn fn;
@@ -36,26 +35,6 @@ static void peers_without_source(const struct conf *c, const struct adviser *a)
 			 p->name, p->host, p->ep.ip.family);
 		a->fn(a->arg, text);
 	}
-}
-
-static void privileged_port(const struct conf *c, const struct adviser *a)
-{
-	FILE *f = fopen(PORT_START, "re");
-	char text[256], line[16] = "1024";
-	unsigned long first;
-
-	if (f && !fgets(line, sizeof(line), f))
-		line[0] = '\0';
-	if (f)
-		fclose(f);
-	first = strtoul(line, NULL, 10);
-	if (c->port >= first)
-		return;
-	snprintf(text, sizeof(text),
-		 "port: leond@.service cannot bind %u, which is below %lu; grant "
-		 "CAP_NET_BIND_SERVICE or lower net.ipv4.ip_unprivileged_port_start",
-		 c->port, first);
-	a->fn(a->arg, text);
 }
 
 static void source_leads_nowhere(const struct conf *c, const struct adviser *a)
@@ -97,7 +76,6 @@ void advice_of(const struct conf *c, advice_fn fn, void *arg)
 	const struct adviser a = { fn, arg };
 
 	peers_without_source(c, &a);
-	privileged_port(c, &a);
 	source_leads_nowhere(c, &a);
 	accelerator_missing(c, &a);
 	overlay_is_open(c, &a);

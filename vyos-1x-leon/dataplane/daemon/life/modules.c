@@ -23,11 +23,13 @@
 #include "daemon/underlay/bottleneck.h"
 #include "daemon/underlay/cache.h"
 #include "daemon/underlay/datagrams.h"
+#include "daemon/underlay/fallback.h"
 #include "daemon/underlay/locators.h"
 #include "daemon/underlay/reach.h"
 #include "daemon/underlay/seeds.h"
 #include "daemon/underlay/senders.h"
 #include "daemon/underlay/source.h"
+#include "daemon/underlay/streams.h"
 #include "daemon/underlay/usage.h"
 
 /* Each function may be NULL. */
@@ -48,6 +50,15 @@ static void apply_datagrams(struct leond *d)
 static const struct module modules[] = {
 	{ .changes = CONF_DATAGRAMS, .apply = apply_datagrams },
 	{ .changes = CONF_PEERS, .apply = seeds_reset, .second = seeds_run, .stop = seeds_stop },
+	{ .start = streams_start,
+	  .changes = CONF_TRANSPORT,
+	  .apply = streams_apply_conf,
+	  .second = streams_second,
+	  .stop = streams_stop },
+	{ .start = fallback_start,
+	  .changes = CONF_PEERS,
+	  .apply = fallback_apply_conf,
+	  .stop = fallback_stop },
 	{ .start = source_start, .stop = source_free },
 	{ .start = locators_start,
 	  .changes = CONF_ROUTES,

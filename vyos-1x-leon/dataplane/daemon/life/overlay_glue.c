@@ -20,7 +20,8 @@
 
 static int send_control(struct leond *d, const struct endpoint *to, const void *data, size_t len)
 {
-	int fd4 = d->udp.fd4[0], fd6 = d->udp.fd6[0];
+	const struct udp *u = endpoint_is_stream(to) ? &d->stream_udp : &d->udp;
+	int fd4 = u->n ? u->fd4[0] : -1, fd6 = u->n ? u->fd6[0] : -1;
 
 	if (d->conf->dscp_control == CONF_DSCP_NONE)
 		return udp_send(fd4, fd6, to, data, len);

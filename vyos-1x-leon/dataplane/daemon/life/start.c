@@ -42,7 +42,9 @@
 #include "daemon/underlay/bottleneck.h"
 #include "daemon/underlay/cache.h"
 #include "daemon/underlay/datagrams.h"
+#include "daemon/underlay/fallback.h"
 #include "daemon/underlay/seeds.h"
+#include "daemon/underlay/streams.h"
 
 #define WORKERS_MAX	 8
 #define LEAVE_COUNT	 3
@@ -168,6 +170,8 @@ static int sockets_open(struct leond *d)
 	int r = udp_open(&d->udp, &uc);
 
 	d->udp_is_open = r == 0;
+	if (r == 0)
+		r = streams_open(d);
 	return r ? r : datagrams_apply_conf(d);
 }
 
@@ -239,7 +243,8 @@ static int workers_start(struct leond *d)
 		io[i] = (struct fwd_io){ .tap = d->tap.fd[i],
 					 .udp4 = d->udp.fd4[i],
 					 .udp6 = d->udp.fd6[i],
-					 .accel = accel_queues_worker_end(d, i) };
+					 .accel = accel_queues_worker_end(d, i),
+					 .stream = d->stream_udp.n ? d->stream_udp.fd4[i] : 0 };
 	d->fwd = fwd_new(&setup);
 	snapshot_publish(d);
 	r = fwd_start(d->fwd);
@@ -260,7 +265,9 @@ static int watchers_start(struct leond *d)
 		return r;
 	modules_start(d);
 	housekeeping_start(d);
-	return seeds_start(d);
+	r = seeds_start(d);
+	fallback_apply_conf(d);
+	return r;
 }
 
 static int begin(struct leond *d)
@@ -381,6 +388,7 @@ void leond_free(struct leond *d)
 	watch_stop(d);
 	if (d->udp_is_open)
 		udp_close(&d->udp);
+	udp_close(&d->stream_udp);
 	if (d->tap_is_open)
 		tap_close(&d->tap);
 	nl_close(d->nl);

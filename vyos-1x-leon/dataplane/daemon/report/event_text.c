@@ -9,6 +9,7 @@
 
 #include "daemon/leond.h"
 #include "daemon/report/clock.h"
+#include "daemon/report/endpoint_name.h"
 #include "daemon/report/event_log.h"
 #include "daemon/report/event_text.h"
 
@@ -84,7 +85,20 @@ static void endpoint_text(struct leond *d, const struct overlay_event *e, char *
 
 	snprintf(buf, len, "another address");
 	if (n && overlay_link(d->overlay, n->slot, &link) && link.ep.ip.family)
-		endpoint_format(&link.ep, buf, len);
+		endpoint_name(d, &link.ep, buf, len);
+}
+
+/* Writes "UDP 192.0.2.1:5366" or "TLS 192.0.2.1:443". */
+static void transport_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
+{
+	const struct node *n = nodedb_find(overlay_nodes(d->overlay), e->node);
+	struct overlay_link link;
+	char name[ENDPOINT_STRLEN];
+
+	snprintf(buf, len, "another transport");
+	if (n && overlay_link(d->overlay, n->slot, &link) && link.ep.ip.family)
+		snprintf(buf, len, "%s %s", endpoint_is_stream(&link.ep) ? "TLS" : "UDP",
+			 endpoint_name(d, &link.ep, name, sizeof(name)));
 }
 
 static void loss_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
@@ -171,11 +185,12 @@ static const struct {
 	const char *word;
 	void (*write)(struct leond *d, const struct overlay_event *e, char *buf, size_t len);
 } placeholders[] = {
-	{ "{node}", node_text },     { "{other}", other_text },
-	{ "{value}", value_text },   { "{rtts}", rtts_text },
-	{ "{detail}", detail_text }, { "{reason}", reason_text },
-	{ "{path}", path_text },     { "{endpoint}", endpoint_text },
-	{ "{loss}", loss_text },     { "{duplicate}", duplicate_text },
+	{ "{node}", node_text },	   { "{other}", other_text },
+	{ "{value}", value_text },	   { "{rtts}", rtts_text },
+	{ "{detail}", detail_text },	   { "{reason}", reason_text },
+	{ "{path}", path_text },	   { "{endpoint}", endpoint_text },
+	{ "{loss}", loss_text },	   { "{duplicate}", duplicate_text },
+	{ "{transport}", transport_text },
 };
 
 /* Writes the value of the placeholder at `p`; returns the length of the placeholder, 0 if it is

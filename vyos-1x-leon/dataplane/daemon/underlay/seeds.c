@@ -20,6 +20,18 @@
 #define BACKOFF_FIRST_S 5
 #define BACKOFF_LAST_S	60
 
+/* Addresses of UDP, then the stream. */
+static void set_all(struct leond *d, uint32_t i, const struct endpoint *ep, unsigned n)
+{
+	struct endpoint all[SEED_ENDPOINTS];
+
+	n = min_of(n, (unsigned)SEED_ENDPOINTS - 1);
+	memcpy(all, ep, n * sizeof(all[0]));
+	if (d->seed[i].stream.ip.family)
+		all[n++] = d->seed[i].stream;
+	overlay_set_seed(d->overlay, i, all, n);
+}
+
 static void set_address(struct leond *d, uint32_t i)
 {
 	if (i >= d->n_configured_peers) {
@@ -27,8 +39,21 @@ static void set_address(struct leond *d, uint32_t i)
 
 		overlay_set_seed(d->overlay, i, m->ep, m->n);
 	} else if (d->conf->peer[i].is_ip && !d->conf->peer[i].disable) {
-		overlay_set_seed(d->overlay, i, &d->conf->peer[i].ep, 1);
+		set_all(d, i, &d->conf->peer[i].ep, 1);
 	}
+}
+
+void seeds_set_stream(struct leond *d, uint32_t i, const struct endpoint *stream)
+{
+	struct seed_host *s = &d->seed[i];
+
+	if (i >= d->n_configured_peers || i >= d->n_seeds || endpoint_equal(&s->stream, stream))
+		return;
+	s->stream = *stream;
+	if (d->conf->peer[i].is_ip)
+		set_address(d, i);
+	else
+		set_all(d, i, s->ep, s->n);
 }
 
 static uint64_t identity_of(const struct conf_peer *p)
@@ -141,7 +166,7 @@ static void take_answer(struct leond *d, const struct resolve_answer *a)
 		return;
 	memcpy(d->seed[i].ep, a->ep, sizeof(a->ep));
 	d->seed[i].n = a->n;
-	overlay_set_seed(d->overlay, i, a->ep, a->n);
+	set_all(d, i, a->ep, a->n);
 }
 
 static void on_answers(void *arg, int fd, uint32_t epoll_events)

@@ -117,7 +117,9 @@ static bool check_sender(struct worker *w, struct datagram *d)
 	}
 	if (d->h.at)
 		previous = snap_find(s, leon_previous(&d->h));
-	if (unlikely(previous == SLOT_NONE || !endpoint_equal(&s->node[previous].ep, d->from))) {
+	if (unlikely(previous == SLOT_NONE ||
+		     (!endpoint_equal(&s->node[previous].ep, d->from) &&
+		      !endpoint_equal(&s->node[previous].spare, d->from)))) {
 		drop(w, DROP_unknown_sender);
 		return false;
 	}

@@ -21,6 +21,7 @@ void tx_init(struct worker *w, uint16_t slots_maximum)
 		tx->family[i] = (struct tx_family){ .tx = udp_tx_new(TX_MESSAGES, TX_PIECES) };
 	tx->family[0].fd = w->io.udp4;
 	tx->family[1].fd = w->io.udp6;
+	tx->family[2].fd = w->io.stream > 0 ? w->io.stream : -1;
 	tx->scratch = x_buffer(TX_SCRATCH, 1);
 	tx->no_gso_s = x_calloc(slots_maximum, sizeof(tx->no_gso_s[0]));
 }
@@ -69,9 +70,12 @@ static void set_class(struct worker *w, struct tx_family *fam)
 uint8_t *tx_prepare(struct worker *w, uint16_t slot, unsigned pieces, size_t scratch)
 {
 	const struct snap_node *node = &w->snap->node[slot];
-	struct tx_family *fam = &w->tx.family[node->ep.ip.family == 6];
+	struct tx_family *fam;
 
-	if (unlikely(!node->sa_len || fam->fd < 0))
+	if (unlikely(!node->sa_len))
+		return NULL;
+	fam = &w->tx.family[tx_index(node->ep.ip.family)];
+	if (unlikely(fam->fd < 0))
 		return NULL;
 	if (unlikely(!udp_tx_has_room(fam->tx, pieces) ||
 		     TX_SCRATCH - w->tx.scratch_used < scratch))
@@ -184,7 +188,7 @@ static void flush_family(struct worker *w, struct tx_family *fam)
 
 void tx_flush(struct worker *w)
 {
-	flush_family(w, &w->tx.family[0]);
-	flush_family(w, &w->tx.family[1]);
+	for (unsigned i = 0; i < array_size(w->tx.family); i++)
+		flush_family(w, &w->tx.family[i]);
 	w->tx.scratch_used = 0;
 }

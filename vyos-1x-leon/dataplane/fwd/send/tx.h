@@ -29,6 +29,12 @@ static inline size_t tx_around(uint8_t family)
 	return family == 6 ? 48 : 28;
 }
 
+/* Families 4, 6 and IP_STREAM, 8. */
+static inline unsigned tx_index(uint8_t family)
+{
+	return family / 2u - 2;
+}
+
 struct tx_family {
 	struct udp_tx *tx;
 	int fd; /* -1: no socket of this family */
@@ -43,7 +49,7 @@ struct tx_family {
 	uint64_t datagrams, bytes;
 };
 struct tx {
-	struct tx_family family[2]; /* IPv4, IPv6 */
+	struct tx_family family[3]; /* IPv4, IPv6, IP_STREAM */
 	struct tx_family *current;
 	/* Class of subsequent datagrams, fwd/send/marking.h. */
 	uint16_t class;

@@ -38,6 +38,12 @@ struct probing {
 	mono_t up_since;
 	uint64_t tx, lost, silences;
 	struct link_filter filter;
+	/* measurements of the other transport; used: there are some */
+	struct other_transport {
+		bool used;
+		struct link_filter filter;
+		uint16_t mtu;
+	} other;
 	struct link_load load;
 	struct one_way ways; /* one-way values of the direct link */
 };

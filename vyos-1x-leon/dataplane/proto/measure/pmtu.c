@@ -88,6 +88,15 @@ void pmtu_reset(struct overlay *o, struct peer *p)
 	u->search_at = overlay_in(o, SEARCH_MS * 3 / 4, SEARCH_MS);
 }
 
+uint16_t pmtu_transport_changed(struct overlay *o, struct peer *p, uint16_t mtu)
+{
+	uint16_t before = p->pmtu.mtu;
+
+	p->pmtu.mtu = mtu;
+	pmtu_reset(o, p);
+	return before;
+}
+
 static void test(struct overlay *o, struct peer *p, uint16_t size, bool keepalive)
 {
 	uint32_t id = rtt_new_id();

@@ -189,6 +189,35 @@ void probe_link_lost(struct overlay *o, struct peer *p)
 	overlay_emit(o, EV_LINK_DOWN, p->id, NODE_ID_NONE, 0, NULL);
 }
 
+/* Probes on the way belong to the previous transport. */
+void probe_transport_changed(struct overlay *o, struct peer *p, uint32_t rtt_us)
+{
+	struct probing *pr = &p->probe;
+	struct other_transport before = { pr->filter.n_samples > 0, pr->filter, 0 };
+
+	if (pr->misses)
+		before.filter.loss_pm = pr->loss_before;
+	if (pr->other.used)
+		pr->filter = pr->other.filter;
+	else if (rtt_us)
+		link_filter_reset(&pr->filter, o->conf->long_term_s);
+	if (rtt_us)
+		link_filter_answer(&pr->filter, rtt_us, overlay_now(o));
+	before.mtu = pmtu_transport_changed(o, p, pr->other.mtu);
+	pr->other = before;
+	memset(pr->out, 0, sizeof(pr->out));
+	link_expect(p);
+	pr->misses = 0;
+	pr->late_us = 0;
+	pr->silent = false;
+	pr->burst = BURST;
+	if (!pr->up)
+		return;
+	link_store(o, p);
+	schedule_row(o, ROW_SOON);
+	schedule_paths_later(o);
+}
+
 /* --- unresponsive links --- */
 
 /* A link with occasional high delay gets more time before it counts as down. */

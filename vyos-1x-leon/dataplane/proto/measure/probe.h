@@ -20,4 +20,7 @@ bool probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, boo
 		mono_t rx);
 /* Data flows over the link. */
 void probe_used(struct overlay *o, struct peer *p);
+/* The link changed its transport. Each transport has measurements of its own. rtt_us: round-trip
+ * time of the new one; 0: unknown. */
+void probe_transport_changed(struct overlay *o, struct peer *p, uint32_t rtt_us);
 void probe_link_lost(struct overlay *o, struct peer *p); /* the peer goes away */

@@ -88,9 +88,10 @@ static void refuse(struct overlay *o, const struct peer *p, const struct rx_hell
 			 .conflict = { .mine = mine,
 				       .yours = h->m->session_mine,
 				       .incarnation = p->incarnation,
-				       .same_identity = same,
-				       .at = p->ep } };
+				       .same_identity = same } };
 
+	if (endpoint_is_usable(&p->ep))
+		m.conflict.at = p->ep;
 	send_outside(o, &m, h);
 }
 
@@ -105,7 +106,7 @@ static void warn(struct overlay *o, struct peer *p, const struct endpoint *at, u
 	    mono_sub_ms(overlay_now(o), p->duplicate.sent_at) < NOTIFY_AGAIN_MS)
 		return;
 	p->duplicate.sent_at = overlay_now(o);
-	if (at)
+	if (at && endpoint_is_usable(at))
 		m.conflict.at = *at;
 	peer_send(o, p, &m);
 }

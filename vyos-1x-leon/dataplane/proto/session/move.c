@@ -10,7 +10,9 @@
 #include "proto/schedule.h"
 #include "proto/core.h"
 #include "proto/measure/link.h"
+#include "proto/measure/probe.h"
 #include "proto/measure/rtt.h"
+#include "proto/peer.h"
 #include "proto/service.h"
 #include "proto/session/initiator.h"
 
@@ -18,6 +20,12 @@
 #define AGAIN_MS    100	  /* minimum interval of PINGs to one address */
 #define MOVES_PER_S 5	  /* PINGs per second to addresses claimed by one peer */
 #define MOVES_BURST 5
+
+/* One of the two is a stream, and the other is an address of UDP. */
+static bool is_other_transport(const struct endpoint *a, const struct endpoint *b)
+{
+	return a->ip.family && b->ip.family && endpoint_is_stream(a) != endpoint_is_stream(b);
+}
 
 /* Sends a PING to the claimed address only. */
 static void query_there(struct overlay *o, struct peer *p)
@@ -41,20 +49,90 @@ static void query_again(struct overlay *o, struct peer *p)
 		p->move.now = (struct moving){ 0 };
 }
 
+/* A stream is no address of a message, and only this host offers one. */
+static bool may_be_at(const struct endpoint *ep)
+{
+	return endpoint_is_usable(ep) || endpoint_is_stream(ep);
+}
+
+/* The connection that the node with the lower node-id began. */
+static bool is_preferred(const struct overlay *o, const struct peer *p, const struct endpoint *ep)
+{
+	return !(ep->ip.b[2] & IP_STREAM_ACCEPTED) == (o->self < p->id);
+}
+
+/* Both ends began a connection, and both must use the same one. */
+static bool is_superfluous(const struct overlay *o, const struct peer *p, const struct endpoint *ep)
+{
+	return endpoint_is_stream(&p->ep) && endpoint_is_stream(ep) && p->probe.up &&
+	       !p->probe.silent && is_preferred(o, p, &p->ep) && !is_preferred(o, p, ep);
+}
+
+static void begin_claim(struct overlay *o, struct peer *p, const struct endpoint *ep)
+{
+	p->move.now = (struct moving){ .to = *ep, .id = rtt_new_id(), .since = overlay_now(o) };
+	if (is_other_transport(&p->ep, ep))
+		schedule_snapshot(o); /* move_spare() */
+}
+
 /* The peer claims to be at `ep`; its endpoint changes after an answer from there. */
 static void claimed(struct overlay *o, struct peer *p, const struct endpoint *ep)
 {
 	struct moving *m = &p->move.now;
 	mono_t now = overlay_now(o);
 
-	if (!p->cur || !endpoint_is_usable(ep) || endpoint_equal(&p->ep, ep))
+	if (!p->cur || !may_be_at(ep) || endpoint_equal(&p->ep, ep) || is_superfluous(o, p, ep))
 		return;
 	/* One id for all attempts, so that a late answer counts. */
 	if (!m->id || !endpoint_equal(&m->to, ep) || mono_sub_ms(now, m->since) > MOVE_MS)
-		*m = (struct moving){ .to = *ep, .id = rtt_new_id(), .since = now };
+		begin_claim(o, p, ep);
 	else if (mono_sub_ms(now, m->requested) < AGAIN_MS)
 		return;
 	query_there(o, p);
+}
+
+struct endpoint move_spare(const struct peer *p)
+{
+	const struct moving *m = &p->move.now;
+
+	return m->id && is_other_transport(&p->ep, &m->to) ? m->to : p->spare;
+}
+
+void overlay_offer_endpoint(struct overlay *o, node_id_t node, const struct endpoint *ep)
+{
+	struct peer *p = peer_find(o, node);
+
+	if (p)
+		claimed(o, p, ep);
+}
+
+void overlay_endpoint_ended(struct overlay *o, const struct endpoint *ep)
+{
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		struct peer *p = o->by_slot[i];
+
+		if (!p)
+			continue;
+		if (endpoint_equal(&p->spare, ep)) {
+			p->spare = (struct endpoint){ 0 };
+			schedule_snapshot(o);
+		}
+		if (endpoint_equal(&p->move.now.to, ep))
+			p->move.now = (struct moving){ 0 };
+		if (endpoint_equal(&p->ep, ep))
+			schedule_probe(o, p);
+	}
+}
+
+bool overlay_uses_endpoint(const struct overlay *o, const struct endpoint *ep)
+{
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		const struct peer *p = o->by_slot[i];
+
+		if (p && (endpoint_equal(&p->ep, ep) || endpoint_equal(&p->spare, ep)))
+			return true;
+	}
+	return false;
 }
 
 void move_periodic(struct overlay *o)
@@ -64,16 +142,21 @@ void move_periodic(struct overlay *o)
 			query_again(o, o->by_slot[i]);
 }
 
-/* Makes the proved address `ep` the peer's endpoint. */
-static void follow(struct overlay *o, struct peer *p, const struct endpoint *ep)
+/* Makes the proved address `ep` the peer's endpoint. rtt_us: round-trip time there; 0: unknown. */
+static void follow(struct overlay *o, struct peer *p, const struct endpoint *ep, uint32_t rtt_us)
 {
-	bool had = p->ep.ip.family;
+	bool had = p->ep.ip.family, changes = is_other_transport(&p->ep, ep);
 
-	if (!endpoint_is_usable(ep) || endpoint_equal(&p->ep, ep))
+	if (!may_be_at(ep) || endpoint_equal(&p->ep, ep))
 		return;
+	if (changes)
+		p->spare = p->ep;
 	p->ep = *ep;
 	schedule_snapshot(o);
-	if (had)
+	if (changes) {
+		probe_transport_changed(o, p, rtt_us);
+		overlay_emit(o, EV_LINK_TRANSPORT, p->id, NODE_ID_NONE, 0, NULL);
+	} else if (had)
 		overlay_emit(o, EV_ENDPOINT, p->id, NODE_ID_NONE, 0, NULL);
 }
 
@@ -84,7 +167,7 @@ void move_session_up(struct overlay *o, struct peer *p, const struct rx_hello *h
 		return;
 	p->move.received_direct = overlay_now(o);
 	if (h->returned)
-		follow(o, p, h->direct);
+		follow(o, p, h->direct, 0);
 	else
 		claimed(o, p, h->direct);
 }
@@ -101,12 +184,13 @@ void move_received(struct overlay *o, struct peer *p, const struct endpoint *fro
 bool move_proved(struct overlay *o, struct peer *p, uint32_t id)
 {
 	struct endpoint to = p->move.now.to;
+	int64_t rtt_us = mono_sub_us(overlay_now(o), p->move.now.requested);
 	bool had = p->ep.ip.family;
 
 	if (!p->move.now.id || p->move.now.id != id)
 		return false;
 	p->move.now = (struct moving){ 0 };
-	follow(o, p, &to);
+	follow(o, p, &to, (uint32_t)max_of(min_of(rtt_us, (int64_t)UINT32_MAX), (int64_t)1));
 	initiator_observed(o, p);
 	/* Messages of the session start could not be sent before. */
 	if (!had && p->record_tries)

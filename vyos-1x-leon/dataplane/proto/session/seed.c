@@ -83,7 +83,7 @@ void overlay_set_seed(struct overlay *o, unsigned index, const struct endpoint *
 	s->n = 0;
 	memset(s->found, 0, sizeof(s->found));
 	for (unsigned i = 0; i < n && s->n < SEED_ENDPOINTS; i++)
-		if (endpoint_is_usable(&ep[i]))
+		if (endpoint_is_usable(&ep[i]) || endpoint_is_stream(&ep[i]))
 			s->ep[s->n++] = ep[i];
 	if (!o->started || s->alive)
 		return;

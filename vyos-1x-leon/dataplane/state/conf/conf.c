@@ -7,7 +7,6 @@
 #include "state/conf/conf.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +18,8 @@
 #include "state/conf/conf_section.h"
 #include "wire/leon.h"
 
-#define CONF_VERSION  1
-#define DNS_LABEL_MAX 63
-#define ECN_BITS      3
+#define CONF_VERSION 1
+#define ECN_BITS     3
 
 /* conf.def holds these limits as plain numbers, because scripts read it too; they must equal the
  * limits of the other layers. */
@@ -48,35 +46,6 @@ static bool is_peer_name(const char *s)
 	return len > 0 && len < sizeof(((struct conf_peer *)NULL)->name) &&
 	       strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
 		       len;
-}
-
-static bool is_dns_label(const char *s, size_t len)
-{
-	if (len == 0 || len > DNS_LABEL_MAX || s[0] == '-' || s[len - 1] == '-')
-		return false;
-	for (size_t i = 0; i < len; i++)
-		if (!isalnum((unsigned char)s[i]) && s[i] != '-')
-			return false;
-	return true;
-}
-
-/* A last label of digits only is a mistyped IPv4 address, not a name (RFC 1123 section 2.1). */
-static bool is_dns_name(const char *s)
-{
-	size_t len = strlen(s);
-	const char *label = s;
-
-	if (len == 0 || len > CONF_HOST_MAX)
-		return false;
-	for (;;) {
-		size_t n = strcspn(label, ".");
-
-		if (!is_dns_label(label, n))
-			return false;
-		if (label[n] == '\0' || label[n + 1] == '\0')
-			return strspn(label, "0123456789") < n;
-		label += n + 1;
-	}
 }
 
 /* --- sections --- */
@@ -207,6 +176,8 @@ static void read_peer(struct jsonr_node *obj, const char *name, struct conf_peer
 	p->ep.port = CONF_PEER_PORT_DEFAULT;
 	if (conf_get_u32(obj, "port", CONF_PEER_PORT_MIN, CONF_PEER_PORT_MAX, &port))
 		p->ep.port = (uint16_t)port;
+	if (conf_get_u32(obj, "tls-port", CONF_PEER_TLS_PORT_MIN, CONF_PEER_TLS_PORT_MAX, &port))
+		p->tls_port = (uint16_t)port;
 	if (!jsonr_str(obj, "address", &s)) {
 		jsonr_fail_key(obj, "address",
 			       "is missing; give the IP address or DNS name of the "
@@ -217,7 +188,7 @@ static void read_peer(struct jsonr_node *obj, const char *name, struct conf_peer
 	if (p->is_ip && ip_is_v6_link_local(&p->ep.ip))
 		jsonr_fail_key(obj, "address", "%.64s is of one link only; give a global address",
 			       s);
-	if (p->is_ip ? !is_usable_address(&p->ep.ip) : !is_dns_name(s))
+	if (p->is_ip ? !is_usable_address(&p->ep.ip) : !conf_is_dns_name(s))
 		jsonr_fail_key(obj, "address",
 			       "must be a unicast IP address or a DNS name, found "
 			       "\"%.64s\"",
@@ -323,6 +294,7 @@ struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len)
 	read_overlay(root, c);
 	conf_read_routes(root, c);
 	read_peers(root, c);
+	conf_read_transport(root, c);
 	read_measurement(root, c);
 	conf_read_policy(root, c);
 	conf_read_acceleration(root, c);

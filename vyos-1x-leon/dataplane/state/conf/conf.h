@@ -46,6 +46,7 @@ struct conf_peer {
 	char host[CONF_HOST_MAX + 1]; /* address or DNS name as configured */
 	bool is_ip;
 	struct endpoint ep; /* port always valid; ip valid if is_ip */
+	uint16_t tls_port;  /* TCP port of TLS; 0: none */
 	bool disable;	    /* ignored by the protocol, but shown */
 	char description[CONF_DESCRIPTION_MAX + 1];
 };
@@ -101,6 +102,14 @@ struct conf {
 
 	uint32_t n_peers;
 	struct conf_peer *peer;
+
+	/* transport tls: files of the server, empty: none; proxy, empty host: none. */
+	char tls_certificate[CONF_TLS_FILE_MAX + 1], tls_key[CONF_TLS_KEY_MAX + 1];
+	struct conf_proxy {
+		char host[CONF_HOST_MAX + 1];
+		struct endpoint ep;		    /* ip of family 0: host is a name */
+		char login[CONF_TLS_PROXY_MAX + 1]; /* "user:password"; empty: none */
+	} proxy;
 
 	struct policy policy;
 	struct accel_settings accel; /* settings of `acceleration` for leon-accel */
@@ -177,9 +186,10 @@ enum conf_change {
 	CONF_POLICY = 1 << 12,	     /* policy */
 	CONF_ACCELERATION = 1 << 13, /* acceleration */
 	CONF_SCHEDULING = 1 << 14,   /* system scheduling */
+	CONF_TRANSPORT = 1 << 15,    /* transport */
 	/* Requires a restart: interface, vni, node-id, port, source-*, presence of a secret,
-	 * workers, control-socket. */
-	CONF_RESTART = 1 << 15,
+	 * workers, control-socket, presence of `transport tls`. */
+	CONF_RESTART = 1 << 16,
 };
 unsigned conf_diff(const struct conf *a, const struct conf *b);
 /* Lists the changed keys that need a restart, separated by commas, for the answer to `reload`. */

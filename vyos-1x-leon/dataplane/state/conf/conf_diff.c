@@ -23,8 +23,8 @@ static bool peers_differ(const struct conf *a, const struct conf *b)
 		const struct conf_peer *p = &a->peer[i], *q = &b->peer[i];
 
 		if (strcmp(p->name, q->name) != 0 || strcmp(p->host, q->host) != 0 ||
-		    p->ep.port != q->ep.port || p->disable != q->disable ||
-		    strcmp(p->description, q->description) != 0)
+		    p->ep.port != q->ep.port || p->tls_port != q->tls_port ||
+		    p->disable != q->disable || strcmp(p->description, q->description) != 0)
 			return true;
 	}
 	return false;
@@ -80,6 +80,7 @@ static const struct {
 	{ CONF_RESTART, "node-id", node_id_differs },
 	{ CONF_RESTART, "authentication.pre-shared-secret", conf_has_secret_differs },
 	{ CONF_KEYS, NULL, conf_keys_differ },
+	{ CONF_TRANSPORT, NULL, conf_transport_differs },
 	{ CONF_POLICY, NULL, conf_policy_differs },
 	{ CONF_ACCELERATION, NULL, conf_acceleration_differs },
 	{ CONF_RESTART, "identity-file", conf_identity_differs },

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DNS_LABEL_MAX 63
+
 bool conf_get_u32(struct jsonr_node *obj, const char *key, uint32_t min, uint32_t max,
 		  uint32_t *out)
 {
@@ -69,4 +71,33 @@ void conf_get_ifname(struct jsonr_node *obj, const char *key, char out[CONF_IFNA
 			       CONF_IFNAME_MAX);
 	else
 		snprintf(out, CONF_IFNAME_MAX + 1, "%s", s);
+}
+
+static bool is_dns_label(const char *s, size_t len)
+{
+	if (len == 0 || len > DNS_LABEL_MAX || s[0] == '-' || s[len - 1] == '-')
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)s[i]) && s[i] != '-')
+			return false;
+	return true;
+}
+
+/* A last label of digits only is a mistyped IPv4 address, not a name (RFC 1123 section 2.1). */
+bool conf_is_dns_name(const char *s)
+{
+	size_t len = strlen(s);
+	const char *label = s;
+
+	if (len == 0 || len > CONF_HOST_MAX)
+		return false;
+	for (;;) {
+		size_t n = strcspn(label, ".");
+
+		if (!is_dns_label(label, n))
+			return false;
+		if (label[n] == '\0' || label[n + 1] == '\0')
+			return strspn(label, "0123456789") < n;
+		label += n + 1;
+	}
 }

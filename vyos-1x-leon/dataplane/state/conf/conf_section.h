@@ -20,6 +20,9 @@ bool conf_number(const char *s, unsigned long max, unsigned long *out);
 /* Reads the name of an interface. */
 void conf_get_ifname(struct jsonr_node *obj, const char *key, char out[CONF_IFNAME_MAX + 1]);
 
+/* Returns true for a DNS name, false for an address or a mistyped address. */
+bool conf_is_dns_name(const char *s);
+
 /* conf_device.c: address and bridge; differences of these and of mac. */
 void conf_read_device(struct jsonr_node *root, struct conf *c);
 bool conf_device_differs(const struct conf *a, const struct conf *b);
@@ -50,6 +53,10 @@ bool conf_policy_differs(const struct conf *a, const struct conf *b);
 /* conf_accel.c: acceleration. Called after the leaves. */
 void conf_read_acceleration(struct jsonr_node *root, struct conf *c);
 bool conf_acceleration_differs(const struct conf *a, const struct conf *b);
+
+/* conf_transport.c: transport. Called after the leaves and peers. */
+void conf_read_transport(struct jsonr_node *root, struct conf *c);
+bool conf_transport_differs(const struct conf *a, const struct conf *b);
 
 /* conf_routes.c: export and import. Called after overlay-address. */
 void conf_read_routes(struct jsonr_node *root, struct conf *c);

@@ -30,6 +30,7 @@ struct snap_node {
 	bool has_path; /* the path below is valid */
 	/* Underlay address of the node; family 0 if unknown. */
 	struct endpoint ep;
+	struct endpoint spare; /* its other transport: datagrams from there count too */
 	uint8_t sa[SNAP_SOCKADDR_LEN];
 	uint8_t sa_len;
 	uint16_t link_mtu; /* largest LEON datagram on the direct link */

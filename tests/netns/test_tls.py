@@ -1,0 +1,513 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Links over TLS where UDP is blocked (doc/operations.md, TLS where UDP is blocked)."""
+import hashlib
+import os
+import re
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import threading
+import time
+
+import pytest
+
+import wan
+from lab import line_up, wait_for
+from node import PATIENCE
+
+TLS_PORT = 443
+SERVER = {'transport': {'tls': {'listen-port': TLS_PORT}}}
+
+
+def client(*peers):
+    return {'transport': {'tls': {}}, 'peer': {p: {'tls-port': TLS_PORT} for p in peers}}
+
+
+def pair(lab, server=None, **keys):
+    """n0 accepts TLS, and n1 connects to n0."""
+    return lab({'sites': {'n0': {'config': server or SERVER}, 'n1': {'config': client('n0')}},
+                'seeds': ['n0'], **keys}, start=False)
+
+
+def block_udp(node):
+    """The network of the node passes no UDP, in either direction and without a report."""
+    node.namespace.run('nft', '-f', '-', input='''
+        table netdev no-udp {
+            chain from { type filter hook ingress device "wan0" priority 0; meta l4proto udp drop; }
+            chain to { type filter hook egress device "wan0" priority 0; meta l4proto udp drop; }
+        }''')
+
+
+def pass_udp(node):
+    node.namespace.run('nft', 'delete', 'table', 'netdev', 'no-udp')
+
+
+def transport(node, name):
+    return {p['name']: p for p in node.show('peers')['peers']}[name]['transport']
+
+
+def transport_of(node, other):
+    return node.nodes().get(other.node_id, {}).get('transport')
+
+
+def wait_transport(a, b, want, within=10):
+    wait_for(lambda: transport_of(a, b) == want and transport_of(b, a) == want, within,
+             f'link {a.name} to {b.name} uses {want}')
+
+
+def spare(node, name):
+    return {p['name']: p for p in node.show('peers')['peers']}[name]['tls_state']
+
+
+def changes(node):
+    return [e['text'] for e in node.events('link-transport')]
+
+
+def hosts_transfer(net, a, b, size=8 << 20, within=60):
+    """Sends random bytes over TCP from the host of a to the host of b; both ends hash them."""
+    net.settle_hosts(a, b)
+    source, far = net.host[a], net.host[b]
+    with far.namespace:
+        listener = socket.create_server(('0.0.0.0', 40200))
+    with source.namespace:
+        sender = socket.create_connection((far.ip4, 40200), timeout=within)
+    receiver = listener.accept()[0]
+    receiver.settimeout(within * PATIENCE)
+    data = os.urandom(1 << 20) * (size >> 20)
+    thread = threading.Thread(target=lambda: (sender.sendall(data), sender.close()))
+    thread.start()
+    digest, total = hashlib.sha256(), 0
+    while chunk := receiver.recv(1 << 16):
+        digest.update(chunk)
+        total += len(chunk)
+    thread.join()
+    receiver.close()
+    listener.close()
+    assert (total, digest.digest()) == (size, hashlib.sha256(data).digest())
+
+
+def test_joins_without_udp(lab):
+    net = pair(lab)
+    block_udp(net.node['n1'])
+    begin = time.monotonic()
+    net.start()
+    net.joined()
+    print(f'joined after {time.monotonic() - begin:.1f} s')
+    assert transport(net.node['n1'], 'n0') == 'tls'
+    wait_transport(net.node['n0'], net.node['n1'], 'tls')
+    shown = net.node['n1'].nodes()[net.node['n0'].node_id]
+    assert shown['endpoint'] == f'{wan.ip4(0)}:{TLS_PORT}'
+    assert '(TLS)' in net.node['n1'].leonctl('show', 'nodes', json_output=False)
+    for a, b in (('n0', 'n1'), ('n1', 'n0')):
+        hosts_transfer(net, a, b)
+
+
+def test_a_node_without_the_transport_is_not_affected(lab):
+    net = lab(line_up(2, hosts=False)).joined()
+    assert transport(net.node['n1'], 'n0') == 'udp'
+    pid = net.node['n0'].process.pid
+    with open(f'/proc/{pid}/task/{pid}/children', encoding='ascii') as f:
+        assert not f.read().split()
+    assert not net.node['n0'].namespace.run('ss', '-Hlnt').stdout.strip()
+
+
+def test_udp_comes_back_without_a_lost_frame(lab):
+    net = pair(lab)
+    a, b = net.node['n0'], net.node['n1']
+    block_udp(b)
+    net.start()
+    net.joined()
+    wait_transport(a, b, 'tls')
+    streams = net.streams('n0', 'n1')
+    for stream in streams:
+        stream.arrived(200)
+    pass_udp(b)
+    wait_transport(a, b, 'udp')
+    for stream in streams:
+        stream.arrived(200)
+    for stream in streams:
+        stream.stop_whole()
+    assert spare(b, 'n0') == 'connected'
+    for node in (a, b):
+        wait_for(lambda: changes(node)[-1:] and 'UDP' in changes(node)[-1], 5, 'event')
+    # The link changes to the spare.
+    block_udp(b)
+    wait_transport(a, b, 'tls')
+    net.settle_hosts('n0', 'n1')
+    wait_for(lambda: 'TLS' in changes(b)[-1], 5, 'event')
+
+
+def test_udp_fails_in_service(lab):
+    net = pair(lab)
+    a, b = net.node['n0'], net.node['n1']
+    net.start()
+    net.joined()
+    wait_transport(a, b, 'udp')
+    assert spare(b, 'n0') == 'idle'
+    block_udp(b)
+    wait_transport(a, b, 'tls', 20)
+    net.settle_hosts('n0', 'n1')
+
+
+def test_relays_with_udp_are_preferred(lab):
+    net = lab({'sites': {'n0': {'config': SERVER}, 'n1': {'config': client('n0', 'n2')},
+                         'n2': {'config': SERVER}},
+               'seeds': ['n0', 'n2'], 'hosts': False, 'rtt_ms_default': 10,
+               'rtt_ms': {('n0', 'n1'): 40, ('n1', 'n2'): 10, ('n0', 'n2'): 10}}, start=False)
+    a, b = net.node['n0'], net.node['n1']
+    # Only n0 and n1 lose UDP between them: TLS is slower than the relay.
+    for node, other in ((a, 1), (b, 0)):
+        node.namespace.run('nft', '-f', '-', input=f'''
+            table netdev no-udp {{
+                chain from {{
+                    type filter hook ingress device "wan0" priority 0
+                    ip saddr {wan.ip4(other)} meta l4proto udp drop
+                }}
+            }}''')
+    net.start()
+    net.joined()
+    wait_transport(a, b, 'tls', 20)
+    net.wait_path('n1', 'n0', ['n2', 'n0'])
+    assert transport(b, 'n2') == 'udp'
+
+
+def test_other_members_are_reached_through_relays(lab):
+    net = lab({'sites': {'n0': {'config': SERVER}, 'n1': {'config': client('n0')}, 'n2': {}},
+               'seeds': ['n0']}, start=False)
+    block_udp(net.node['n1'])
+    net.start()
+    net.joined()
+    net.wait_path('n1', 'n2', ['n0', 'n2'])
+    hosts_transfer(net, 'n1', 'n2')
+
+
+def test_both_ends_begin_a_connection(lab):
+    config = {'transport': {'tls': {'listen-port': TLS_PORT}}}
+    net = lab({'sites': {name: {'config': {**config, 'peer': {other: {'tls-port': TLS_PORT}}}}
+                         for name, other in (('n0', 'n1'), ('n1', 'n0'))}}, start=False)
+    a, b = net.node['n0'], net.node['n1']
+    block_udp(b)
+    net.start()
+    net.joined()
+    wait_transport(a, b, 'tls')
+    # Both connections are up, and the link stays with one.
+    wait_for(lambda: (spare(a, 'n1'), spare(b, 'n0')) == ('connected', 'connected'), 20, 'both')
+    stream = net.stream('n0', 'n1')
+    before = len(changes(a) + changes(b))
+    stream.arrived(400)
+    stream.stop_whole()
+    assert len(changes(a) + changes(b)) == before
+
+
+def test_ipv6_and_large_frames(lab):
+    net = pair(lab, underlay='v6')
+    a, b = net.node['n0'], net.node['n1']
+    block_udp(b)
+    net.start()
+    net.joined()
+    wait_transport(a, b, 'tls')
+    assert b.nodes()[a.node_id]['endpoint'] == f'[{wan.ip6(0)}]:{TLS_PORT}'
+    # TCP carries datagrams of any size, so a frame of 1500 bytes is not split.
+    wait_for(lambda: b.nodes()[a.node_id]['link_mtu'] >= 1552, 20, 'MTU')
+    net.settle_hosts('n0', 'n1')
+    assert net.host['n0'].ping(net.host['n1'].ip4, size=1472, within=3, forbid_fragments=True)
+    pass_udp(b)
+    wait_transport(a, b, 'udp')
+    assert b.nodes()[a.node_id]['link_mtu'] <= 1452
+    hosts_transfer(net, 'n0', 'n1')
+
+
+def tls_pid(node):
+    pid = node.process.pid
+    with open(f'/proc/{pid}/task/{pid}/children', encoding='ascii') as f:
+        return int(f.read().split()[0])
+
+
+@pytest.mark.parametrize('name', ['n0', 'n1'])
+def test_one_end_restarts(lab, name):
+    net = pair(lab)
+    block_udp(net.node['n1'])
+    net.start()
+    net.joined()
+    before = net.lives(name)
+    net.restart(name)
+    net.back(name, before)
+    wait_transport(net.node['n0'], net.node['n1'], 'tls', 20)
+    net.settle_hosts('n0', 'n1')
+
+
+@pytest.mark.parametrize('name', ['n0', 'n1'])
+def test_the_program_dies(lab, name):
+    net = pair(lab)
+    block_udp(net.node['n1'])
+    net.start()
+    net.joined()
+    net.settle_hosts('n0', 'n1')
+    os.kill(tls_pid(net.node[name]), signal.SIGKILL)
+    wait_for(lambda: transport(net.node['n1'], 'n0') is None, 10, 'noticed')
+    wait_for(lambda: 'leon-tls ended' in net.node[name].log(), 10, 'logged')
+    wait_for(lambda: transport(net.node['n1'], 'n0') == 'tls', 30, 'connected again')
+    net.settle_hosts('n0', 'n1')
+    assert net.node[name].alive()
+
+
+def test_the_other_end_vanishes(lab):
+    net = pair(lab)
+    block_udp(net.node['n1'])
+    net.start()
+    net.joined()
+    net.wan.isolate('n0')
+    wait_for(lambda: transport(net.node['n1'], 'n0') is None, 20, 'noticed')
+    net.wan.isolate('n0', up=True)
+    wait_for(lambda: transport(net.node['n1'], 'n0') == 'tls', 40, 'connected again')
+
+
+def test_settings_are_reloaded(lab):
+    net = pair(lab, hosts=False)
+    a, b = net.node['n0'], net.node['n1']
+    block_udp(b)
+    net.start()
+    net.joined()
+    wait_transport(a, b, 'tls')
+    a.reload(transport={'tls': {'listen-port': 8443}})
+    b.reload(peer={'n0': {'address': wan.ip4(0), 'tls-port': 8443}})
+    wait_for(lambda: (b.nodes()[a.node_id]['endpoint'] or '').endswith(':8443'), 30, 'other port')
+    wait_transport(a, b, 'tls')
+    answer = b.reload(transport=None, peer={'n0': {'address': wan.ip4(0)}})
+    assert 'transport.tls' in str(answer), answer
+
+
+# --- strangers ---
+
+def server(lab):
+    """A node that accepts TLS, and a machine outside the overlay."""
+    net = pair(lab, hosts=False, strangers=['stranger'])
+    net.start()
+    net.joined()
+    wait_for(lambda: net.node['n0'].namespace.run('ss', '-Hlnt').stdout.strip(), 10, 'listens')
+    return net, net.node['n0'], net.stranger['stranger']
+
+
+def connect(stranger, timeout=5):
+    with stranger:
+        return socket.create_connection((wan.ip4(0), TLS_PORT), timeout=timeout)
+
+
+def over_tls(raw):
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context.wrap_socket(raw)
+
+
+def counts(node):
+    return node.statistics()['tls']
+
+
+def open_streams(node):
+    return node.statistics()['tls']['connections']
+
+
+def test_a_stranger_meets_a_tls_server(lab):
+    net, node, stranger = server(lab)
+    seen = stranger.run('openssl', 's_client', '-connect', f'{wan.ip4(0)}:{TLS_PORT}', '-alpn',
+                        'h2,http/1.1', input='', timeout=20)
+    text = seen.stdout + seen.stderr
+    assert 'ALPN protocol: http/1.1' in text and 'CN = localhost' in text, text
+    for word in ('leon', 'n0'):
+        assert word not in text.lower().split(), text
+
+
+@pytest.mark.parametrize('said', [
+    b'GET / HTTP/1.1\r\nHost: x\r\n\r\n',   # a length of 18245 bytes
+    b'\0\0\0\0',                            # a frame without bytes
+    b'\0\4\0\1abcd',                        # the reserved byte is not 0
+    b'\xff\xff\0\0' + bytes(70000),
+], ids=['http', 'empty', 'reserved', 'long'])
+def test_garbage_ends_the_connection(lab, said):
+    net, node, stranger = server(lab)
+    with over_tls(connect(stranger)) as link:
+        link.sendall(said)
+        link.settimeout(20)
+        assert link.recv(100) == b''
+    assert node.alive() and net.node['n1'].alive()
+
+
+def test_frames_of_a_stranger_get_no_answer(lab):
+    net, node, stranger = server(lab)
+    with over_tls(connect(stranger)) as link:
+        for size in (1, 100, 1400, 9216):
+            link.sendall(size.to_bytes(2, 'big') + b'\0\0' + os.urandom(size))
+        # A header of LEON with this VNI, and bytes that do not open.
+        link.sendall((200).to_bytes(2, 'big') + b'\0\0' + bytes.fromhex('1401000100000001') + os.urandom(192))
+        link.settimeout(60)
+        begin = time.monotonic()
+        assert link.recv(100) == b''
+        assert time.monotonic() - begin >= 5  # its time as a stranger, less the age of a tick
+    wait_for(lambda: counts(node)['expired'] >= 1, 10, 'expired')
+    assert node.drops()
+
+
+def test_slow_handshakes_hold_nothing(lab):
+    net, node, stranger = server(lab)
+    block_udp(net.node['n1'])
+    links = [connect(stranger) for _ in range(6)]
+    for link in links[:3]:
+        link.sendall(b'\x16\3\1')  # the first bytes of a ClientHello
+    # A member joins beside them.
+    wait_transport(node, net.node['n1'], 'tls', 30)
+    for link in links:
+        link.settimeout(60)
+        assert link.recv(100) == b''
+        link.close()
+    wait_for(lambda: open_streams(node) == 1, 10, 'nothing is left')
+
+
+def test_many_connections(lab):
+    net, node, stranger = server(lab)
+    block_udp(net.node['n1'])
+    wait_transport(node, net.node['n1'], 'tls', 30)
+    # From many addresses: each has a share of its own.
+    addresses = [f'198.18.77.{i}' for i in range(1, 101)]
+    stranger.ip(*(f'addr add {a}/32 dev wan0' for a in addresses))
+    links = []
+    with open(f'/proc/{tls_pid(node)}/status', encoding='ascii') as f:
+        before = int(re.search(r'VmRSS:\s+(\d+)', f.read())[1])
+    try:
+        for i in range(10000):
+            with stranger:
+                link = socket.socket()
+            link.setblocking(False)
+            link.bind((addresses[i % len(addresses)], 0))
+            link.connect_ex((wan.ip4(0), TLS_PORT))
+            links.append(link)
+            if len(links) > 2000:
+                links.pop(0).close()
+        pid = tls_pid(node)
+        with open(f'/proc/{pid}/status', encoding='ascii') as f:
+            after = int(re.search(r'VmRSS:\s+(\d+)', f.read())[1])
+        assert len(os.listdir(f'/proc/{pid}/fd')) < 100
+        assert after - before < 16 << 10, f'{before} to {after} KiB'
+        assert transport_of(node, net.node['n1']) == 'tls'
+    finally:
+        for link in links:
+            link.close()
+    wait_for(lambda: counts(node)['accepted'] > 10, 10, 'accepted some')
+    # Places for members again.
+    before = net.lives('n1')
+    net.restart('n1')
+    net.back('n1', before, 60)
+    wait_transport(node, net.node['n1'], 'tls', 40)
+
+
+# --- proxy ---
+
+class Proxy:
+    """An HTTP proxy that knows CONNECT only."""
+
+    def __init__(self, namespace, port=3128, status='200 OK', login=None):
+        self.requests, self.status, self.login = [], status, login
+        with namespace:
+            self.listener = socket.create_server(('0.0.0.0', port))
+        self.namespace = namespace
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self):
+        while True:
+            try:
+                client_side = self.listener.accept()[0]
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(client_side,), daemon=True).start()
+
+    def _serve(self, near):
+        head = b''
+        while b'\r\n\r\n' not in head:
+            head += near.recv(1)
+        self.requests.append(head.decode())
+        status = self.status
+        if self.login and f'Basic {self.login}' not in head.decode():
+            status = '407 Proxy Authentication Required'
+        host, port = head.split()[1].decode().rsplit(':', 1)
+        if not status.startswith('200'):
+            near.sendall(f'HTTP/1.1 {status}\r\n\r\n'.encode())
+            near.close()
+            return
+        with self.namespace:
+            far = socket.create_connection((host.strip('[]'), int(port)))
+        near.sendall(f'HTTP/1.1 {status}\r\nVia: test\r\n\r\n'.encode())
+        for a, b in ((near, far), (far, near)):
+            threading.Thread(target=self._copy, args=(a, b), daemon=True).start()
+
+    @staticmethod
+    def _copy(a, b):
+        try:
+            while data := a.recv(1 << 16):
+                b.sendall(data)
+        except OSError:
+            pass
+        for s in (a, b):
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def close(self):
+        self.listener.close()
+
+
+def behind_proxy(lab, url):
+    net = pair(lab, strangers=['proxy'], hosts=False)
+    inner = net.node['n1']
+    inner.config['transport'] = {'tls': {'proxy': url}}
+    # The network passes nothing but connections to the proxy.
+    inner.namespace.run('nft', '-f', '-', input=f'''
+        table netdev no-udp {{
+            chain to {{
+                type filter hook egress device "wan0" priority 0
+                ip daddr != {wan.ip4(2)} drop
+                meta l4proto != tcp drop
+            }}
+        }}''')
+    return net, net.stranger['proxy']
+
+
+def test_through_a_proxy(lab):
+    net, machine = behind_proxy(lab, f'http://anna:secret@{wan.ip4(2)}:3128')
+    proxy = Proxy(machine, login='YW5uYTpzZWNyZXQ=')
+    try:
+        net.start()
+        net.joined()
+        wait_transport(net.node['n0'], net.node['n1'], 'tls')
+        assert proxy.requests[0].startswith(f'CONNECT {wan.ip4(0)}:{TLS_PORT} HTTP/1.1\r\n')
+    finally:
+        proxy.close()
+
+
+def test_a_proxy_that_refuses_is_named(lab):
+    net, machine = behind_proxy(lab, f'http://{wan.ip4(2)}')
+    proxy = Proxy(machine, status='403 Forbidden')
+    try:
+        net.start()
+
+        def reason():
+            return net.node['n1'].show('peers')['peers'][0]['tls_reason']
+        wait_for(lambda: reason() == 'the proxy answers 403', 20, 'reason')
+    finally:
+        proxy.close()
+
+
+@pytest.mark.skipif(not shutil.which('tinyproxy'), reason='tinyproxy is not installed')
+def test_through_tinyproxy(lab, tmp_path):
+    net, machine = behind_proxy(lab, f'http://{wan.ip4(2)}:8888')
+    config = tmp_path / 'tinyproxy.conf'
+    config.write_text('Port 8888\nTimeout 600\nMaxClients 10\nConnectPort 443\nLogLevel Error\n')
+    process = machine.start('tinyproxy', '-d', '-c', config, stdout=subprocess.DEVNULL)
+    try:
+        net.start()
+        net.joined()
+        wait_transport(net.node['n0'], net.node['n1'], 'tls')
+    finally:
+        process.kill()
+        process.wait()

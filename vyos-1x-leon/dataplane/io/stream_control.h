@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The messages between leond and leon-tls, the program that carries datagrams in TLS connections.
+ * leond opens all TCP sockets and passes them; leon-tls has no rights and no configuration. One
+ * SOCK_SEQPACKET socket, one structure in each message: both ends belong to one package, and an end
+ * that receives another size ends. Control thread of leond, main thread of leon-tls.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/addr.h"
+
+#define STREAM_CONTROL_FD 3	   /* descriptor of the socket in leon-tls */
+#define STREAM_ACCEPTED	  1u << 31 /* ids of accepted connections; others are those of leond */
+#define STREAM_NAME_LEN	  256
+#define STREAM_PATH_LEN	  256
+#define STREAM_REASON_LEN 120
+#define STREAM_PROTOCOL	  1
+
+enum stream_order {
+	STREAM_SETUP,  /* first message */
+	STREAM_LISTEN, /* passes a listening socket */
+	STREAM_DIAL,   /* passes a connecting socket */
+	STREAM_KEEP,   /* the peer of the connection is a member */
+	STREAM_CLOSE,
+};
+struct stream_command {
+	uint32_t protocol; /* STREAM_PROTOCOL */
+	enum stream_order order;
+	uint32_t id;		 /* DIAL, KEEP, CLOSE */
+	struct endpoint sockets; /* SETUP: the sockets of leond for streams */
+	/* SETUP: files of the server; empty: a certificate that is made at the start */
+	char certificate[STREAM_PATH_LEN], key[STREAM_PATH_LEN];
+	/* DIAL: name of the server (SNI), and "host:port" for CONNECT of a proxy; empty: none */
+	char server[STREAM_NAME_LEN], connect[STREAM_NAME_LEN + 8];
+	/* DIAL: "user:password" for the proxy; empty: none */
+	char login[STREAM_NAME_LEN];
+};
+
+struct stream_counts {
+	uint64_t tx_datagrams, tx_bytes, rx_datagrams, rx_bytes;
+	uint64_t tx_dropped;	  /* oldest datagrams of a full or late queue */
+	uint64_t accepted;	  /* connections */
+	uint64_t refused;	  /* limit of the source, or replaced by a newer one */
+	uint64_t failed, expired; /* handshakes; connections of strangers after their time */
+};
+enum stream_news {
+	STREAM_UP,     /* datagrams pass between the two */
+	STREAM_DOWN,   /* the connection ended, or failed */
+	STREAM_COUNTS, /* once a second */
+};
+struct stream_report {
+	uint32_t protocol;
+	enum stream_news news;
+	uint32_t id;
+	struct endpoint local;		/* UP: the socket of leon-tls, IP_STREAM */
+	struct endpoint remote;		/* UP: the TCP endpoint of the other end */
+	char reason[STREAM_REASON_LEN]; /* DOWN */
+	struct stream_counts counts;
+};
+
+/* Sends a message, with a descriptor if fd >= 0. Returns 0 or -errno. */
+int stream_send(int socket, const void *message, size_t len, int fd);
+/* Receives a message of this length. Returns 0; -EAGAIN; -EPIPE: the other end is gone; -EPROTO:
+ * another length. *fd is -1 without a descriptor. */
+int stream_receive(int socket, void *message, size_t len, int *fd);

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * TCP sockets of the underlay: listening sockets and connection attempts, with source address,
+ * device and firewall mark of the overlay. All are non-blocking. Control thread; never logs.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/addr.h"
+
+struct tcp_config {
+	struct ip_addr source4, source6; /* family 0: any address */
+	const char *device;		 /* SO_BINDTODEVICE: interface or VRF; NULL none */
+	uint32_t fwmark;
+};
+
+/* Listens on the port for one family, 4 or 6. Returns the descriptor or -errno. */
+int tcp_listen(const struct tcp_config *c, uint8_t family, uint16_t port);
+/* Begins a connection. Returns the descriptor, which becomes writable at the end of the attempt, or
+ * -errno. */
+int tcp_connect(const struct tcp_config *c, const struct endpoint *to);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * State of the program: the socket to leond, listening sockets, all connections and their limits.
+ * Main thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/loop.h"
+#include "io/stream_control.h"
+#include "io/udp.h"
+#include "tls_link.h"
+
+/* Connections of strangers, until leond names them members. */
+#define STRANGERS_MAX	     64
+#define STRANGERS_PER_SOURCE 8 /* of one IPv4 address or IPv6 /64 */
+#define STRANGER_MS	     10000
+#define STREAMS_MAX	     400 /* two descriptors each; the unit permits 1024 */
+/* Handshakes cost processor time that members need. */
+#define ACCEPTS_PER_S 100u
+
+#define RX_MESSAGES 32
+#define TX_MESSAGES 128
+#define TX_PIECES   1024
+#define READ_BYTES  (64u << 10)
+
+struct hub {
+	struct loop *loop;
+	int control;
+	struct timer *tick, *accepting;
+	struct tls_context *client, *server;
+	struct endpoint sockets; /* of leond */
+	int listener[2];	 /* IPv4, IPv6; -1: none */
+	bool paused;		 /* no connection is accepted for a moment */
+	unsigned credit;	 /* connections that may be accepted now */
+	struct tls_link *streams;
+	unsigned n_streams;
+	uint32_t next_id;     /* of accepted connections */
+	uint16_t next_number; /* of the address of a stream */
+	struct stream_counts counts;
+
+	struct udp_rx *rx;
+	struct udp_tx *tx;
+	uint8_t read[FRAME_LEN_MAX + READ_BYTES];
+};
+
+/* Returns false and a sentence in err if the setup fails. */
+bool hub_setup(struct hub *r, const struct stream_command *c, char *err, size_t err_len);
+void hub_listen(struct hub *r, int fd);
+struct tls_link *hub_find(struct hub *r, uint32_t id);
+void hub_add(struct hub *r, struct tls_link *s);
+/* Frees ended connections. */
+void hub_reap(struct hub *r);
+/* leond reads the socket; a full one means that it hangs, and its watchdog ends both. */
+static inline void hub_report(const struct hub *r, const struct stream_report *p)
+{
+	struct stream_report out = *p;
+
+	out.protocol = STREAM_PROTOCOL;
+	stream_send(r->control, &out, sizeof(out), -1);
+}
+void hub_tick(struct hub *r, mono_t now);

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Frames that wait for a connection. The queue is bounded in bytes and in time, and drops its
+ * oldest frame, as the queue of an interface with a short buffer does: a frame that waits for a
+ * retransmission of TCP is worth less than the next one. Allocates at creation only.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/mono.h"
+
+#define QUEUE_BYTES  (1u << 20)
+#define QUEUE_AGE_MS 30 /* longest wait of the oldest frame */
+
+struct send_queue;
+
+struct send_queue *send_queue_new(void);
+void send_queue_free(struct send_queue *q); /* NULL ok */
+/* Adds a datagram. Returns the number of older ones that it displaced. */
+unsigned send_queue_push(struct send_queue *q, const uint8_t *data, size_t len, uint8_t class,
+			 mono_t now);
+/* Drops frames that have waited too long, but not the newest. Returns their number. */
+unsigned send_queue_expire(struct send_queue *q, mono_t now);
+/* Moves whole frames with their headers to `out`. Returns the number of bytes, and adds the number
+ * of frames to *n. */
+size_t send_queue_pull(struct send_queue *q, uint8_t *out, size_t room, uint64_t *n);

@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One connection, see tls_link.h.
+ */
+#include "tls_link.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <netinet/udp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+#include "proxy.h"
+#include "hub.h"
+
+/* Bytes that the kernel holds unsent. The rest waits in the queue, which drops the oldest. */
+#define UNSENT_BYTES 16384
+/* A dead peer: data that nobody confirms, and silence. */
+#define DEAD_MS 10000
+#define IDLE_S	5
+#define PROBE_S 2
+#define PROBES	3
+/* Batches of one callback; other connections take their turn. */
+#define TURNS 8
+
+static int set_int(int fd, int level, int name, int value)
+{
+	return setsockopt(fd, level, name, &value, sizeof(value));
+}
+
+static void tune(int fd)
+{
+	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	set_int(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, UNSENT_BYTES);
+	set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, DEAD_MS);
+	set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, IDLE_S);
+	set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, PROBE_S);
+	set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, PROBES);
+	set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+}
+
+static void listen_for(struct tls_link *s, uint32_t events)
+{
+	loop_fd_mod(s->r->loop, s->tcp, events);
+}
+
+/* --- end --- */
+
+void tls_link_end(struct tls_link *s, const char *reason)
+{
+	struct stream_report p = { .news = STREAM_DOWN, .id = s->id };
+
+	if (s->state == STREAM_ENDED)
+		return;
+	/* leond hears of accepted connections only when they are open. */
+	if (s->state == STREAM_OPEN || !(s->id & STREAM_ACCEPTED)) {
+		snprintf(p.reason, sizeof(p.reason), "%s", reason);
+		hub_report(s->r, &p);
+	}
+	if (s->tls)
+		tls_close(s->tls);
+	loop_fd_del(s->r->loop, s->tcp);
+	close(s->tcp);
+	if (s->udp >= 0) {
+		loop_fd_del(s->r->loop, s->udp);
+		close(s->udp);
+	}
+	s->state = STREAM_ENDED;
+}
+
+void tls_link_free(struct tls_link *s)
+{
+	tls_free(s->tls);
+	send_queue_free(s->queue);
+	free(s->record);
+	free(s->text);
+	free(s);
+}
+
+static void end_failed(struct tls_link *s, const char *what)
+{
+	char why[STREAM_REASON_LEN / 2], reason[STREAM_REASON_LEN];
+
+	tls_reason(why, sizeof(why));
+	snprintf(reason, sizeof(reason), "%s: %s", what, why);
+	tls_link_end(s, reason);
+}
+
+/* --- datagrams to the connection --- */
+
+/* Returns false if the stream ended. */
+static bool write_record(struct tls_link *s)
+{
+	switch (tls_write(s->tls, s->record, s->record_len)) {
+	case TLS_DONE:
+		s->record_len = 0;
+		return true;
+	case TLS_WANT_READ:
+	case TLS_WANT_WRITE:
+		s->full = true;
+		return true;
+	default:
+		end_failed(s, "write");
+		return false;
+	}
+}
+
+/* Passes the queue to the socket, as far as the socket has room. */
+static void pump(struct tls_link *s)
+{
+	struct hub *r = s->r;
+	bool was_full = s->full;
+
+	s->full = false;
+	while (!s->full) {
+		if (!s->record_len) {
+			r->counts.tx_dropped += send_queue_expire(s->queue, loop_now(r->loop));
+			s->record_len = send_queue_pull(s->queue, s->record, TLS_RECORD_MAX,
+							&r->counts.tx_datagrams);
+			r->counts.tx_bytes += s->record_len;
+		}
+		if (!s->record_len)
+			break;
+		if (!write_record(s))
+			return;
+	}
+	if (s->full != was_full)
+		listen_for(s, EPOLLIN | (s->full ? EPOLLOUT : 0));
+}
+
+static void take_datagram(struct tls_link *s, const struct udp_rx_msg *m)
+{
+	mono_t now = loop_now(s->r->loop);
+
+	for (size_t at = 0; at < m->len; at += m->segment)
+		s->r->counts.tx_dropped += send_queue_push(
+			s->queue, m->data + at, min_of(m->segment, m->len - at), m->class, now);
+}
+
+static void on_datagrams(void *arg, int fd, uint32_t events)
+{
+	struct tls_link *s = arg;
+	struct hub *r = s->r;
+	struct udp_error e;
+
+	if (events & EPOLLERR)
+		while (udp_error_next(fd, &e))
+			;
+	for (int turn = 0; turn < TURNS && s->state == STREAM_OPEN; turn++) {
+		int n = udp_rx_read(r->rx, fd, RX_MESSAGES);
+
+		for (int i = 0; i < n; i++)
+			if (!udp_rx_get(r->rx, (unsigned)i)->truncated)
+				take_datagram(s, udp_rx_get(r->rx, (unsigned)i));
+		if (n > 0 && (!s->full || s->record_len == 0))
+			pump(s);
+		if (n < RX_MESSAGES)
+			break;
+	}
+	if (s->state == STREAM_OPEN && s->full)
+		r->counts.tx_dropped += send_queue_expire(s->queue, loop_now(r->loop));
+}
+
+/* --- datagrams from the connection --- */
+
+static void on_refused(void *arg, uint32_t tag, int error, unsigned n, size_t len)
+{
+	(void)arg;
+	(void)tag;
+	(void)error;
+	(void)n;
+	(void)len;
+}
+
+static void on_gso_refused(void *arg, uint32_t tag)
+{
+	(void)arg;
+	(void)tag;
+}
+
+static const struct udp_tx_ops tx_ops = { on_refused, on_gso_refused };
+
+/* The message under construction: datagrams of equal length and class. */
+struct train {
+	size_t segment, len;
+	unsigned n;
+	uint8_t class;
+	bool open;
+};
+
+static void add(struct tls_link *s, struct train *t, const struct framed *f)
+{
+	struct udp_tx *tx = s->r->tx;
+
+	if (!udp_tx_has_room(tx, 1)) {
+		udp_tx_flush(tx, s->udp, &tx_ops, NULL);
+		t->open = false;
+	}
+	if (t->open && t->class == f->class && f->len <= t->segment && t->n < UDP_GSO_SEGMENTS &&
+	    t->len + f->len <= UDP_GSO_BYTES) {
+		udp_tx_set_segment(tx, (uint16_t)t->segment);
+		t->open = f->len == t->segment;
+		t->len += f->len;
+		t->n++;
+	} else {
+		udp_tx_begin(tx, NULL, 0, 0);
+		if (f->class)
+			udp_tx_set_class(tx, false, f->class);
+		*t = (struct train){ f->len, f->len, 1, f->class, true };
+	}
+	udp_tx_add(tx, f->data, f->len);
+	s->r->counts.rx_datagrams++;
+	s->r->counts.rx_bytes += f->len;
+}
+
+/* Returns false if the bytes are no frames. */
+static bool deliver(struct tls_link *s, const uint8_t *data, size_t len)
+{
+	struct train t = { 0 };
+	struct framed f;
+	size_t at = 0;
+	long n;
+
+	while ((n = frame_next(data + at, len - at, &f)) > 0) {
+		add(s, &t, &f);
+		at += (size_t)n;
+	}
+	udp_tx_flush(s->r->tx, s->udp, &tx_ops, NULL);
+	if (n < 0)
+		return false;
+	s->rest_len = len - at;
+	memcpy(s->rest, data + at, s->rest_len);
+	return true;
+}
+
+/* Reads what libssl has, a record at a time, into the buffer behind the incomplete frame. */
+static enum tls_result read_some(struct tls_link *s, size_t *len)
+{
+	struct hub *r = s->r;
+	enum tls_result result = TLS_DONE;
+	size_t n;
+
+	memcpy(r->read, s->rest, s->rest_len);
+	*len = s->rest_len;
+	while (sizeof(r->read) - *len >= TLS_RECORD_MAX) {
+		result = tls_read(s->tls, r->read + *len, sizeof(r->read) - *len, &n);
+		*len += n;
+		if (result != TLS_DONE)
+			break;
+	}
+	return result;
+}
+
+static void receive(struct tls_link *s)
+{
+	for (int turn = 0; turn < TURNS; turn++) {
+		size_t len;
+		enum tls_result result = read_some(s, &len);
+
+		if (!deliver(s, s->r->read, len)) {
+			tls_link_end(s, "the other end does not send datagrams of LEON");
+			return;
+		}
+		switch (result) {
+		case TLS_DONE:
+			continue;
+		case TLS_WANT_READ:
+		case TLS_WANT_WRITE:
+			return;
+		case TLS_CLOSED:
+			tls_link_end(s, "the other end closed the connection");
+			return;
+		case TLS_FAILED:
+			end_failed(s, "read");
+			return;
+		}
+	}
+	/* libssl may hold records that epoll does not know of. */
+	listen_for(s, EPOLLIN | EPOLLOUT);
+	s->full = true;
+}
+
+/* --- begin --- */
+
+/* Binds to an address that no other stream has had for long, so that leond takes none for another.
+ * 127.76.0.x are the sockets of leond. */
+static bool bind_udp(struct hub *r, int fd, bool accepted)
+{
+	struct endpoint ep = { .ip = { IP_STREAM, { IP_STREAM_NET } } };
+	struct sockaddr_storage ss;
+	unsigned len;
+
+	r->next_number = (uint16_t)((r->next_number + 1u) % (IP_STREAM_ACCEPTED << 8));
+	if (r->next_number < 256)
+		r->next_number = 256;
+	ep.ip.b[2] = (uint8_t)(r->next_number >> 8 | (accepted ? IP_STREAM_ACCEPTED : 0));
+	ep.ip.b[3] = (uint8_t)r->next_number;
+	len = endpoint_to_sockaddr(&ep, &ss);
+	return bind(fd, (struct sockaddr *)&ss, len) == 0;
+}
+
+/* A UDP socket with an address of its own, connected to the sockets of leond. */
+static int open_udp(struct tls_link *s, struct endpoint *local)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = endpoint_to_sockaddr(&s->r->sockets, &ss);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -errno;
+	if (!bind_udp(s->r, fd, s->id & STREAM_ACCEPTED) ||
+	    connect(fd, (struct sockaddr *)&ss, len) < 0 ||
+	    (len = sizeof(ss), getsockname(fd, (struct sockaddr *)&ss, &len) < 0)) {
+		close(fd);
+		return -EADDRNOTAVAIL;
+	}
+	endpoint_from_sockaddr(&ss, local);
+	set_int(fd, IPPROTO_IP, IP_RECVTOS, 1);
+	set_int(fd, IPPROTO_UDP, UDP_GRO, 1);
+	set_int(fd, SOL_SOCKET, SO_RCVBUF, QUEUE_BYTES);
+	return fd;
+}
+
+static void open_stream(struct tls_link *s)
+{
+	struct stream_report p = { .news = STREAM_UP, .id = s->id, .remote = s->remote };
+
+	s->udp = open_udp(s, &p.local);
+	if (s->udp < 0) {
+		tls_link_end(s, "no socket for datagrams");
+		return;
+	}
+	s->queue = send_queue_new();
+	s->record = x_calloc(TLS_RECORD_MAX, 1);
+	s->state = STREAM_OPEN;
+	loop_fd_add(s->r->loop, s->udp, EPOLLIN, on_datagrams, s);
+	listen_for(s, EPOLLIN);
+	hub_report(s->r, &p);
+	receive(s);
+}
+
+static void shake(struct tls_link *s)
+{
+	switch (tls_handshake(s->tls)) {
+	case TLS_DONE:
+		open_stream(s);
+		return;
+	case TLS_WANT_READ:
+		listen_for(s, EPOLLIN);
+		return;
+	case TLS_WANT_WRITE:
+		listen_for(s, EPOLLOUT);
+		return;
+	default:
+		s->r->counts.failed++;
+		end_failed(s, "TLS handshake");
+	}
+}
+
+static void begin_tls(struct tls_link *s)
+{
+	struct hub *r = s->r;
+
+	s->tls = tls_new(s->id & STREAM_ACCEPTED ? r->server : r->client, s->tcp, s->server);
+	s->state = STREAM_SHAKING;
+	if (s->tls)
+		shake(s);
+	else
+		end_failed(s, "TLS");
+}
+
+static void read_answer(struct tls_link *s)
+{
+	char reason[STREAM_REASON_LEN];
+	ssize_t n = recv(s->tcp, s->text + s->text_len, PROXY_ANSWER_MAX - s->text_len, 0);
+	int status;
+	long len;
+
+	if (n < 0 && errno == EAGAIN)
+		return;
+	if (n <= 0) {
+		tls_link_end(s, "the proxy closed the connection");
+		return;
+	}
+	s->text_len += (size_t)n;
+	len = proxy_answer(s->text, s->text_len, &status);
+	if (len == 0)
+		return;
+	if (len < 0 || status / 100 != 2) {
+		snprintf(reason, sizeof(reason), "the proxy answers %d", len < 0 ? 0 : status);
+		tls_link_end(s, len < 0 ? "the proxy does not answer in HTTP" : reason);
+		return;
+	}
+	/* A TLS server says nothing before its client. */
+	free(s->text);
+	s->text = NULL;
+	begin_tls(s);
+}
+
+static void connected(struct tls_link *s)
+{
+	char reason[STREAM_REASON_LEN];
+	socklen_t len = sizeof(int);
+	int error = 0;
+
+	struct sockaddr_storage ss;
+
+	getsockopt(s->tcp, SOL_SOCKET, SO_ERROR, &error, &len);
+	if (error) {
+		snprintf(reason, sizeof(reason), "%s", strerror(error));
+		tls_link_end(s, reason);
+		return;
+	}
+	len = sizeof(ss);
+	if (getpeername(s->tcp, (struct sockaddr *)&ss, &len) == 0)
+		endpoint_from_sockaddr(&ss, &s->remote);
+	if (!s->text) {
+		begin_tls(s);
+		return;
+	}
+	/* The request fits the empty buffer of a new connection. */
+	if (send(s->tcp, s->text, s->text_len, MSG_NOSIGNAL) != (ssize_t)s->text_len) {
+		tls_link_end(s, "the proxy does not take the request");
+		return;
+	}
+	s->text_len = 0;
+	s->state = STREAM_PROXYING;
+	listen_for(s, EPOLLIN);
+}
+
+static void on_tcp(void *arg, int fd, uint32_t events)
+{
+	struct tls_link *s = arg;
+
+	(void)fd;
+	switch (s->state) {
+	case STREAM_CONNECTING:
+		connected(s);
+		break;
+	case STREAM_PROXYING:
+		read_answer(s);
+		break;
+	case STREAM_SHAKING:
+		shake(s);
+		break;
+	case STREAM_OPEN:
+		if (events & EPOLLOUT)
+			pump(s);
+		if (s->state == STREAM_OPEN)
+			receive(s);
+		break;
+	case STREAM_ENDED:
+		break;
+	}
+}
+
+static struct tls_link *new_stream(struct hub *r, int fd, uint32_t id)
+{
+	struct tls_link *s = x_new(struct tls_link);
+
+	*s = (struct tls_link){
+		.r = r, .id = id, .tcp = fd, .udp = -1, .since = loop_now(r->loop)
+	};
+	tune(fd);
+	return s;
+}
+
+struct tls_link *tls_link_accepted(struct hub *r, int fd, const struct endpoint *from, uint32_t id)
+{
+	struct tls_link *s = new_stream(r, fd, id);
+
+	s->remote = *from;
+	if (loop_fd_add(r->loop, fd, EPOLLIN, on_tcp, s) < 0)
+		tls_link_end(s, "no memory");
+	else
+		begin_tls(s);
+	return s;
+}
+
+struct tls_link *tls_link_dialed(struct hub *r, int fd, const struct stream_command *c)
+{
+	char login[2 * STREAM_NAME_LEN] = "";
+	struct tls_link *s = new_stream(r, fd, c->id);
+
+	s->kept = true;
+	snprintf(s->server, sizeof(s->server), "%s", c->server);
+	if (c->connect[0]) {
+		tls_base64(c->login, strlen(c->login), login);
+		s->text = x_calloc(1, PROXY_ANSWER_MAX);
+		s->text_len = proxy_request(s->text, c->connect, login);
+	}
+	if (loop_fd_add(r->loop, fd, EPOLLOUT, on_tcp, s) < 0)
+		tls_link_end(s, "no memory");
+	return s;
+}
