@@ -255,7 +255,7 @@ def generate_invite(
 def generate_join(raw: bool, interface: str, token: str):
     """Commands that make this router a member, to paste in configuration mode. The function
     redeems the token, and the commands contain the secret."""
-    if not token.startswith(('leon1.', 'leon2.', 'leon3.')):
+    if not token.startswith(('leon1.', 'leon2.', 'leon3.', 'leon4.')):
         raise vyos.opmode.IncorrectValue('A token begins with "leon3."')
     try:
         lines = joining.commands(interface, joining.decode(token))

@@ -22,7 +22,7 @@ static void open_foreign_request(const uint8_t *data, size_t len)
 	struct noise n;
 
 	memcpy(request, data, len < sizeof(request) ? len : sizeof(request));
-	if (invitation_open_request(&n, token.value, request) == 0)
+	if (invitation_open_request(&n, DH_X25519, token.value, request) == 0)
 		abort();
 }
 
@@ -37,10 +37,10 @@ static void open_answer(const uint8_t *data, size_t len)
 
 	memcpy(text, data, len < sizeof(text) ? len : sizeof(text));
 	invitation_request(&r, &token);
-	if (invitation_open_request(&n, token.value, r.datagram))
+	if (invitation_open_request(&n, DH_X25519, token.value, r.datagram))
 		abort();
 	memcpy(answer, r.datagram, INVITATION_AT_NOISE);
-	ephemeral_new(&own);
+	ephemeral_new(&own, DH_X25519);
 	if (noise_answer(&n, &own, invitation_key(r.datagram), text, sizeof(text),
 			 answer + INVITATION_AT_NOISE))
 		abort();

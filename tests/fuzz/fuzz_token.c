@@ -21,7 +21,8 @@ static void check(const char *text, size_t len)
 		return;
 	if (!token_encode(&t, again) || token_decode(again, strlen(again), &back) ||
 	    back.vni != t.vni || back.n_seeds != t.n_seeds || back.expires != t.expires ||
-	    back.one_time != t.one_time || memcmp(back.value, t.value, TOKEN_VALUE_LEN) != 0 ||
+	    back.one_time != t.one_time || back.p256 != t.p256 ||
+	    memcmp(back.value, t.value, TOKEN_VALUE_LEN) != 0 ||
 	    strcmp(back.secret, t.secret) != 0 || (t.one_time && t.secret[0]))
 		abort();
 }
@@ -61,10 +62,11 @@ static void check_payload(const char *prefix, const uint8_t *data, size_t len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	static const char *const prefix[] = { TOKEN_PREFIX, TOKEN_EXPIRING, TOKEN_ONE_TIME };
+	static const char *const prefix[] = { TOKEN_PREFIX, TOKEN_EXPIRING, TOKEN_ONE_TIME,
+					      TOKEN_P256 };
 
 	if (len && data[0] & 1)
-		check_payload(prefix[(data[0] >> 1) % 3], data + 1, len - 1);
+		check_payload(prefix[(data[0] >> 1) % 4], data + 1, len - 1);
 	else if (len)
 		check((const char *)data + 1, len - 1);
 	return 0;

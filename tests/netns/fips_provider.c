@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A provider for OpenSSL with the algorithms that FIPS providers have, because Debian has no FIPS
- * provider. It offers the algorithms of the default provider with the property fips=yes, without
- * scrypt and ChaCha20-Poly1305. tests/netns/test_fips.py loads it by OPENSSL_CONF.
+ * A provider for OpenSSL with the algorithms that FIPS providers have, because Debian 12 has no
+ * FIPS provider. It offers the algorithms of the default provider with the property fips=yes,
+ * without scrypt and ChaCha20-Poly1305. With FIPS_WITHOUT_X25519 in the environment, it also lacks
+ * X25519, like newer FIPS providers. tests/netns/test_fips.py loads it by OPENSSL_CONF.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include <openssl/core.h>
@@ -19,7 +21,8 @@ static OSSL_PROVIDER *all;
 static int is_refused(const OSSL_ALGORITHM *a)
 {
 	return strncmp(a->algorithm_names, "SCRYPT", 6) == 0 ||
-	       strncmp(a->algorithm_names, "ChaCha20", 8) == 0;
+	       strncmp(a->algorithm_names, "ChaCha20", 8) == 0 ||
+	       (strncmp(a->algorithm_names, "X25519", 6) == 0 && getenv("FIPS_WITHOUT_X25519"));
 }
 
 /* libcrypto keeps the array of an operation, so each operation has its own. */

@@ -14,6 +14,7 @@ from test_start_messages import ended
 
 SECRET = 'correct-horse-battery'
 PBKDF2 = {'authentication': {'pre-shared-secret': SECRET, 'derivation': 'pbkdf2'}}
+P256 = {**PBKDF2, 'encryption': {'curve': 'p256'}}
 SCRYPT = {'authentication': {'pre-shared-secret': SECRET}}
 PROPERTIES = """openssl_conf = init
 [init]
@@ -44,6 +45,12 @@ def openssl(folder, more):
 def fips(tmp_path):
     """Words before a command, for the algorithms of a FIPS provider."""
     return openssl(tmp_path, PROVIDER.format(os.path.join(build_dir(), 'tests/netns/fips_provider.so')))
+
+
+@pytest.fixture
+def without_x25519(fips):
+    """The same of OpenSSL 3.1 and newer."""
+    return [fips[0], 'FIPS_WITHOUT_X25519=1', *fips[1:]]
 
 
 @pytest.fixture
@@ -84,6 +91,49 @@ def test_starts_with_what_is_permitted(lab, fips, only):
     assert net.node['n0'].statistics()['cipher_library'] == 'libcrypto'
 
 
+@pytest.mark.parametrize('only', [None, 'n0'], ids=['both', 'one'])
+def test_p256(lab, without_x25519, only):
+    """Also towards a node without the restriction, after new keys, and with a one-time token."""
+    net = pair(lab, merged(P256, {'encryption': {'rekey-time': 1}}), P256, without_x25519, only)
+    n0, n1 = net.node.values()
+    net.joined()
+    net.settle_hosts('n0', 'n1')
+    assert encryption(net, 'n0', 'n1') == 'aes256gcm'
+    before = n0.statistics()['control']['key_exchanges']
+    wait_for(lambda: n0.statistics()['control']['key_exchanges'] >= before + 2, 30, 'new keys')
+    net.settle_hosts('n0', 'n1')
+    token = n0.ctl('invite')['token']
+    assert token.startswith('leon4.')
+    done = n1.namespace.run(*without_x25519, leonctl_program(), 'join', '--print', token)
+    config = json.loads(done.stdout)
+    assert config['authentication'] == PBKDF2['authentication'] and config['encryption'] == {'curve': 'p256'}
+    with pytest.raises(LeonctlError, match='cannot carry authentication.derivation or encryption.curve'):
+        n0.ctl('invite', '--with-secret')
+
+
+def test_other_curve(lab):
+    """Nodes of two curves name the reason at both ends, also if only one end has the other as a
+    peer. No event reports a wrong secret. A change of the curve is live."""
+    net = lab(line_up(2, secret=SECRET), start=False)
+    n0, n1 = net.node.values()
+    n0.config['encryption'] = {'curve': 'p256'}
+    n1.config['peer'] = {}
+    net.start()
+    for node, other in ((n0, n1), (n1, n0)):
+        wait_for(lambda n=node: n.events('other-curve'), 30, f'{node.name} names the curve')
+        event = node.events('other-curve')[0]
+        assert event['node_id'] == other.node_id and 'another encryption curve' in event['text']
+        assert not node.events('secret-mismatch') and not node.events('stranger')
+    peer, = n0.show('peers')['peers']
+    assert [a['result'] for a in peer['addresses']] == ['other-curve']
+    assert peer['reason'] == 'the node has another encryption curve: set one on all nodes'
+    assert 'peer n1: ' + peer['reason'] in n0.reload()['warnings']
+    answer = n1.reload(encryption={'curve': 'p256'})
+    assert answer['verdict'] == 'applied' and answer['warnings'] == []
+    net.joined()
+    net.settle_hosts('n0', 'n1')
+
+
 @pytest.mark.parametrize('config, sentence', [
     (SCRYPT, 'authentication.derivation: OpenSSL of this host does not permit scrypt; set pbkdf2 on all nodes'),
     (merged(PBKDF2, {'encryption': {'cipher': 'chacha20poly1305'}}),
@@ -109,6 +159,18 @@ def test_what_is_not_permitted_is_named(lab, fips, config, sentence):
     assert node.alive()
 
 
+def test_x25519_is_not_permitted(lab, without_x25519):
+    node = lab(line_up(1, hosts=False), start=False).node['n0']
+    node.config.update(PBKDF2)
+    sentence = 'encryption.curve: OpenSSL of this host does not permit X25519; set p256 on all nodes'
+    assert check(node, without_x25519) == (1, f'{node.config_file}: {sentence}\n')
+    done = subprocess.run([*without_x25519, leonctl_program(), 'join', '--print', ONE_TIME], capture_output=True,
+                          text=True, timeout=60, check=False)
+    assert done.returncode == 1 and 'does not permit X25519, which the token needs' in done.stderr
+    node.config.update(P256)
+    assert check(node, without_x25519)[0] == 0
+
+
 def test_nothing_is_permitted(lab, nothing, tmp_path):
     """One sentence instead of an abort."""
     node = lab(line_up(1, hosts=False), start=False).node['n0']
@@ -125,7 +187,7 @@ def test_nothing_is_permitted(lab, nothing, tmp_path):
     assert not (tmp_path / 'identity').exists()
     done = subprocess.run([*nothing, leonctl_program(), 'join', '--print', ONE_TIME], capture_output=True, text=True,
                           timeout=60, check=False)
-    assert done.returncode == 1 and sentence in done.stderr and done.stdout == ''
+    assert done.returncode == 1 and 'AES-256-GCM, which the token needs' in done.stderr and done.stdout == ''
 
 
 def test_a_one_time_token(lab, fips):

@@ -152,7 +152,7 @@ static void a_replay(void **state)
 	assert_int_equal(send(&l, &r, 9), 1);
 	observer = r;
 	random_bytes(&observer.own, sizeof(observer.own));
-	noise_begin(&observer.noise, l.token.value, r.datagram, INVITATION_AT_NOISE);
+	noise_begin(&observer.noise, DH_X25519, l.token.value, r.datagram, INVITATION_AT_NOISE);
 	assert_true(invitation_open_answer(&observer, l.out.data, l.out.len, &text) < 0);
 	l.out.n = 0;
 	for (unsigned i = 0; i < 500; i++)
@@ -242,7 +242,7 @@ static void unexpected(void **state)
 
 	begin(&l, HOUR_S, 1);
 	invitation_request(&r, &l.token);
-	assert_int_equal(invitation_open_request(&n, l.token.value, r.datagram), 0);
+	assert_int_equal(invitation_open_request(&n, DH_X25519, l.token.value, r.datagram), 0);
 	assert_int_equal(invitation_answer(&n, l.s->node[1].id, r.datagram, &text, answer), 0);
 	memcpy(r.datagram, answer, sizeof(answer));
 	assert_int_equal(send(&l, &r, 1), 0);

@@ -150,7 +150,7 @@ static void test_half_open(void **state)
 				   .ephemeral = &key };
 
 	(void)state;
-	ephemeral_new(&key);
+	ephemeral_new(&key, DH_X25519);
 	t.their_public = key.public;
 	keyring_ids(o->keys, t.their_ids);
 	p->prev = p->cur;
@@ -262,6 +262,60 @@ static void test_rotation(void **state)
 	sim_free(s);
 }
 
+static void set_curve(struct sim *s, unsigned i, enum dh_curve curve)
+{
+	s->node[i].conf->curve = curve;
+	overlay_set_conf(s->node[i].o, s->node[i].conf);
+}
+
+/* Sessions last until new keys, so the curve changes node by node without an outage. */
+static void test_change_of_the_curve(void **state)
+{
+	struct sim *s = new_mesh(5, 7, 3600 * 1000);
+	struct totals before = totals_of(s);
+	uint64_t mine[5][5];
+
+	(void)state;
+	for (unsigned a = 0; a < s->n; a++)
+		for (unsigned b = 0; b < s->n; b++)
+			mine[a][b] = a != b ? session_mine(peer_at_node(s, a, b)->cur) : 0;
+	for (unsigned i = 0; i < s->n; i++, sim_run(s, 20000))
+		set_curve(s, i, DH_P256);
+	assert_in_range(sim_events(s, EV_OTHER_CURVE), 5, 20);
+	sim_run(s, 60000);
+	expect_smooth(s, &before, 5 * 4);
+	for (unsigned a = 0; a < s->n; a++)
+		for (unsigned b = 0; b < s->n; b++)
+			if (a != b)
+				assert_true(session_mine(peer_at_node(s, a, b)->cur) != mine[a][b]);
+	expect_same_sessions(s);
+	assert_int_equal(sim_events(s, EV_SECRET_MISMATCH), 0);
+	sim_free(s);
+}
+
+/* A node of another curve has no session, and both ends report the reason. */
+static void test_other_curve(void **state)
+{
+	struct sim *s = sim_new(2, 8);
+	struct overlay_seed seed;
+
+	(void)state;
+	s->node[1].conf->curve = DH_P256;
+	sim_seed_of(s, 0, 1);
+	sim_boot(s, 0);
+	sim_boot(s, 1);
+	sim_run(s, 20000);
+	assert_int_equal(s->node[0].n_events[EV_OTHER_CURVE], 1);
+	assert_int_equal(s->node[1].n_events[EV_OTHER_CURVE], 1);
+	assert_int_equal(sim_events(s, EV_SECRET_MISMATCH) + sim_events(s, EV_STRANGER), 0);
+	assert_true(overlay_seed(s->node[0].o, 0, &seed) && !seed.reached);
+	assert_int_equal(seed.address[0].diagnosis, SEED_OTHER_CURVE);
+	assert_int_equal(totals_of(s).exchanges, 0);
+	set_curve(s, 0, DH_P256);
+	assert_true(sim_until(s, sim_converged, NULL, 60000) >= 0);
+	sim_free(s);
+}
+
 /* A node with only the old secret leaves soon after the other nodes withdrew it, and returns with
  * the new secret. */
 static void test_revocation(void **state)
@@ -362,6 +416,8 @@ int main(void)
 		cmocka_unit_test(test_crossed_start),
 		cmocka_unit_test(test_crossed_start_in_clear),
 		cmocka_unit_test(test_rotation),
+		cmocka_unit_test(test_change_of_the_curve),
+		cmocka_unit_test(test_other_curve),
 		cmocka_unit_test(test_revocation),
 		cmocka_unit_test(test_secret_of_one_node),
 		cmocka_unit_test(test_secret_taken_back),

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "crypto/keys.h"
+#include "sample_dh.h"
 
 /* Returns the master key, stretched once in each process. NULL: the clear mode. */
 static inline const uint8_t *sample_master(const char *secret, uint32_t vni)
@@ -27,11 +28,11 @@ static inline struct keyring *sample_keyring(const char *secret, uint32_t vni)
 	return keyring_new(sample_master(secret, vni), vni);
 }
 
-static inline void sample_ephemeral(node_id_t node, struct ephemeral *e)
+static inline void sample_ephemeral(node_id_t node, enum dh_curve curve, struct ephemeral *e)
 {
 	for (unsigned i = 0; i < DH_KEY_LEN; i++)
 		e->secret[i] = (uint8_t)(node >> (24 - i % 4 * 8));
-	dh_public(e->secret, e->public);
+	sample_public(curve, e->secret, e->public);
 }
 
 static inline struct session *sample_session(const struct keyring *k, node_id_t self,
@@ -46,8 +47,8 @@ static inline struct session *sample_session(const struct keyring *k, node_id_t 
 				   .their_public = other.public,
 				   .their_offer = keyring_offer(k) };
 
-	sample_ephemeral(self, &own);
-	sample_ephemeral(peer, &other);
+	sample_ephemeral(self, keyring_curve(k), &own);
+	sample_ephemeral(peer, keyring_curve(k), &other);
 	keyring_ids(k, t.their_ids);
 	return session_new(k, &t);
 }

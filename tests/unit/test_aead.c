@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "crypto/aead.h"
+#include "sample_dh.h"
 
 static size_t unhex(const char *hex, uint8_t *out)
 {
@@ -84,17 +85,57 @@ static void test_x25519(void **state)
 	(void)state;
 	/* RFC 7748 section 5.2, the first iteration: scalar and point are both 9. */
 	unhex("422c8e7a6227d7bca1350b3e2bb7279f7897b87bb6854b783c60e80311ae3079", want);
-	dh_public(a, pub_a);
+	sample_public(DH_X25519, a, pub_a);
 	assert_memory_equal(pub_a, want, 32);
-	dh_public(b, pub_b);
-	assert_int_equal(dh_shared(a, pub_b, one), 0);
-	assert_int_equal(dh_shared(b, pub_a, two), 0);
+	sample_public(DH_X25519, b, pub_b);
+	assert_int_equal(dh_shared(DH_X25519, a, pub_b, one), 0);
+	assert_int_equal(dh_shared(DH_X25519, b, pub_a, two), 0);
 	assert_memory_equal(one, two, 32);
 	/* Points of small order. */
 	memset(pub_a, 0, 32);
-	assert_int_equal(dh_shared(a, pub_a, one), -EBADMSG);
+	assert_int_equal(dh_shared(DH_X25519, a, pub_a, one), -EBADMSG);
 	pub_a[0] = 1;
-	assert_int_equal(dh_shared(a, pub_a, one), -EBADMSG);
+	assert_int_equal(dh_shared(DH_X25519, a, pub_a, one), -EBADMSG);
+}
+
+/* Vector 0 of P-256 of the primitive test of NIST for SP 800-56A. */
+static void test_p256(void **state)
+{
+	uint8_t secret[32], theirs[32], own[32], want[32], made[32];
+
+	(void)state;
+	unhex("7d7dc5f71eb29ddaf80d6214632eeae03d9058af1fb6d22ed80badb62bc1a534", secret);
+	unhex("700c48f77f56584c5cc632ca65640db91b6bacce3a4df6b42ce7cc838833d287", theirs);
+	unhex("ead218590119e8876b29146ff89ca61770c4edbbf97d38ce385ed281d8a6b230", own);
+	unhex("46fc62106420ff012e54a434fbdd2d25ccc5852060561e68040dd7778997bd7b", want);
+	sample_public(DH_P256, secret, made);
+	assert_memory_equal(made, own, 32);
+	assert_int_equal(dh_shared(DH_P256, secret, theirs, made), 0);
+	assert_memory_equal(made, want, 32);
+	/* No key; an x without a point; an x above the prime. */
+	memset(theirs, 0, 32);
+	assert_int_equal(dh_shared(DH_P256, secret, theirs, made), -EBADMSG);
+	theirs[31] = 1;
+	assert_int_equal(dh_shared(DH_P256, secret, theirs, made), -EBADMSG);
+	memset(theirs, 0xff, 32);
+	assert_int_equal(dh_shared(DH_P256, secret, theirs, made), -EBADMSG);
+}
+
+static void test_generated_keys(void **state)
+{
+	uint8_t a[2][32], b[2][32], one[32], two[32];
+
+	(void)state;
+	for (enum dh_curve curve = DH_X25519; curve <= DH_P256; curve++) {
+		dh_generate(curve, a[0], a[1]);
+		dh_generate(curve, b[0], b[1]);
+		assert_memory_not_equal(a[1], b[1], 32);
+		sample_public(curve, a[0], one);
+		assert_memory_equal(one, a[1], 32);
+		assert_int_equal(dh_shared(curve, a[0], b[1], one), 0);
+		assert_int_equal(dh_shared(curve, b[0], a[1], two), 0);
+		assert_memory_equal(one, two, 32);
+	}
 }
 
 static void test_ed25519(void **state)
@@ -139,8 +180,9 @@ static void test_random(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hkdf),   cmocka_unit_test(test_keyed_hash),
-		cmocka_unit_test(test_x25519), cmocka_unit_test(test_ed25519),
+		cmocka_unit_test(test_hkdf),	       cmocka_unit_test(test_keyed_hash),
+		cmocka_unit_test(test_x25519),	       cmocka_unit_test(test_p256),
+		cmocka_unit_test(test_generated_keys), cmocka_unit_test(test_ed25519),
 		cmocka_unit_test(test_random),
 	};
 

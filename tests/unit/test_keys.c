@@ -13,6 +13,7 @@
 #include "golden.h"
 #include "sample_msg.h"
 #include "sample_session.h"
+#include "wire/bytes.h"
 #include "wire/guard.h"
 #include "wire/leon.h"
 
@@ -204,9 +205,9 @@ static void test_ephemeral_keys(void **state)
 	struct session *s;
 
 	(void)state;
-	sample_ephemeral(NODE_A, &a);
-	ephemeral_new(&fresh);
-	ephemeral_new(&again);
+	sample_ephemeral(NODE_A, DH_X25519, &a);
+	ephemeral_new(&fresh, DH_X25519);
+	ephemeral_new(&again, DH_X25519);
 	assert_memory_not_equal(fresh.public, again.public, DH_KEY_LEN);
 	assert_null(session_new(k, &t)); /* no common secret */
 	keyring_ids(k, t.their_ids);
@@ -218,6 +219,10 @@ static void test_ephemeral_keys(void **state)
 	t.their_public = none;
 	assert_null(session_new(k, &t));
 	t.their_public = one;
+	assert_null(session_new(k, &t));
+	/* A key of the other curve. */
+	t.their_public = a.public;
+	t.their_offer = seal_offer(SEAL_CHOICE_AUTO, DH_P256, true, false);
 	assert_null(session_new(k, &t));
 	ephemeral_wipe(&fresh);
 	assert_memory_equal(fresh.secret, none, DH_KEY_LEN);
@@ -397,8 +402,8 @@ static void test_rotation(void **state)
 	assert_false(keyring_guard_check(both, "data", 4, auth));
 	/* A node with the old secret and a node with both have a session. Two nodes without a
 	 * common secret have none. */
-	sample_ephemeral(NODE_A, &a);
-	sample_ephemeral(NODE_B, &b);
+	sample_ephemeral(NODE_A, DH_X25519, &a);
+	sample_ephemeral(NODE_B, DH_X25519, &b);
 	t.ephemeral = &a;
 	t.their_public = b.public;
 	keyring_ids(old, t.their_ids);
@@ -576,11 +581,11 @@ static void test_document_keys(void **state)
 	derive("key-session", "session", session);
 	memset(salt, 0x11, 8);
 	memset(salt + 8, 0x22, 8);
-	sample_ephemeral(NODE_A, &a);
-	sample_ephemeral(NODE_B, &b);
+	sample_ephemeral(NODE_A, DH_X25519, &a);
+	sample_ephemeral(NODE_B, DH_X25519, &b);
 	assert_golden("ephemeral-a", a.public, DH_KEY_LEN);
 	assert_golden("ephemeral-b", b.public, DH_KEY_LEN);
-	assert_int_equal(dh_shared(a.secret, b.public, input + 32), 0);
+	assert_int_equal(dh_shared(DH_X25519, a.secret, b.public, input + 32), 0);
 	assert_golden("dh", input + 32, DH_KEY_LEN);
 	memcpy(input, session, 32);
 	memcpy(info, "session", 7);
@@ -593,6 +598,42 @@ static void test_document_keys(void **state)
 	assert_golden("key-a-to-b", key, 32);
 	kdf(material, 32, NULL, 0, "direction\xc6\x33\x64\x02\xc0\x00\x02\x01", 17, key, 32);
 	assert_golden("key-b-to-a", key, 32);
+}
+
+static void test_document_p256(void **state)
+{
+	uint8_t input[64], salt[16], info[81], material[AEAD_KEY_LEN];
+	struct keyring *k = sample_keyring(SECRET, VNI);
+	struct ephemeral a, b;
+	struct session *s;
+	uint8_t link[8];
+
+	(void)state;
+	derive("key-session", "session", input);
+	memset(salt, 0x11, 8);
+	memset(salt + 8, 0x22, 8);
+	sample_ephemeral(NODE_A, DH_P256, &a);
+	sample_ephemeral(NODE_B, DH_P256, &b);
+	assert_golden("ephemeral-p256-a", a.public, DH_KEY_LEN);
+	assert_golden("ephemeral-p256-b", b.public, DH_KEY_LEN);
+	assert_int_equal(dh_shared(DH_P256, a.secret, b.public, input + 32), 0);
+	assert_golden("dh-p256", input + 32, DH_KEY_LEN);
+	memcpy(info, "session", 7);
+	memcpy(info + 7, a.public, 32);
+	memcpy(info + 39, b.public, 32);
+	memcpy(info + 71, "\xc0\x00\x02\x01\xc6\x33\x64\x02\x10\x10", 10);
+	kdf(input, 64, salt, 16, info, 81, material, 32);
+	assert_golden("key-of-session-p256", material, 32);
+	/* A value that the session derives from its key. */
+	kdf(material, 32, NULL, 0, "link\xc0\x00\x02\x01\xc6\x33\x64\x02", 12, link, 8);
+	keyring_set_data(k, seal_offer(SEAL_CHOICE_AUTO, DH_P256, true, false), 1);
+	s = sample_session(k, NODE_A, NODE_B, VALUE_A, VALUE_B);
+	assert_int_equal(seal_tx_link(session_data(s)), get_u64(link));
+	session_free(s);
+	s = sample_session(k, NODE_B, NODE_A, VALUE_B, VALUE_A);
+	assert_int_equal(seal_rx_link(session_data(s)), get_u64(link));
+	session_free(s);
+	keyring_free(k);
 }
 
 static void test_document_guard(void **state)
@@ -669,6 +710,7 @@ int main(void)
 		cmocka_unit_test(test_document_hello),
 		cmocka_unit_test(test_a_guess_is_dear),
 		cmocka_unit_test(test_document_keys),
+		cmocka_unit_test(test_document_p256),
 		cmocka_unit_test(test_document_guard),
 		cmocka_unit_test(longest_message_fits_the_smallest_link),
 	};

@@ -235,11 +235,11 @@ static void expect_agreed(uint8_t a, uint8_t b, enum seal_cipher expected)
 
 static void both_ends_agree(void **state)
 {
-	uint8_t fast = seal_offer(SEAL_CHOICE_AUTO, false, true);
-	uint8_t slow = seal_offer(SEAL_CHOICE_AUTO, false, false);
-	uint8_t aes = seal_offer(SEAL_CHOICE_AES_256_GCM, false, false);
-	uint8_t chacha = seal_offer(SEAL_CHOICE_CHACHA20_POLY1305, false, true);
-	uint8_t off = seal_offer(SEAL_CHOICE_AUTO, true, true);
+	uint8_t fast = seal_offer(SEAL_CHOICE_AUTO, DH_X25519, false, true);
+	uint8_t slow = seal_offer(SEAL_CHOICE_AUTO, DH_X25519, false, false);
+	uint8_t aes = seal_offer(SEAL_CHOICE_AES_256_GCM, DH_X25519, false, false);
+	uint8_t chacha = seal_offer(SEAL_CHOICE_CHACHA20_POLY1305, DH_P256, false, true);
+	uint8_t off = seal_offer(SEAL_CHOICE_AUTO, DH_X25519, true, true);
 
 	(void)state;
 	expect_agreed(fast, fast, SEAL_AES_256_GCM);
@@ -252,6 +252,8 @@ static void both_ends_agree(void **state)
 	expect_agreed(off, off, SEAL_NONE);
 	expect_agreed(off, fast, SEAL_AES_256_GCM);
 	expect_agreed(off, aes, SEAL_AES_256_GCM);
+	assert_int_equal(seal_offer_curve(chacha), DH_P256);
+	assert_int_equal(seal_offer_curve(fast), DH_X25519);
 	/* Offers of a later version. */
 	expect_agreed(off | 0xf0, off, SEAL_NONE);
 	expect_agreed(fast | 0xf0, fast, SEAL_AES_256_GCM);

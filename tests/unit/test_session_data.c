@@ -57,7 +57,7 @@ static void crosses(struct seal *from, struct seal *to, int expected)
 
 static void both_ends_have_the_same(void **state)
 {
-	uint8_t offer = seal_offer(SEAL_CHOICE_AUTO, false, true);
+	uint8_t offer = seal_offer(SEAL_CHOICE_AUTO, DH_X25519, false, true);
 	struct pair p = pair_new("correct horse", offer, 2);
 	struct seal *a = session_data(p.a), *b = session_data(p.b);
 
@@ -76,7 +76,7 @@ static void both_ends_have_the_same(void **state)
 
 static void other_sessions_have_others(void **state)
 {
-	uint8_t offer = seal_offer(SEAL_CHOICE_AES_256_GCM, false, true);
+	uint8_t offer = seal_offer(SEAL_CHOICE_AES_256_GCM, DH_X25519, false, true);
 	struct pair p = pair_new("correct horse", offer, 2);
 	struct keyring *ka = sample_keyring("correct horse", 7),
 		       *kb = sample_keyring("other horse", 7);
@@ -98,7 +98,7 @@ static void other_sessions_have_others(void **state)
 
 static void without_secret_or_workers_there_is_none(void **state)
 {
-	struct pair clear = pair_new(NULL, seal_offer(SEAL_CHOICE_AUTO, false, true), 2);
+	struct pair clear = pair_new(NULL, seal_offer(SEAL_CHOICE_AUTO, DH_X25519, false, true), 2);
 	struct pair idle = pair_new("correct horse", 1, 0);
 
 	(void)state;
@@ -110,7 +110,8 @@ static void without_secret_or_workers_there_is_none(void **state)
 
 static void disabled_leaves_the_link_values(void **state)
 {
-	struct pair p = pair_new("correct horse", seal_offer(SEAL_CHOICE_AUTO, true, true), 2);
+	struct pair p =
+		pair_new("correct horse", seal_offer(SEAL_CHOICE_AUTO, DH_X25519, true, true), 2);
 
 	(void)state;
 	assert_int_equal(seal_cipher(session_data(p.a)), SEAL_NONE);

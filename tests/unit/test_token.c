@@ -152,6 +152,26 @@ static void one_time(void **state)
 	assert_non_null(decode(made, &back));
 }
 
+/* The form of a one-time token carries the curve. */
+static void one_time_p256(void **state)
+{
+	static const char text[] =
+		"leon4.AAAAAAAAAQEU9gkxOTIuMC4yLjEAAQIDBAUGBwgJCgsMDQ4PEBESExQVFhc"
+		"YGRobHB0eH1ZUc7k";
+	struct token t;
+	char made[TOKEN_TEXT_MAX];
+	(void)state;
+
+	assert_null(decode(text, &t));
+	assert_true(t.one_time && t.p256);
+	assert_int_equal(t.value[31], 31);
+	assert_true(token_encode(&t, made));
+	assert_string_equal(made, text);
+	t.p256 = false;
+	assert_true(token_encode(&t, made));
+	assert_int_equal(strncmp(made, TOKEN_ONE_TIME, strlen(TOKEN_ONE_TIME)), 0);
+}
+
 static void with_an_expiry(void **state)
 {
 	struct token t = sample, back;
@@ -218,7 +238,7 @@ static void one_clear_sentence(void **state)
 	} cases[] = {
 		{ "", "there is no token" },	      { " \n", "there is no token" },
 		{ "correct horse", "begins with" },   { "leon.AAAA", "begins with" },
-		{ "leonx1.AAAA", "begins with" },     { "leon4.AAAA", "another version" },
+		{ "leonx1.AAAA", "begins with" },     { "leon5.AAAA", "another version" },
 		{ "leon12.AAAA", "another version" }, { "leon1.", "truncated" },
 		{ "leon1.AAA", "truncated" },	      { "leon1.!!!!", "truncated" },
 	};
@@ -285,6 +305,7 @@ int main(void)
 		cmocka_unit_test(out_of_range),
 		cmocka_unit_test(with_an_expiry),
 		cmocka_unit_test(one_time),
+		cmocka_unit_test(one_time_p256),
 		cmocka_unit_test(white_space),
 		cmocka_unit_test(any_damage),
 		cmocka_unit_test(one_clear_sentence),

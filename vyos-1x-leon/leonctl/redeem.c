@@ -227,16 +227,16 @@ static int take(const struct redeemer *r, const struct invitation_text *text, st
 	return 0;
 }
 
-static bool is_permitted(const struct target *t)
+static bool is_permitted(const struct target *t, const struct token *token)
 {
-	static const enum primitive needed[] = { PRIMITIVE_AES_256_GCM, PRIMITIVE_HMAC_SHA_256,
-						 PRIMITIVE_X25519 };
+	const enum primitive needed[] = { PRIMITIVE_AES_256_GCM, PRIMITIVE_HMAC_SHA_256,
+					  token->p256 ? PRIMITIVE_P256 : PRIMITIVE_X25519 };
 
 	for (size_t i = 0; i < array_size(needed); i++) {
 		if (primitive_is_permitted(needed[i]))
 			continue;
 		target_complain(t,
-				"OpenSSL of this host does not permit %s, which each node needs; "
+				"OpenSSL of this host does not permit %s, which the token needs; "
 				"see default_properties in openssl.cnf",
 				primitive_name(needed[i]));
 		return false;
@@ -250,7 +250,7 @@ int redeem_token(const struct target *t, struct token *token)
 	struct invitation_text text;
 	int code = EXIT_REFUSED;
 
-	if (is_permitted(t) && open_sockets(&r)) {
+	if (is_permitted(t, token) && open_sockets(&r)) {
 		resolve(&r);
 		invitation_request(&r.request, token);
 		code = exchange(&r, &text) ? take(&r, &text, token) : no_answer(&r);

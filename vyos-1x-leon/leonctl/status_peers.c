@@ -43,6 +43,8 @@ static const struct advice advices[] = {
 	{ "other-vni", "make `vni` equal on both nodes, then restart the corrected node",
 	  "systemctl restart leond@%s", WITH_INTERFACE },
 	{ "other-version", "upgrade the older of the two nodes", "leond --version", NO_ARGUMENT },
+	{ "other-curve", "make `encryption curve` equal on all nodes, then run",
+	  "leonctl -i %s reload", WITH_INTERFACE },
 	{ "not-trusted",
 	  "add the identity that `leonctl show identity` prints on the peer to `authentication "
 	  "trusted-identity` of this node, then run",

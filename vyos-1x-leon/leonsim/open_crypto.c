@@ -172,20 +172,28 @@ void keyed_hash(const uint8_t key[AEAD_KEY_LEN], const void *data, size_t len, v
 	expand(of_two(key, AEAD_KEY_LEN, data, len), out, out_len);
 }
 
-void dh_public(const uint8_t secret[DH_KEY_LEN], uint8_t out[DH_KEY_LEN])
+static void public_of(const uint8_t secret[DH_KEY_LEN], uint8_t out[DH_KEY_LEN])
 {
 	expand(of_two(secret, DH_KEY_LEN, "dh", 2), out, DH_KEY_LEN);
 }
 
-int dh_shared(const uint8_t secret[DH_KEY_LEN], const uint8_t theirs[DH_KEY_LEN],
-	      uint8_t out[DH_KEY_LEN])
+void dh_generate(enum dh_curve curve, uint8_t secret[DH_KEY_LEN], uint8_t public[DH_KEY_LEN])
+{
+	(void)curve;
+	random_bytes(secret, DH_KEY_LEN);
+	public_of(secret, public);
+}
+
+int dh_shared(enum dh_curve curve, const uint8_t secret[DH_KEY_LEN],
+	      const uint8_t theirs[DH_KEY_LEN], uint8_t out[DH_KEY_LEN])
 {
 	static const uint8_t zero[DH_KEY_LEN];
 	uint8_t mine[DH_KEY_LEN];
 
+	(void)curve;
 	if (memcmp(theirs, zero, DH_KEY_LEN) == 0)
 		return -EBADMSG;
-	dh_public(secret, mine);
+	public_of(secret, mine);
 	/* Symmetric: both ends compute equal values. */
 	expand(of_two(mine, DH_KEY_LEN, NULL, 0) ^ of_two(theirs, DH_KEY_LEN, NULL, 0), out,
 	       DH_KEY_LEN);

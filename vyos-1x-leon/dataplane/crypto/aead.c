@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * AES-256-GCM, ChaCha20-Poly1305, HMAC and HKDF with SHA-256, scrypt, PBKDF2, X25519 and Ed25519
- * over libcrypto, and random bytes from the kernel. The only file that includes OpenSSL. ipsec-mb
- * computes AES-256-GCM instead if the control thread selected it (gcm_mb.h). crypto/keys.c calls
- * this file on the control thread, crypto/seal.c also on the workers. An aead belongs to the thread
- * that uses it. Never logs; a failure of libcrypto itself is a bug.
+ * AES-256-GCM, ChaCha20-Poly1305, HMAC and HKDF with SHA-256, scrypt, PBKDF2, X25519, P-256 and
+ * Ed25519 over libcrypto, and random bytes from the kernel. The only file that includes OpenSSL.
+ * ipsec-mb computes AES-256-GCM instead if the control thread selected it (gcm_mb.h). crypto/keys.c
+ * calls this file on the control thread, crypto/seal.c also on the workers. An aead belongs to the
+ * thread that uses it. Never logs; a failure of libcrypto itself is a bug.
  */
 #include "crypto/aead.h"
 
@@ -17,6 +17,7 @@
 #include <sys/auxv.h>
 #endif
 
+#include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -37,6 +38,8 @@
 #define PBKDF2_ITERATIONS 600000
 #define KDF_OUT_MAX	  (2 * HASH_LEN)
 #define AEAD_INPUT_MAX	  (1u << 20) /* far above any datagram, far below INT_MAX */
+#define P256_GROUP	  "P-256"
+#define P256_COMPRESSED	  2 /* form of a point that has x only (SEC 1 section 2.3.3) */
 
 /* One context per direction with an expanded key; a message sets the nonce only. */
 struct aead {
@@ -374,30 +377,113 @@ static void public_of(int type, const uint8_t secret[DH_KEY_LEN], uint8_t out[DH
 	EVP_PKEY_free(key);
 }
 
-void dh_public(const uint8_t secret[DH_KEY_LEN], uint8_t out[DH_KEY_LEN])
+/* --- Diffie-Hellman --- */
+
+/* Makes a key of P-256 from its parameter of that name. */
+static EVP_PKEY *p256_key(int selection, OSSL_PARAM value)
 {
-	public_of(EVP_PKEY_X25519, secret, out);
+	char group[] = P256_GROUP;
+	OSSL_PARAM params[] = { OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, group,
+								 0),
+				value, OSSL_PARAM_construct_end() };
+	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
+	EVP_PKEY *key = NULL;
+
+	if (!ctx || EVP_PKEY_fromdata_init(ctx) <= 0 ||
+	    EVP_PKEY_fromdata(ctx, &key, selection, params) <= 0)
+		key = NULL;
+	EVP_PKEY_CTX_free(ctx);
+	return key;
 }
 
-int dh_shared(const uint8_t secret[DH_KEY_LEN], const uint8_t theirs[DH_KEY_LEN],
-	      uint8_t out[DH_KEY_LEN])
+static EVP_PKEY *p256_private(const uint8_t secret[DH_KEY_LEN])
 {
-	EVP_PKEY *own = private_key(EVP_PKEY_X25519, secret);
-	EVP_PKEY *peer = EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, NULL, theirs, DH_KEY_LEN);
-	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new(own, NULL);
+	BIGNUM *number = BN_bin2bn(secret, DH_KEY_LEN, NULL);
+	uint8_t native[DH_KEY_LEN];
+	EVP_PKEY *key;
+
+	if (!number || BN_bn2nativepad(number, native, sizeof(native)) < 0)
+		bug("libcrypto cannot convert a number");
+	key = p256_key(EVP_PKEY_KEYPAIR,
+		       OSSL_PARAM_construct_BN(OSSL_PKEY_PARAM_PRIV_KEY, native, sizeof(native)));
+	BN_clear_free(number);
+	x_wipe(native, sizeof(native));
+	return key;
+}
+
+/* Any of the two points with the x-coordinate gives the same result. NULL if there is none, or for
+ * zero, which means that a message has no key. */
+static EVP_PKEY *p256_public(const uint8_t x[DH_KEY_LEN])
+{
+	static const uint8_t none[DH_KEY_LEN];
+	uint8_t point[1 + DH_KEY_LEN] = { P256_COMPRESSED };
+
+	if (memcmp(x, none, sizeof(none)) == 0)
+		return NULL;
+	memcpy(point + 1, x, DH_KEY_LEN);
+	return p256_key(EVP_PKEY_PUBLIC_KEY,
+			OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, point,
+							  sizeof(point)));
+}
+
+static void copy_number(const EVP_PKEY *key, const char *name, uint8_t out[DH_KEY_LEN])
+{
+	BIGNUM *number = NULL;
+
+	if (!EVP_PKEY_get_bn_param(key, name, &number) ||
+	    BN_bn2binpad(number, out, DH_KEY_LEN) != DH_KEY_LEN)
+		bug("libcrypto gives no key");
+	BN_clear_free(number);
+}
+
+void dh_generate(enum dh_curve curve, uint8_t secret[DH_KEY_LEN], uint8_t public[DH_KEY_LEN])
+{
+	EVP_PKEY *key;
+
+	if (curve == DH_X25519) {
+		random_bytes(secret, DH_KEY_LEN);
+		public_of(EVP_PKEY_X25519, secret, public);
+		return;
+	}
+	/* Generation is a part of the approved algorithm. */
+	key = EVP_PKEY_Q_keygen(NULL, NULL, "EC", P256_GROUP);
+	if (!key)
+		bug("libcrypto has no P-256");
+	copy_number(key, OSSL_PKEY_PARAM_PRIV_KEY, secret);
+	copy_number(key, OSSL_PKEY_PARAM_EC_PUB_X, public);
+	EVP_PKEY_free(key);
+}
+
+static EVP_PKEY *dh_private(enum dh_curve curve, const uint8_t secret[DH_KEY_LEN])
+{
+	return curve == DH_P256
+		       ? p256_private(secret)
+		       : EVP_PKEY_new_raw_private_key(EVP_PKEY_X25519, NULL, secret, DH_KEY_LEN);
+}
+
+int dh_shared(enum dh_curve curve, const uint8_t secret[DH_KEY_LEN],
+	      const uint8_t theirs[DH_KEY_LEN], uint8_t out[DH_KEY_LEN])
+{
+	EVP_PKEY *own = dh_private(curve, secret);
+	EVP_PKEY *peer = curve == DH_P256 ? p256_public(theirs)
+					  : EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, NULL,
+									theirs, DH_KEY_LEN);
+	EVP_PKEY_CTX *ctx = own ? EVP_PKEY_CTX_new(own, NULL) : NULL;
 	size_t len = DH_KEY_LEN;
 	bool ok;
 
-	if (!peer || !ctx || EVP_PKEY_derive_init(ctx) <= 0)
-		bug("libcrypto has no X25519");
+	if (!ctx || EVP_PKEY_derive_init(ctx) <= 0)
+		bug("libcrypto has no X25519 or no P-256");
 	/* libcrypto refuses a public key of small order, which makes the result zero. */
-	ok = EVP_PKEY_derive_set_peer(ctx, peer) > 0 && EVP_PKEY_derive(ctx, out, &len) > 0 &&
-	     len == DH_KEY_LEN;
+	ok = peer && EVP_PKEY_derive_set_peer(ctx, peer) > 0 &&
+	     EVP_PKEY_derive(ctx, out, &len) > 0 && len == DH_KEY_LEN;
 	EVP_PKEY_CTX_free(ctx);
 	EVP_PKEY_free(peer);
 	EVP_PKEY_free(own);
 	return ok ? 0 : -EBADMSG;
 }
+
+/* --- signatures --- */
 
 void sign_public(const uint8_t secret[DH_KEY_LEN], uint8_t out[DH_KEY_LEN])
 {
@@ -455,10 +541,10 @@ static bool has_hmac(void)
 }
 
 /* A provider may have the key and not its operation, so the operation itself is tried. */
-static bool has_x25519(void)
+static bool has_dh(enum dh_curve curve)
 {
 	static const uint8_t secret[DH_KEY_LEN] = { 1 };
-	EVP_PKEY *key = EVP_PKEY_new_raw_private_key(EVP_PKEY_X25519, NULL, secret, DH_KEY_LEN);
+	EVP_PKEY *key = dh_private(curve, secret);
 	EVP_PKEY_CTX *ctx = key ? EVP_PKEY_CTX_new(key, NULL) : NULL;
 	bool ok = ctx && EVP_PKEY_derive_init(ctx) > 0;
 
@@ -487,7 +573,9 @@ bool primitive_is_permitted(enum primitive p)
 	case PRIMITIVE_HMAC_SHA_256:
 		return has_hmac();
 	case PRIMITIVE_X25519:
-		return has_x25519();
+		return has_dh(DH_X25519);
+	case PRIMITIVE_P256:
+		return has_dh(DH_P256);
 	case PRIMITIVE_ED25519:
 		return has_ed25519();
 	case PRIMITIVE_CHACHA20_POLY1305:
@@ -502,9 +590,10 @@ bool primitive_is_permitted(enum primitive p)
 
 const char *primitive_name(enum primitive p)
 {
-	static const char *const name[] = { "AES-256-GCM", "HMAC-SHA-256",	"X25519",
-					    "Ed25519",	   "ChaCha20-Poly1305", "scrypt",
-					    "PBKDF2" };
+	static const char *const name[] = {
+		"AES-256-GCM", "HMAC-SHA-256",	    "X25519", "P-256",
+		"Ed25519",     "ChaCha20-Poly1305", "scrypt", "PBKDF2"
+	};
 
 	return name[p];
 }

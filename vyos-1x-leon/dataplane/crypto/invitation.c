@@ -55,6 +55,11 @@ static node_id_t draw_source(void)
 	return id == NODE_ID_ANY ? 1 : id;
 }
 
+static enum dh_curve curve_of(const struct token *t)
+{
+	return t->p256 ? DH_P256 : DH_X25519;
+}
+
 void invitation_request(struct invitation_request *r, const struct token *t)
 {
 	static const uint8_t text[INVITATION_TEXT_LEN];
@@ -66,8 +71,8 @@ void invitation_request(struct invitation_request *r, const struct token *t)
 
 	leon_encode(&h, r->datagram);
 	invitation_id(t->value, r->datagram + INVITATION_AT_ID);
-	ephemeral_new(&r->own);
-	noise_begin(&r->noise, t->value, r->datagram, INVITATION_AT_NOISE);
+	ephemeral_new(&r->own, curve_of(t));
+	noise_begin(&r->noise, curve_of(t), t->value, r->datagram, INVITATION_AT_NOISE);
 	noise_request(&r->noise, &r->own, text, sizeof(text), r->datagram + INVITATION_AT_NOISE);
 }
 
@@ -90,12 +95,12 @@ int invitation_open_answer(struct invitation_request *r, const uint8_t *data, si
 /* --- the inviting member --- */
 
 /* The text of a request has room for later releases and no meaning now. */
-int invitation_open_request(struct noise *n, const uint8_t value[TOKEN_VALUE_LEN],
-			    const uint8_t *data)
+int invitation_open_request(struct noise *n, enum dh_curve curve,
+			    const uint8_t value[TOKEN_VALUE_LEN], const uint8_t *data)
 {
 	uint8_t text[INVITATION_TEXT_LEN];
 
-	noise_begin(n, value, data, INVITATION_AT_NOISE);
+	noise_begin(n, curve, value, data, INVITATION_AT_NOISE);
 	return noise_open_request(n, data + INVITATION_AT_NOISE,
 				  INVITATION_LEN - INVITATION_AT_NOISE, text);
 }
@@ -121,7 +126,7 @@ int invitation_answer(struct noise *n, node_id_t self, const uint8_t *request,
 	leon_encode(&h, out);
 	memcpy(out + INVITATION_AT_ID, request + INVITATION_AT_ID, INVITATION_ID_LEN);
 	encode_text(t, text);
-	ephemeral_new(&own);
+	ephemeral_new(&own, n->curve);
 	r = noise_answer(n, &own, invitation_key(request), text, sizeof(text),
 			 out + INVITATION_AT_NOISE);
 	ephemeral_wipe(&own);

@@ -51,9 +51,9 @@ int invitation_open_answer(struct invitation_request *r, const uint8_t *data, si
 
 /* --- the inviting member --- */
 /* Opens a request of INVITATION_LEN bytes. Returns 0 or -EBADMSG. The request is authentic if the
- * sender has the value; it may be a replay. */
-int invitation_open_request(struct noise *n, const uint8_t value[TOKEN_VALUE_LEN],
-			    const uint8_t *data);
+ * sender has the value, in a token of this curve; it may be a replay. */
+int invitation_open_request(struct noise *n, enum dh_curve curve,
+			    const uint8_t value[TOKEN_VALUE_LEN], const uint8_t *data);
 /* The ephemeral public key of a request. */
 static inline const uint8_t *invitation_key(const uint8_t *data)
 {

@@ -89,6 +89,11 @@ uint8_t keyring_offer(const struct keyring *k)
 	return k->offer;
 }
 
+enum dh_curve keyring_curve(const struct keyring *k)
+{
+	return seal_offer_curve(k->offer);
+}
+
 bool keyring_sealed(const struct keyring *k)
 {
 	return k->n > 0;

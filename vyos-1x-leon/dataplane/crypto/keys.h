@@ -47,6 +47,8 @@ void keyring_set_data(struct keyring *k, uint8_t offer, unsigned n_workers);
 void keyring_copy_data(struct keyring *k, const struct keyring *from);
 void keyring_set_offer(struct keyring *k, uint8_t offer);
 uint8_t keyring_offer(const struct keyring *k);
+/* Curve of the ephemeral keys, a part of the offer. */
+enum dh_curve keyring_curve(const struct keyring *k);
 /* Authenticator of a loop-guard frame; all zero in the clear mode. */
 void keyring_guard_auth(const struct keyring *k, const void *data, size_t len, uint8_t out[16]);
 /* Returns true if a node with one of our secrets made this authenticator. */
@@ -63,13 +65,13 @@ bool replay_check(const struct replay *r, uint64_t counter);
 void replay_note(struct replay *r, uint64_t counter);
 
 /*
- * X25519 key pair of a session value; exists from the offer until the value is paired or withdrawn.
- * All zero: none.
+ * Key pair of a session value, of the curve of the overlay. It exists from the offer until the
+ * value is paired or withdrawn. All zero: none.
  */
 struct ephemeral {
 	uint8_t secret[DH_KEY_LEN], public[DH_KEY_LEN];
 };
-void ephemeral_new(struct ephemeral *e);
+void ephemeral_new(struct ephemeral *e, enum dh_curve curve);
 void ephemeral_wipe(struct ephemeral *e);
 
 /*
@@ -87,9 +89,9 @@ struct session_terms {
 	uint8_t their_offer;		   /* seal_offer() of the peer */
 	uint32_t their_ids[SECRETS_MAX];   /* keyring_ids() of the peer */
 };
-/* Returns NULL if the peer's public key is invalid, the nodes have no common secret, or libcrypto
- * refuses the common cipher. Call the
- * function only for a peer that echoed `mine`, because a call costs one DH operation. */
+/* Returns NULL if the curves differ, the peer's public key is invalid, the nodes have no common
+ * secret, or libcrypto refuses the common cipher. Call the function only for a peer that echoed
+ * `mine`, because a call costs one DH operation. */
 struct session *session_new(const struct keyring *k, const struct session_terms *t);
 /* The bits of an own session value that form this node's part of the data epoch. */
 uint8_t session_epoch_mask(node_id_t self, node_id_t peer);

@@ -70,11 +70,17 @@ static int open_and_hash(struct noise *n, const uint8_t key[AEAD_KEY_LEN], const
 	return r;
 }
 
-void noise_begin(struct noise *n, const uint8_t psk[NOISE_PSK_LEN], const void *prologue,
-		 size_t len)
+void noise_begin(struct noise *n, enum dh_curve curve, const uint8_t psk[NOISE_PSK_LEN],
+		 const void *prologue, size_t len)
 {
-	/* A name of 32 characters is its own hash. */
-	memcpy(n->hash, "Noise_NNpsk0_25519_AESGCM_SHA256", sizeof(n->hash));
+	/* A name of up to 32 characters is its own hash, with zeros behind it. */
+	static const char name[][AEAD_KEY_LEN + 1] = {
+		[DH_X25519] = "Noise_NNpsk0_25519_AESGCM_SHA256",
+		[DH_P256] = "Noise_NNpsk0_P256_AESGCM_SHA256",
+	};
+
+	n->curve = curve;
+	memcpy(n->hash, name[curve], sizeof(n->hash));
 	memcpy(n->chain, n->hash, sizeof(n->chain));
 	mix_hash(n, prologue, len);
 	mix_key_and_hash(n, psk);
@@ -110,7 +116,7 @@ static int mix_shared(struct noise *n, const uint8_t public[DH_KEY_LEN],
 		      uint8_t key[AEAD_KEY_LEN])
 {
 	uint8_t shared[DH_KEY_LEN];
-	int r = dh_shared(own->secret, theirs, shared);
+	int r = dh_shared(n->curve, own->secret, theirs, shared);
 
 	if (r == 0) {
 		mix_public(n, public, key);

@@ -22,6 +22,7 @@
 #define OFFER_AES_FAST 0x02
 #define OFFER_AES_ONLY 0x04
 #define OFFER_CHACHA   0x08
+#define OFFER_P256     0x10
 
 #define EPOCH_SHIFT  60
 #define WORKER_SHIFT 52
@@ -74,14 +75,20 @@ const char *seal_cipher_name(enum seal_cipher c)
 	return "unknown";
 }
 
-uint8_t seal_offer(enum seal_choice choice, bool disable, bool aes_is_fast)
+uint8_t seal_offer(enum seal_choice choice, enum dh_curve curve, bool disable, bool aes_is_fast)
 {
 	uint8_t offer = disable ? 0 : OFFER_SEAL;
 
 	offer |= aes_is_fast ? OFFER_AES_FAST : 0;
 	offer |= choice == SEAL_CHOICE_AES_256_GCM ? OFFER_AES_ONLY : 0;
 	offer |= choice == SEAL_CHOICE_CHACHA20_POLY1305 ? OFFER_CHACHA : 0;
+	offer |= curve == DH_P256 ? OFFER_P256 : 0;
 	return offer;
+}
+
+enum dh_curve seal_offer_curve(uint8_t offer)
+{
+	return offer & OFFER_P256 ? DH_P256 : DH_X25519;
 }
 
 enum seal_cipher seal_agree(uint8_t offer, uint8_t other)

@@ -28,8 +28,10 @@ const char *seal_cipher_name(enum seal_cipher c); /* "none", "aes256gcm", "chach
 
 /* Cipher offer of a node in the handshake; both ends derive the same cipher from the two offers. */
 enum seal_choice { SEAL_CHOICE_AUTO, SEAL_CHOICE_AES_256_GCM, SEAL_CHOICE_CHACHA20_POLY1305 };
-/* Encodes the offer as one byte of HELLO. disable: this node does not require sealing. */
-uint8_t seal_offer(enum seal_choice choice, bool disable, bool aes_is_fast);
+/* Encodes the offer as one byte of HELLO. disable: this node does not require sealing. The curve of
+ * the ephemeral keys is a part of it, so both ends mix both curves into their keys. */
+uint8_t seal_offer(enum seal_choice choice, enum dh_curve curve, bool disable, bool aes_is_fast);
+enum dh_curve seal_offer_curve(uint8_t offer);
 /* Selects the cipher from two offers, symmetrically. Data is sealed if either node requires it. A
  * configured cipher of either node is used, ChaCha20 if the two differ; without one, AES if both
  * have it in hardware. Unknown bits are ignored. */

@@ -63,10 +63,9 @@ void replay_note(struct replay *r, uint64_t counter)
 
 /* --- keys --- */
 
-void ephemeral_new(struct ephemeral *e)
+void ephemeral_new(struct ephemeral *e, enum dh_curve curve)
 {
-	random_bytes(e->secret, sizeof(e->secret));
-	dh_public(e->secret, e->public);
+	dh_generate(curve, e->secret, e->public);
 }
 
 void ephemeral_wipe(struct ephemeral *e)
@@ -112,7 +111,8 @@ static int session_material(const struct keyring *k, const struct session_terms 
 	size_t len = label_info(info, LABEL_SESSION),
 	       input_len = common_secrets(k, t->their_ids, input);
 
-	if (!input_len || dh_shared(t->ephemeral->secret, t->their_public, input + input_len)) {
+	if (!input_len ||
+	    dh_shared(keyring_curve(k), t->ephemeral->secret, t->their_public, input + input_len)) {
 		x_wipe(input, sizeof(input));
 		return -EBADMSG;
 	}
@@ -203,7 +203,8 @@ struct session *session_new(const struct keyring *k, const struct session_terms 
 	struct session *s;
 	uint8_t material[AEAD_KEY_LEN];
 
-	if (k->n && (!is_cipher_permitted(k, t) || session_material(k, t, material)))
+	if (k->n && (keyring_curve(k) != seal_offer_curve(t->their_offer) ||
+		     !is_cipher_permitted(k, t) || session_material(k, t, material)))
 		return NULL;
 	s = x_new(struct session);
 	s->mine = t->mine;

@@ -222,8 +222,8 @@ struct overlay {
 	struct invitations *invitations; /* redeem.c answers; the host issues and stores */
 
 	/* Event limits and counters. */
-	struct bucket secret_event, wire_event, stranger_event, full_event, duplicate_event,
-		differs_event, unreadable_event, invitation_event;
+	struct bucket secret_event, wire_event, curve_event, stranger_event, full_event,
+		duplicate_event, differs_event, unreadable_event, invitation_event;
 	struct log_limit log;
 	struct overlay_counters count;
 

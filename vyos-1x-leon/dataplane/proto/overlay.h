@@ -152,6 +152,7 @@ enum seed_diagnosis {
 	SEED_HAS_SECRET,     /* its HELLOs are sealed, this node has no secret */
 	SEED_OTHER_VNI,	     /* its datagrams have another VNI */
 	SEED_OTHER_VERSION,  /* its datagrams have another version, or are not LEON */
+	SEED_OTHER_CURVE,    /* its HELLOs open and have a key of another curve */
 	SEED_NOT_TRUSTED,    /* its identity is not trusted by this node */
 	SEED_OTHER_IDENTITY, /* its node-id belongs to another identity */
 	SEED_SELF,	     /* the address belongs to this node */
@@ -285,7 +286,7 @@ struct overlay_counters {
 		rx_rate_limited;
 	uint64_t rx_invitation_refused; /* requests for unknown or used-up invitations */
 	uint64_t rx_bad_signature, rx_other_identity, rx_not_trusted, rx_foreign_rows;
-	uint64_t key_exchanges; /* X25519 computations, for peers that echoed one of our values */
+	uint64_t key_exchanges; /* DH operations, for peers that echoed one of our values */
 	uint64_t path_runs, path_run_ns_max;
 };
 const struct overlay_counters *overlay_counters(const struct overlay *o);

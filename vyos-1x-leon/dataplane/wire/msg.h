@@ -65,10 +65,10 @@ struct msg_hello {
 	uint64_t incarnation;
 	uint64_t session_mine;	/* session value for messages to the sender; never 0 */
 	uint64_t session_yours; /* last session_mine received from the receiver; 0 unknown */
-	uint32_t secret[MSG_SECRETS_MAX]; /* names of the sender's secrets; 0 none */
-	uint8_t data_offer;		  /* cipher offer for data, crypto/seal.h */
-	uint8_t public[MSG_KEY_LEN];	  /* X25519 key offered with session_mine; all zero: none */
-	uint8_t identity[MSG_KEY_LEN];	  /* Ed25519 key of the sender */
+	uint32_t secret[MSG_SECRETS_MAX];     /* names of the sender's secrets; 0 none */
+	uint8_t data_offer;		      /* ciphers and curve, crypto/seal.h */
+	uint8_t public[MSG_KEY_LEN];	      /* key offered with session_mine; all zero: none */
+	uint8_t identity[MSG_KEY_LEN];	      /* Ed25519 key of the sender */
 	uint8_t signature[MSG_SIGNATURE_LEN]; /* protocol 3.4 */
 	/* address of the receiver as the sender sees it; family 0 unknown */
 	struct endpoint observed;

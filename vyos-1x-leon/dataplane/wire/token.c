@@ -143,7 +143,6 @@ static bool read_value(struct rbuf *b, struct token *t)
 {
 	const uint8_t *value = rbuf_take(b, TOKEN_VALUE_LEN);
 
-	t->one_time = true;
 	if (value)
 		memcpy(t->value, value, TOKEN_VALUE_LEN);
 	return value;
@@ -152,8 +151,8 @@ static bool read_value(struct rbuf *b, struct token *t)
 /* A one-time token without an end has the expiry 0. */
 static bool read_payload(struct rbuf *b, const char *prefix, struct token *t)
 {
-	bool one_time = strcmp(prefix, TOKEN_ONE_TIME) == 0;
-
+	t->p256 = strcmp(prefix, TOKEN_P256) == 0;
+	t->one_time = t->p256 || strcmp(prefix, TOKEN_ONE_TIME) == 0;
 	t->expires = strcmp(prefix, TOKEN_PREFIX) == 0 ? 0 : rbuf_u32(b);
 	if (t->expires == 0 && strcmp(prefix, TOKEN_EXPIRING) == 0)
 		return false;
@@ -164,7 +163,7 @@ static bool read_payload(struct rbuf *b, const char *prefix, struct token *t)
 	for (unsigned i = 0; i < t->n_seeds; i++)
 		if (!read_seed(b, &t->seed[i]))
 			return false;
-	if (!(one_time ? read_value(b, t) : read_secret(b, t)))
+	if (!(t->one_time ? read_value(b, t) : read_secret(b, t)))
 		return false;
 	return rbuf_left(b) == 0;
 }
@@ -215,7 +214,8 @@ static bool squeeze(const char *text, size_t len, char out[TOKEN_TEXT_MAX])
 /* Returns the prefix of a form that this release reads, or NULL. */
 static const char *prefix_of(const char *text)
 {
-	static const char *const known[] = { TOKEN_PREFIX, TOKEN_EXPIRING, TOKEN_ONE_TIME };
+	static const char *const known[] = { TOKEN_PREFIX, TOKEN_EXPIRING, TOKEN_ONE_TIME,
+					     TOKEN_P256 };
 
 	for (size_t i = 0; i < array_size(known); i++)
 		if (strncmp(text, known[i], PREFIX_LEN) == 0)
@@ -278,9 +278,9 @@ static void write_credential(struct wbuf *b, const struct token *t)
 
 bool token_encode(const struct token *t, char text[TOKEN_TEXT_MAX])
 {
-	const char *prefix = t->one_time  ? TOKEN_ONE_TIME
-			     : t->expires ? TOKEN_EXPIRING
-					  : TOKEN_PREFIX;
+	const char *prefix = !t->one_time ? (t->expires ? TOKEN_EXPIRING : TOKEN_PREFIX)
+			     : t->p256	  ? TOKEN_P256
+					  : TOKEN_ONE_TIME;
 	uint8_t payload[PAYLOAD_MAX];
 	struct wbuf b = wbuf_of(payload, sizeof(payload));
 	size_t len;

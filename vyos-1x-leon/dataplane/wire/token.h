@@ -18,6 +18,7 @@
 #define TOKEN_PREFIX	 "leon1." /* no expiry */
 #define TOKEN_EXPIRING	 "leon2."
 #define TOKEN_ONE_TIME	 "leon3." /* with an invitation value in place of the secret */
+#define TOKEN_P256	 "leon4." /* the same, in an overlay with the curve P-256 */
 #define TOKEN_SEEDS_MAX	 8
 #define TOKEN_HOST_MAX	 253
 #define TOKEN_SECRET_MIN 8
@@ -37,6 +38,7 @@ struct token {
 	unsigned n_seeds; /* at least one */
 	struct token_seed seed[TOKEN_SEEDS_MAX];
 	bool one_time;
+	bool p256;			   /* only one-time tokens carry it */
 	uint8_t value[TOKEN_VALUE_LEN];	   /* of a one-time token */
 	char secret[TOKEN_SECRET_MAX + 1]; /* empty in a one-time token until a member sends it */
 	bool pbkdf2; /* derivation of a secret that a member sent; not part of the text */

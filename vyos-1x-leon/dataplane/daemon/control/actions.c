@@ -60,12 +60,12 @@ static void write_changes(struct jsonw *w, unsigned changes)
 }
 
 /* The commit of VyOS prints the warnings of a reload. */
-static void warn_of_wires(struct command *c)
+static void warn_of_peers(struct command *c)
 {
 	char text[REACH_TEXT_LEN];
 
 	for (uint32_t i = 0; i < c->d->n_configured_peers && i < c->d->n_seeds; i++)
-		if (reach_speaks_other_wire(c->d, i, text))
+		if (reach_is_impossible(c->d, i, text))
 			jsonw_str(c->w, NULL, text);
 }
 
@@ -86,7 +86,7 @@ enum command_result do_reload(struct command *c)
 		jsonw_str(c->w, NULL, v.warning);
 	if (v.advice)
 		jsonw_str(c->w, NULL, v.advice);
-	warn_of_wires(c);
+	warn_of_peers(c);
 	jsonw_end(c->w);
 	return CMD_DONE;
 }

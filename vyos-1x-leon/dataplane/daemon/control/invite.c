@@ -233,10 +233,10 @@ static enum command_result finish(struct command *c, const struct token *t, unsi
 
 	if (t->n_seeds == 0)
 		return refuse_seeds(c, t);
-	if (!t->one_time && c->d->conf->derivation != STRETCH_SCRYPT)
+	if (!t->one_time && (c->d->conf->derivation != STRETCH_SCRYPT || t->p256))
 		return command_refuse(
-			c, "a token with the secret cannot carry authentication.derivation; "
-			   "make a token without the secret: leonctl invite");
+			c, "a token with the secret cannot carry authentication.derivation or "
+			   "encryption.curve; make a token without the secret: leonctl invite");
 	if (!can_be_used(c, t))
 		return CMD_FAILED;
 	if (!token_encode(t, text))
@@ -261,7 +261,7 @@ static uint32_t expiry(struct command *c)
 enum command_result make_invite(struct command *c)
 {
 	const struct conf *conf = c->d->conf;
-	struct token t = { .vni = conf->vni, .expires = expiry(c) };
+	struct token t = { .vni = conf->vni, .expires = expiry(c), .p256 = conf->curve == DH_P256 };
 	struct jsonr_node *list = jsonr_array(c->arguments, "seeds");
 	bool with_secret = false;
 	enum command_result r;

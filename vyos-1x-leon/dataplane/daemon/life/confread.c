@@ -29,7 +29,7 @@ static bool say_refused(const char *key, enum primitive p, const char *remedy, c
 bool conf_base_refused(char *err, size_t err_len)
 {
 	static const enum primitive base[] = { PRIMITIVE_AES_256_GCM, PRIMITIVE_HMAC_SHA_256,
-					       PRIMITIVE_X25519, PRIMITIVE_ED25519 };
+					       PRIMITIVE_ED25519 };
 
 	for (size_t i = 0; i < array_size(base); i++)
 		if (say_refused("", base[i],
@@ -58,6 +58,11 @@ static bool is_refused(const struct conf *c, char *err, size_t err_len)
 	}
 	if (!c->secret)
 		return false;
+	if (c->curve == DH_P256 ? say_refused("encryption.curve: ", PRIMITIVE_P256,
+					      "; set x25519 on all nodes", err, err_len)
+				: say_refused("encryption.curve: ", PRIMITIVE_X25519,
+					      "; set p256 on all nodes", err, err_len))
+		return true;
 	return c->derivation == STRETCH_PBKDF2
 		       ? say_refused("authentication.derivation: ", PRIMITIVE_PBKDF2,
 				     "; set scrypt on all nodes", err, err_len)

@@ -29,6 +29,7 @@ static const char *name_of(enum seed_diagnosis f)
 		[SEED_HAS_SECRET] = "no-secret-here",
 		[SEED_OTHER_VNI] = "other-vni",
 		[SEED_OTHER_VERSION] = "other-version",
+		[SEED_OTHER_CURVE] = "other-curve",
 		[SEED_NOT_TRUSTED] = "not-trusted",
 		[SEED_OTHER_IDENTITY] = "other-identity",
 		[SEED_SELF] = "self",
@@ -92,6 +93,8 @@ static const char *text_of(enum seed_diagnosis f, int error)
 	case SEED_OTHER_VERSION:
 		return "the node uses another wire version of LEON, or another program uses the "
 		       "port";
+	case SEED_OTHER_CURVE:
+		return "the node has another encryption curve: set one on all nodes";
 	case SEED_NOT_TRUSTED:
 		return "trusted-identity of this node does not list the identity of the node";
 	case SEED_OTHER_IDENTITY:
@@ -139,12 +142,18 @@ const char *reach_diagnosis_text(enum seed_diagnosis f, int error, char buf[REAC
 	return buf;
 }
 
-bool reach_speaks_other_wire(struct leond *d, uint32_t i, char buf[REACH_TEXT_LEN])
+bool reach_is_impossible(struct leond *d, uint32_t i, char buf[REACH_TEXT_LEN])
 {
 	struct reach r;
 
 	reach_look(d, i, &r);
-	if (r.peer->disable || r.seed.reached || r.best != SEED_OTHER_VERSION || !r.error)
+	if (r.peer->disable || r.seed.reached)
+		return false;
+	if (r.best == SEED_OTHER_CURVE) {
+		snprintf(buf, REACH_TEXT_LEN, "peer %s: %s", r.peer->name, text_of(r.best, 0));
+		return true;
+	}
+	if (r.best != SEED_OTHER_VERSION || !r.error)
 		return false;
 	snprintf(buf, REACH_TEXT_LEN,
 		 "peer %s uses wire %d, this node %d: upgrade the older of the two", r.peer->name,

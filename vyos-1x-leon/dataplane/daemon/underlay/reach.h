@@ -21,6 +21,6 @@ const char *reach_diagnosis_text(enum seed_diagnosis f, int error, char buf[REAC
 /* Returns a sentence; NULL if the peer is reached or disabled. */
 const char *reach_reason(const struct leond *d, uint32_t i, const struct reach *r,
 			 char buf[REACH_TEXT_LEN]);
-/* Returns true if the peer sends in another wire version, and the sentence. */
-bool reach_speaks_other_wire(struct leond *d, uint32_t i, char buf[REACH_TEXT_LEN]);
+/* Returns true if the peer has another wire version or another curve, and the sentence. */
+bool reach_is_impossible(struct leond *d, uint32_t i, char buf[REACH_TEXT_LEN]);
 void reach_run(struct leond *d, mono_t now); /* called once a second */

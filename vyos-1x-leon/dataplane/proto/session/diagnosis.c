@@ -110,6 +110,17 @@ void diagnosis_not_opened(struct overlay *o, const struct endpoint *from, const 
 		note_or_report(o, from, sealed ? SEED_HAS_SECRET : SEED_HAS_NO_SECRET, 0);
 }
 
+/* The sender has the secret of the overlay, so it is no stranger. */
+void diagnosis_other_curve(struct overlay *o, const struct endpoint *from, node_id_t source)
+{
+	char ep[ENDPOINT_STRLEN];
+
+	note(o, from, SEED_OTHER_CURVE, 0);
+	if (bucket_pass(&o->curve_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
+		overlay_emit(o, EV_OTHER_CURVE, source, NODE_ID_NONE, 0,
+			     endpoint_format(from, ep, sizeof(ep)));
+}
+
 void diagnosis_requested(struct overlay *o, struct seed *s, unsigned index)
 {
 	struct diagnosis *f = &s->found[index];

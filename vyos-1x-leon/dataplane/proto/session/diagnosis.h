@@ -8,6 +8,8 @@
 
 /* Records evidence from this address and returns true if it belongs to a configured peer. */
 bool diagnosis_note(struct overlay *o, const struct endpoint *from, enum seed_diagnosis what);
+/* The HELLO of this node opens, and its ephemeral key is of another curve. */
+void diagnosis_other_curve(struct overlay *o, const struct endpoint *from, node_id_t source);
 void diagnosis_requested(struct overlay *o, struct seed *s, unsigned index);
 /* Returns the diagnosis that is still valid. */
 struct diagnosis diagnosis_now(const struct overlay *o, const struct diagnosis *f);

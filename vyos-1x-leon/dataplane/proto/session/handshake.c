@@ -37,7 +37,7 @@ struct handshake *handshake_of(struct overlay *o, struct peer *p)
 	while (is_same_epoch(o, p, f->value));
 	f->at = now;
 	if (keyring_sealed(o->keys))
-		ephemeral_new(&f->key);
+		ephemeral_new(&f->key, keyring_curve(o->keys));
 	return f;
 }
 

@@ -67,6 +67,13 @@ static bool are_two(struct overlay *o, struct peer *p)
 	       mono_sub_ms(p->received, p->hello.attempts.since) > ALIVE_MS;
 }
 
+/* Two curves result in no session. The HELLO is answered nevertheless, so that the peer learns the
+ * reason. */
+static bool has_other_curve(const struct overlay *o, const struct msg_hello *m)
+{
+	return keyring_sealed(o->keys) && seal_offer_curve(m->data_offer) != keyring_curve(o->keys);
+}
+
 /* Creates a session from the value on offer and the value of the peer. */
 static struct session *pair(struct overlay *o, const struct peer *p, uint64_t value,
 			    const struct ephemeral *key, const struct msg_hello *m)
@@ -263,7 +270,10 @@ static bool open_hello(struct overlay *o, const struct endpoint *from, uint8_t *
 		diagnosis_note(o, from, SEED_NOT_TRUSTED);
 		return false;
 	}
-	diagnosis_note(o, from, SEED_INITIATES);
+	if (has_other_curve(o, &m->hello))
+		diagnosis_other_curve(o, from, h->source);
+	else
+		diagnosis_note(o, from, SEED_INITIATES);
 	return true;
 }
 
@@ -276,6 +286,8 @@ static void accept(struct overlay *o, struct peer *p, const struct ephemeral *ke
 	struct session *s;
 	uint8_t public[DH_KEY_LEN];
 
+	if (has_other_curve(o, m))
+		return;
 	if (!identity_of_hello(o, p, h)) {
 		if (peer_is_alive(o, p))
 			duplicate_proved(o, p, h);

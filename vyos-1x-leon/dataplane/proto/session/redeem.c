@@ -2,9 +2,9 @@
 /*
  * The inviting side of protocol 8.2. A datagram costs a lookup of its id. Only a known id costs key
  * derivations and one AES-GCM pass, within the budgets of HELLOs. Only a sender with the value of
- * the invitation, or a replay of such a sender, costs X25519 and gets an answer, which is as long
- * as the request. A use is stored before its answer leaves this node, so a restart does not permit
- * it twice.
+ * the invitation, or a replay of such a sender, costs a DH operation and gets an answer. The answer
+ * is as long as the request. A use is stored before its answer leaves this node, so a restart does
+ * not permit it twice.
  */
 #include "proto/session/redeem.h"
 
@@ -95,7 +95,7 @@ void redeem_input(struct overlay *o, const struct endpoint *from, const uint8_t 
 		o->count.rx_rate_limited++;
 		return;
 	}
-	if (invitation_open_request(&n, i->value, data) < 0)
+	if (invitation_open_request(&n, o->conf->curve, i->value, data) < 0)
 		o->count.rx_not_authentic++;
 	else if (!limit_may_answer(o, from))
 		o->count.rx_rate_limited++;

@@ -197,16 +197,26 @@ static void master_key(const struct overlay *o, const char *secret, uint8_t out[
 		stretch_secret(o->conf->derivation, secret, o->conf->vni, out);
 }
 
+uint8_t rekey_offer(const struct conf *c)
+{
+	enum seal_choice cipher = c->cipher;
+
+	/* With FIPS providers, `auto` is the permitted cipher. */
+	if (cipher == SEAL_CHOICE_AUTO && !primitive_is_permitted(PRIMITIVE_CHACHA20_POLY1305))
+		cipher = SEAL_CHOICE_AES_256_GCM;
+	return seal_offer(cipher, c->curve, c->encryption_disable, aead_aes_is_fast());
+}
+
 struct keyring *rekey_keyring(const struct overlay *o)
 {
 	const struct conf *c = o->conf;
 	uint8_t master[MASTER_KEY_LEN];
 	struct keyring *k;
 
-	if (!c->secret)
-		return keyring_new(NULL, c->vni);
-	master_key(o, c->secret, master);
-	k = keyring_new(master, c->vni);
+	if (c->secret)
+		master_key(o, c->secret, master);
+	k = keyring_new(c->secret ? master : NULL, c->vni);
+	keyring_set_offer(k, rekey_offer(c));
 	for (unsigned i = 0; i < c->n_accept; i++) {
 		master_key(o, c->accept[i], master);
 		keyring_accept(k, master);
@@ -229,17 +239,7 @@ static bool is_one_gone(const uint32_t old[SECRETS_MAX], const uint32_t new[SECR
 	return false;
 }
 
-uint8_t rekey_offer(const struct conf *c)
-{
-	enum seal_choice cipher = c->cipher;
-
-	/* With FIPS providers, `auto` is the permitted cipher. */
-	if (cipher == SEAL_CHOICE_AUTO && !primitive_is_permitted(PRIMITIVE_CHACHA20_POLY1305))
-		cipher = SEAL_CHOICE_AES_256_GCM;
-	return seal_offer(cipher, c->encryption_disable, aead_aes_is_fast());
-}
-
-/* Offered values contain the previous cipher offer and must not be paired any more. */
+/* Offered values contain the previous offer and must not be paired any more. */
 static void cancel_handshakes(struct overlay *o)
 {
 	for (uint32_t i = 0; i < o->cap_slots; i++)
@@ -252,9 +252,9 @@ static void cancel_handshakes(struct overlay *o)
 
 void rekey_configure(struct overlay *o, const struct conf *old)
 {
-	bool other_data = o->conf->cipher != old->cipher ||
-			  o->conf->encryption_disable != old->encryption_disable ||
-			  o->conf->cipher_library != old->cipher_library;
+	uint8_t offer = rekey_offer(o->conf);
+	bool other_library = o->conf->cipher_library != old->cipher_library;
+	bool other_data = other_library || offer != keyring_offer(o->keys);
 	uint32_t had[SECRETS_MAX], has[SECRETS_MAX];
 	struct keyring *k = rekey_keyring(o);
 	mono_t now = overlay_now(o), end = mono_add_ms(now, SESSION_REVOKED_MS);
@@ -271,7 +271,7 @@ void rekey_configure(struct overlay *o, const struct conf *old)
 		o->keys = k;
 	}
 	if (other_data) {
-		keyring_set_offer(o->keys, rekey_offer(o->conf));
+		keyring_set_offer(o->keys, offer);
 		cancel_handshakes(o);
 	}
 	if (!k && !other_data && old->rekey_ms == o->conf->rekey_ms)

@@ -20,4 +20,4 @@ void rekey_secrets(struct overlay *o, struct peer *p, const struct msg_secrets *
 /* The configured secrets or data ciphers may have changed. */
 void rekey_configure(struct overlay *o, const struct conf *old);
 struct keyring *rekey_keyring(const struct overlay *o);
-uint8_t rekey_offer(const struct conf *c); /* cipher offer of data, seal_offer() */
+uint8_t rekey_offer(const struct conf *c); /* seal_offer() */

@@ -187,7 +187,7 @@ static void ask(struct overlay *o, struct seed *s)
 		withdraw(s);
 		s->value_at = now;
 		if (keyring_sealed(o->keys))
-			ephemeral_new(&s->key);
+			ephemeral_new(&s->key, keyring_curve(o->keys));
 	}
 	for (unsigned k = 0; k < s->n; k++) {
 		if (is_own(o, &s->ep[k])) {

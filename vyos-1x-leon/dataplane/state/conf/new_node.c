@@ -114,6 +114,11 @@ static char *write_configuration(const struct new_node *n)
 	if (n->overlay->pbkdf2)
 		jsonw_str(w, "derivation", "pbkdf2");
 	jsonw_end(w);
+	if (n->overlay->p256) {
+		jsonw_object(w, "encryption");
+		jsonw_str(w, "curve", "p256");
+		jsonw_end(w);
+	}
 	jsonw_end(w);
 	text = indented(jsonw_text(w, &len));
 	x_wipe((char *)jsonw_text(w, &len), len);
