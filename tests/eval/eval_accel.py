@@ -207,7 +207,8 @@ class World:
 
 
 def two_far(options, windows, delay):
-    world = World({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': delay}, windows, options.cc)
+    world = World({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': delay, 'config': merged(
+        CONFIG, {'acceleration': {'maximum-undelivered': options.undelivered}})}, windows, options.cc)
     world.limit('a', 'b', delay, options.loss)
     time.sleep(3)
     return world
@@ -344,10 +345,11 @@ def measure(options):
                         figures = TABLE[case](world, options, windows)
                     finally:
                         world.close()
-                    keep(options, hosts=windows, cc=options.cc, delay=delay, loss=options.loss, **figures)
+                    keep(options, hosts=windows, cc=options.cc, delay=delay, loss=options.loss,
+                         undelivered=options.undelivered, **figures)
 
 
-KEY = ('hosts', 'cc', 'delay', 'loss')
+KEY = ('hosts', 'cc', 'delay', 'loss', 'undelivered')
 
 
 def spread(values):
@@ -385,6 +387,7 @@ def main():
     parser.add_argument('--mb', type=int, default=50)
     parser.add_argument('--plain-mb', type=int, default=5)
     parser.add_argument('--cc', default='cubic', help='congestion control of the hosts')
+    parser.add_argument('--undelivered', type=int, default=4, help='MiB, maximum-undelivered')
     parser.add_argument('--out', help='file to which the runs are added')
     parser.add_argument('--table', help='measures nothing, prints what is in that file')
     options = parser.parse_args()

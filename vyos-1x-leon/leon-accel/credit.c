@@ -11,11 +11,12 @@
 /* Undelivered bytes are in the proxy socket of the sender, in transit, and in the proxy socket of
  * the receiver. The credit bounds the bytes in transit. Most parts of the limit belong to the
  * credit, because it limits the bytes of a round trip. */
-#define UNDELIVERED_PARTS 8
-#define CREDIT_PARTS	  5
+#define UNDELIVERED_PARTS 16
+#define CREDIT_PARTS	  12
 #define RECEIVE_PARTS	  1
-#define RECEIVE_PARTS_MAX 2
+#define RECEIVE_PARTS_MAX 3
 #define SEND_PARTS	  1
+#define PORTIONS	  16 /* of a share. The credit of the last portion is unused. */
 
 static uint32_t credit_of_one(const struct engine *e)
 {
@@ -31,12 +32,12 @@ uint32_t credit_due(const struct conn *c)
 	int64_t left = max_of((int64_t)CREDIT_ALL - c->e->promised, (int64_t)0);
 	uint32_t least = CREDIT_MIN > has ? CREDIT_MIN - has : 0;
 	uint32_t due = share > has ? share - has : 0;
-	uint32_t portion = min_of(share, left > share ? share : CREDIT_MIN) / 4;
+	uint32_t portion = left > share ? share / PORTIONS : 0;
 
 	if (due > left)
 		due = max_of((uint32_t)left, min_of(least, due));
 	/* Credit is granted in large portions. */
-	return due < portion ? 0 : due;
+	return due < max_of(portion, (uint32_t)CREDIT_MIN / 4) ? 0 : due;
 }
 
 uint32_t credit_receive_window(const struct conn *c)
