@@ -35,7 +35,7 @@ BUILDS = {
     'build-tsan': ['-Dwerror=true', '-Db_sanitize=thread', '-Db_lundef=false'],
 }
 PYTEST_SECONDS = 3600
-FUZZ_TARGETS = 8  # per run, two at a time: four minutes
+FUZZ_TARGETS = 4  # per run, two at a time: two minutes
 
 
 class Tally:
