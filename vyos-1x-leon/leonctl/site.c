@@ -259,12 +259,13 @@ int site_write(const struct target *t, const struct token *overlay, struct site 
 
 	if (!text)
 		return EXIT_REFUSED;
-	if (target_option(t, "print", NULL))
+	if (target_option(t, "print", NULL)) {
 		fputs(text, stdout);
-	else
+	} else {
 		code = check_place(t, out);
-	if (code == 0 && !target_option(t, "print", NULL))
-		code = save(t, out->path, text);
+		if (code == 0)
+			code = save(t, out->path, text);
+	}
 	discard(text);
 	return code;
 }
