@@ -287,6 +287,26 @@ def igmp_report(host, group):
     return ethernet(f'01:00:5e:{b & 127:02x}:{c:02x}:{d:02x}', host.mac, 0x0800, ip + body)
 
 
+def test_own_querier(lab, keep):
+    """No router is on the LANs. The nodes query their hosts, and the leave of a host ends the
+    copies."""
+    net = three(lab, config=merged(SNOOPING, {'multicast': {'querier': True}}))
+    listener = keep(Listener(net.host['b'], GROUP))
+    leaves = Listener(net.host['c'], GROUP)
+    sender = keep(Sender(net.host['a'], GROUP))
+    # Two queries in 31 s, and a response time of 10 s.
+    for name in net.node:
+        wait_for(lambda n=name: state(net.node[n]) == 'known', 100, f'{name} knows its listeners')
+    wait_for(lambda: groups_of(net.node['a'], net.node['b']) == {GROUP}, 10, 'b has a listener')
+    wait_for(lambda: groups_of(net.node['a'], net.node['c']) == {GROUP}, 10, 'c has a listener')
+    assert multicast(net.node['b'])['queries'] > 0
+    assert copies(net, sender) == {'b': 20, 'c': 20}
+    leaves.close()
+    wait_for(lambda: not groups_of(net.node['a'], net.node['c']), 20, 'the group has ended at c')
+    assert copies(net, sender) == {'b': 20, 'c': 0}
+    assert arrives(sender, listener)
+
+
 def test_a_bridge_with_snooping(lab, keep):
     """Linux bridges snoop by default. Reports reach leon0 because queries come from it."""
     net = three(lab)

@@ -121,6 +121,7 @@ CONFIGS = {
             'unknown_unicast': '4294967295',
         },
         'suppression': {'arp': {}, 'nd': {}},
+        'multicast': {'snooping': {}, 'querier': {}},
         'mss_clamp': {'disable': {}},
         'shaper': {
             'automatic': {},

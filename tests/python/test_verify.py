@@ -41,6 +41,11 @@ def over_eth0(**changes):
 
 
 ERRORS = {
+    'a querier without snooping': (
+        config(multicast={'querier': {}}),
+        host(),
+        '"multicast querier" has no effect without "multicast snooping": set both.',
+    ),
     'link-local source': (
         config(source_address=['fe80::1'], node_id='10.0.0.1'),
         host(),

@@ -87,6 +87,7 @@ static void defaults(void **state)
 	"'fdb': { 'aging': 60, 'maximum': 100 },"                                                  \
 	"'storm-control': { 'broadcast': 0, 'multicast': 1, 'unknown-unicast': 2 },"               \
 	"'suppression': { 'arp': true, 'nd': true }, 'mss-clamp': { 'disable': true },"            \
+	"'multicast': { 'snooping': true, 'querier': true },"                                      \
 	"'shaper': { 'egress': 47500, 'automatic': true },"                                        \
 	"'loop-guard': { 'disable': true, 'interval': 500, 'preference': 7 },"                     \
 	"'authentication': { 'pre-shared-secret': 'correct horse',"                                \
@@ -140,6 +141,8 @@ static void every_key_is_read(void **state)
 	assert_int_equal(c->storm_unknown, 2);
 	assert_true(c->suppress_arp);
 	assert_true(c->suppress_nd);
+	assert_true(c->multicast_snooping);
+	assert_true(c->multicast_querier);
 	assert_false(c->mss_clamp);
 	assert_int_equal(c->shaper_egress_kbits, 47500);
 	assert_true(c->shaper_automatic);
@@ -423,6 +426,7 @@ static void bad_values_are_refused(void **state)
 		{ "'storm-control': { 'broadcast': -1 }", "storm-control.broadcast", "0 to" },
 		{ "'shaper': { 'egress': -1 }", "shaper.egress", "0 to" },
 		{ "'suppression': { 'arp': 1 }", "suppression.arp", "true or false" },
+		{ "'multicast': { 'querier': true }", "multicast.querier", "snooping" },
 		{ "'loop-guard': { 'interval': 99 }", "loop-guard.interval", "100 to 60000" },
 		{ "'loop-guard': { 'preference': 256 }", "loop-guard.preference", "0 to 255" },
 		{ "'encryption': { 'cipher': 'rot13' }", "encryption.cipher", "auto, aes256gcm" },

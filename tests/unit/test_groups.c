@@ -12,6 +12,7 @@
 
 #include "state/tables/groups.h"
 #include "state/tables/listeners.h"
+#include "wire/mcast.h"
 
 #define RESPONSE_MS 10000
 #define VLAN	    10
@@ -261,6 +262,117 @@ static void relearning(void **state)
 	assert_int_equal(announced(), 0);
 }
 
+/* Runs the querier of this node for some seconds. Returns the number of general queries. */
+static unsigned querier_s(int64_t s)
+{
+	unsigned n = 0;
+
+	for (; s > 0; s--) {
+		n += groups_query_due(g, VLAN, 4, now);
+		pass_s(1);
+	}
+	return n;
+}
+
+static void own_querier(void **state)
+{
+	const struct groups_query of_neighbor = { .source = *mcast_querier(4),
+						  .on_lan = true,
+						  .response_ms = RESPONSE_MS };
+
+	(void)state;
+	join(1);
+	/* Two queries in 31 s, then one in 125 s. */
+	assert_int_equal(querier_s(31), 1);
+	assert_int_equal(querier_s(1), 0);
+	assert_int_equal(querier_s(1), 1);
+	assert_int_equal(querier_s(11), 0);
+	assert_int_equal(state_now(), GROUPS_KNOWN);
+	assert_int_equal(querier_s(113), 0);
+	assert_int_equal(querier_s(2), 1);
+	/* The querier of another node of the LAN is no router. */
+	groups_query(g, VLAN, 4, &of_neighbor, now);
+	assert_int_equal(state_now(), GROUPS_KNOWN);
+	/* A router at another site, or with a lower address on the LAN, silences it for 255 s. */
+	query(false);
+	assert_int_equal(querier_s(255), 0);
+	assert_int_equal(querier_s(3), 1);
+	/* Moved hosts are queried at once. */
+	groups_relearn(g, NULL);
+	assert_int_equal(querier_s(1), 1);
+	assert_int_equal(querier_s(43), 1);
+	assert_int_equal(state_now(), GROUPS_KNOWN);
+}
+
+static void a_higher_address_on_the_lan_gives_way(void **state)
+{
+	const struct groups_query higher = { .source = { 4, { 198, 51, 100, 1 } },
+					     .on_lan = true,
+					     .response_ms = RESPONSE_MS };
+
+	(void)state;
+	groups_query(g, VLAN, 4, &higher, now);
+	assert_int_equal(querier_s(1), 1);
+	assert_int_equal(state_now(), GROUPS_ROUTER);
+}
+
+static unsigned n_asked;
+
+static void count_ask(void *arg, uint16_t vlan, const struct ip_addr *ip)
+{
+	const struct ip_addr wanted = group(1);
+
+	(void)arg;
+	assert_int_equal(vlan, VLAN);
+	assert_true(ip_equal(ip, &wanted));
+	n_asked++;
+}
+
+static void leave(unsigned n)
+{
+	const struct ip_addr ip = group(n);
+
+	groups_left(g, VLAN, &ip, now);
+}
+
+static void own_querier_asks_for_left_groups(void **state)
+{
+	(void)state;
+	n_asked = 0;
+	join(1);
+	join(2);
+	leave(1); /* no query so far, so another querier may be here */
+	groups_ask(g, now, count_ask, NULL);
+	assert_int_equal(n_asked, 0);
+	querier_s(44);
+	leave(1);
+	leave(3);
+	for (unsigned i = 0; i < 3; i++) {
+		groups_ask(g, now, count_ask, NULL);
+		leave(1);
+		pass_s(1);
+	}
+	assert_int_equal(n_asked, 2);
+	assert_int_equal(announced(), 2);
+	assert_int_equal(entry[1], entry_of(2));
+	/* Another host answers. */
+	join(1);
+	leave(1);
+	for (unsigned i = 0; i < 3; i++) {
+		groups_ask(g, now, count_ask, NULL);
+		join(1);
+		pass_s(1);
+	}
+	pass_s(100);
+	assert_int_equal(announced(), 3);
+	/* Another querier sends its own queries. */
+	query(false);
+	n_asked = 0;
+	leave(2);
+	groups_ask(g, now, count_ask, NULL);
+	assert_int_equal(n_asked, 0);
+}
+
 static void limits(void **state)
 {
 	(void)state;
@@ -360,6 +472,9 @@ int main(void)
 		TEST(leaving),
 		TEST(routers_receive_all),
 		TEST(relearning),
+		TEST(own_querier),
+		TEST(a_higher_address_on_the_lan_gives_way),
+		TEST(own_querier_asks_for_left_groups),
 		TEST(limits),
 		TEST(all_vlans_together_have_a_limit),
 		TEST(link_local_groups_are_not_listed),

@@ -232,6 +232,36 @@ static void routers(void **state)
 	assert_int_equal(parse(&m), -ENOMSG);
 }
 
+/* The queries of this node are valid messages. */
+static void own_queries(void **state)
+{
+	const struct ip_addr groups[] = { ip("239.1.1.1"), ip("ff15::1:2") };
+	const struct mac src = { { 2, 0, 0, 0, 0, 1 } };
+	struct mcast_message m;
+	struct eth_view v;
+
+	(void)state;
+	for (unsigned i = 0; i < 8; i++) {
+		const struct ip_addr *group = i % 2 ? &groups[i / 4] : NULL;
+		uint8_t family = i / 4 ? 6 : 4;
+		uint16_t vlan = i & 2 ? 10 : 0;
+
+		len = mcast_build_query(vlan, src, family, group, 10000, frame);
+		assert_true(len >= ETH_MIN_LEN && len <= MCAST_QUERY_MAX);
+		assert_int_equal(eth_parse(frame, len, &v), 0);
+		assert_int_equal(v.vlan, vlan);
+		if (family == 4)
+			assert_int_equal(csum_fold(csum_add(0, frame + v.l3_offset, 24)), 0xffff);
+		assert_int_equal(parse(&m), 0);
+		assert_int_equal(m.kind, MCAST_QUERY);
+		assert_int_equal(m.family, family);
+		assert_true(ip_equal(&m.source, mcast_querier(family)));
+		assert_int_equal(m.response_ms, 10000);
+		assert_int_equal(m.lifetime_ms, 260000);
+		assert_true(group ? ip_equal(&m.group, group) : !m.group.family);
+	}
+}
+
 static void damaged(void **state)
 {
 	struct mcast_message m;
@@ -267,6 +297,7 @@ int main(void)
 		cmocka_unit_test(groups_of_frames), cmocka_unit_test(igmp_queries),
 		cmocka_unit_test(igmp_reports),	    cmocka_unit_test(mld),
 		cmocka_unit_test(routers),	    cmocka_unit_test(damaged),
+		cmocka_unit_test(own_queries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

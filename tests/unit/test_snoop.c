@@ -144,8 +144,9 @@ static void joins_are_reported(void **state)
 		"\4\0\0\0\xe0\0\0\xfb" /* link-local */
 		"\2\0\0\0\xef\1\1\3",  /* joined */
 		40);
-	assert_int_equal(fx_reports(FWD_MULTICAST, &r), 2);
+	assert_int_equal(fx_reports(FWD_MULTICAST, &r), 3);
 	assert_int_equal(r.multicast.kind, MCAST_REPORT);
+	assert_false(r.multicast.left);
 	assert_int_equal(r.multicast.vlan, 0);
 	assert_true(ip_equal(&r.multicast.query.group, &wanted));
 	/* Hosts that report one group within 100 ms are one report. */

@@ -86,6 +86,9 @@ int render_multicast(struct jsonr_node *root, FILE *out)
 		      out);
 		return 0;
 	}
+	if (value_bool(root, "querier"))
+		fprintf(out, "This node is a querier and has sent %s queries.\n\n",
+			text_number(root, "queries"));
 	print_vlans(jsonr_array(root, "vlans"), out);
 	print_groups(jsonr_array(root, "groups"), out);
 	if (left_out)

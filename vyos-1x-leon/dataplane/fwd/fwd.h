@@ -108,7 +108,8 @@ struct fwd_report {
 			uint16_t vlan;
 			uint8_t family;
 			enum mcast_kind kind;
-			struct groups_query query; /* MCAST_QUERY; MCAST_REPORT: its group joined */
+			bool left; /* MCAST_REPORT: the group is left, else joined */
+			struct groups_query query; /* MCAST_REPORT: only its group */
 		} multicast;
 		uint16_t vlan;
 		uint16_t slot; /* FWD_ACCEL_FOREIGN */

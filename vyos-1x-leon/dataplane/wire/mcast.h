@@ -55,3 +55,16 @@ int mcast_parse(const uint8_t *frame, size_t len, const struct eth_view *v,
 		struct mcast_message *m);
 /* Reads the next group of a report. Returns false at the end. */
 bool mcast_next(struct mcast_message *m, struct ip_addr *group, bool *left);
+
+/* The querier of this node: RFC 3376 sections 8.2 and 8.3, RFC 3810 sections 9.2 and 9.3. */
+#define MCAST_QUERY_INTERVAL_S 125
+#define MCAST_RESPONSE_MS      10000
+/* Response time of a query for one group (RFC 3376 section 8.8). */
+#define MCAST_LAST_MEMBER_MS 1000
+#define MCAST_QUERY_MAX	     100
+/* Source address of the queries, the same at all nodes. */
+const struct ip_addr *mcast_querier(uint8_t family);
+/* Writes a query, tagged if the VLAN is not 0, at most MCAST_QUERY_MAX bytes. group NULL: a general
+ * query. response_ms: at most 12,700. Returns its length. */
+size_t mcast_build_query(uint16_t vlan, struct mac src, uint8_t family, const struct ip_addr *group,
+			 uint32_t response_ms, void *out);

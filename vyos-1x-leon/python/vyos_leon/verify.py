@@ -288,6 +288,12 @@ def cipher_has_secret(config, _):
         )
 
 
+def querier_has_snooping(config, _):
+    multicast = config.get('multicast', {})
+    if 'querier' in multicast and 'snooping' not in multicast:
+        yield '"multicast querier" has no effect without "multicast snooping": set both.'
+
+
 def mtu_is_possible(config, _):
     mtu = config.get('mtu')
     if mtu is not None and not MTU_MIN <= int(mtu) <= MTU_MAX:
@@ -419,6 +425,7 @@ ERRORS = (
     accepted_secrets_differ,
     trusted_identities_have_secret,
     cipher_has_secret,
+    querier_has_snooping,
     mtu_is_possible,
     mac_is_unicast,
     port_is_free,

@@ -191,6 +191,8 @@ enum command_result show_multicast(struct command *c)
 	const struct groups_domain *domain;
 
 	jsonw_bool(c->w, "snooping", g != NULL);
+	jsonw_bool(c->w, "querier", c->d->conf->multicast_querier);
+	jsonw_u64(c->w, "queries", snooping_queries(c->d));
 	jsonw_array(c->w, "vlans");
 	for (uint32_t i = 0; g && (domain = groups_next(g, &i));)
 		write_domain(c, domain);

@@ -8,13 +8,15 @@
 
 #include <stdlib.h>
 
+#include "base/defs.h"
 #include "base/loop.h"
 #include "base/mem.h"
 
 struct snooping {
 	struct groups *groups; /* NULL: off */
 	struct timer *soon;
-	uint64_t lost; /* reports of workers that found no place, at the last check */
+	uint64_t n_queries; /* sent */
+	uint64_t lost;	    /* reports of workers that found no place, at the last check */
 	uint64_t entry[LISTENERS_MAX];
 };
 
@@ -60,7 +62,11 @@ void snooping_report(struct leond *d, const struct fwd_report *r)
 		groups_query(g, vlan, r->multicast.family, q, now);
 		break;
 	case MCAST_REPORT:
-		groups_join(g, vlan, &q->group, now);
+		/* A left group ends by the queries that follow, because other hosts may listen. */
+		if (r->multicast.left)
+			groups_left(g, vlan, &q->group, now);
+		else
+			groups_join(g, vlan, &q->group, now);
 		break;
 	case MCAST_ROUTER:
 		groups_router(g, vlan, r->multicast.family, now);
@@ -97,6 +103,49 @@ void snooping_host_moved(struct leond *d, uint16_t vlan)
 	snooping_relearn(d, &vlans);
 }
 
+/* --- querier --- */
+
+static void send_query(struct leond *d, uint16_t vlan, uint8_t family, const struct ip_addr *group)
+{
+	uint8_t frame[MCAST_QUERY_MAX];
+	size_t len = mcast_build_query(vlan, d->device.mac, family, group,
+				       group ? MCAST_LAST_MEMBER_MS : MCAST_RESPONSE_MS, frame);
+
+	/* Fails while the interface is down; then no host can answer. */
+	if (tap_send(d->tap.fd[0], frame, len) >= 0)
+		d->snooping->n_queries++;
+}
+
+static void ask_group(void *arg, uint16_t vlan, const struct ip_addr *group)
+{
+	send_query(arg, vlan, group->family, group);
+}
+
+/* One router of a LAN queries. */
+static bool is_ours_to_query(const struct leond *d, uint16_t vlan)
+{
+	const struct vlan_set *served = vlans_served(&d->vlans);
+	enum guard_state state = guard_vlan_state(&d->guard, vlan);
+
+	if (state == GUARD_LISTENING || state == GUARD_BLOCKED)
+		return false;
+	if (served)
+		return vlan_set_has(served, vlan);
+	return vlan == 0 || d->guard.vlan[vlan] || fdb_count_in(d->fdb, vlan);
+}
+
+static void query(struct leond *d, mono_t now)
+{
+	static const uint8_t families[] = { 4, 6 };
+
+	for (uint16_t vlan = 0; vlan < VLAN_IDS; vlan++)
+		for (size_t i = 0; i < array_size(families); i++)
+			if (is_ours_to_query(d, vlan) &&
+			    groups_query_due(d->snooping->groups, vlan, families[i], now))
+				send_query(d, vlan, families[i], NULL);
+	groups_ask(d->snooping->groups, now, ask_group, d);
+}
+
 /* A lost report may be that of a listener. */
 static void check_lost(struct leond *d)
 {
@@ -115,6 +164,8 @@ void snooping_second(struct leond *d, mono_t now)
 		return;
 	check_lost(d);
 	groups_expire(d->snooping->groups, now);
+	if (d->conf->multicast_querier)
+		query(d, now);
 	update(d, now);
 }
 
@@ -149,6 +200,11 @@ void snooping_stop(struct leond *d)
 	groups_free(d->snooping->groups);
 	free(d->snooping);
 	d->snooping = NULL;
+}
+
+uint64_t snooping_queries(const struct leond *d)
+{
+	return d->snooping ? d->snooping->n_queries : 0;
 }
 
 const struct groups *snooping_groups(const struct leond *d)

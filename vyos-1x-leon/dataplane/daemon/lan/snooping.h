@@ -19,5 +19,7 @@ void snooping_announced(struct leond *d, uint16_t slot, const uint64_t *entry, u
 /* The hosts on the LAN may have changed: its groups are not known until they report again. */
 void snooping_relearn(struct leond *d, const struct vlan_set *vlans);
 void snooping_host_moved(struct leond *d, uint16_t vlan);
+/* Queries of this node since its start. */
+uint64_t snooping_queries(const struct leond *d);
 /* NULL: snooping is off. */
 const struct groups *snooping_groups(const struct leond *d);

@@ -101,7 +101,8 @@ void report_multicast(struct worker *w, const struct fwd_report *r)
 	uint64_t words[6] = { (uint64_t)r->multicast.vlan << 32 | r->multicast.family << 16 |
 				      (uint64_t)r->multicast.kind << 8 |
 				      r->multicast.query.group.family,
-			      (uint64_t)r->multicast.query.response_ms << 1 |
+			      (uint64_t)r->multicast.query.response_ms << 2 |
+				      (uint64_t)r->multicast.left << 1 |
 				      r->multicast.query.on_lan };
 
 	memcpy(&words[2], r->multicast.query.group.b, sizeof(r->multicast.query.group.b));

@@ -8,13 +8,10 @@
 #include "fwd/worker.h"
 #include "wire/mcast.h"
 
-static void report_joins(struct worker *w, struct mcast_message *m, struct fwd_report *r)
+static void report_groups(struct worker *w, struct mcast_message *m, struct fwd_report *r)
 {
-	bool left;
-
-	/* A left group ends by the query that follows, because other hosts may listen. */
-	while (mcast_next(m, &r->multicast.query.group, &left))
-		if (!left && !mcast_is_link_local(&r->multicast.query.group))
+	while (mcast_next(m, &r->multicast.query.group, &r->multicast.left))
+		if (!mcast_is_link_local(&r->multicast.query.group))
 			report_multicast(w, r);
 }
 
@@ -35,7 +32,7 @@ static void report(struct worker *w, uint16_t vlan, struct mcast_message *m, boo
 	if (m->kind == MCAST_REPORT && on_lan) {
 		/* Reports of many hosts for one group are one report. */
 		r.multicast.query.source = (struct ip_addr){ 0 };
-		report_joins(w, m, &r);
+		report_groups(w, m, &r);
 	} else if (m->kind == MCAST_QUERY || (m->kind == MCAST_ROUTER && on_lan)) {
 		report_multicast(w, &r);
 	}

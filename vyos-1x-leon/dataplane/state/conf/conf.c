@@ -275,6 +275,13 @@ static void read_system(struct jsonr_node *root, struct conf *c)
 	}
 }
 
+static void check_multicast(struct jsonr_node *root, const struct conf *c)
+{
+	if (c->multicast_querier && !c->multicast_snooping)
+		jsonr_fail_key(jsonr_object(root, "multicast"), "querier",
+			       "has no effect without \"snooping\"; set both");
+}
+
 struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len)
 {
 	struct jsonr *doc = jsonr_parse(text, len, JSONR_USUAL_MAX);
@@ -300,6 +307,7 @@ struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len)
 	conf_read_acceleration(root, c);
 	conf_read_vlans(root, c);
 	conf_read_segments(root, c);
+	check_multicast(root, c);
 	conf_read_secrets(root, c);
 	read_system(root, c);
 	jsonr_finish(doc);

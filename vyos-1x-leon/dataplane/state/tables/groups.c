@@ -137,7 +137,7 @@ static void add(struct groups *g, struct groups_domain *d, const struct group *n
 void groups_join(struct groups *g, uint16_t vlan, const struct ip_addr *group, mono_t now)
 {
 	struct groups_domain *d = domain_of(g, vlan, group->family);
-	struct group new = { *group, mono_add_ms(now, d->lifetime_ms) };
+	struct group new = { .ip = *group, .until = mono_add_ms(now, d->lifetime_ms) };
 	struct group *known = get(d, group);
 
 	if (mcast_is_link_local(group))
@@ -169,6 +169,18 @@ static bool is_unspecified(const struct ip_addr *ip)
 	return memcmp(ip->b, zero, sizeof(zero)) == 0;
 }
 
+/* The querier of a node, this one or another one of its LAN. */
+static bool is_ours(const struct groups_query *q)
+{
+	return ip_equal(&q->source, mcast_querier(q->source.family));
+}
+
+/* On one LAN, the querier with the lower address continues (RFC 3376 section 6.6.2). */
+static bool is_lower(const struct groups_query *q)
+{
+	return memcmp(q->source.b, mcast_querier(q->source.family)->b, sizeof(q->source.b)) < 0;
+}
+
 void groups_query(struct groups *g, uint16_t vlan, uint8_t family, const struct groups_query *q,
 		  mono_t now)
 {
@@ -194,9 +206,65 @@ void groups_query(struct groups *g, uint16_t vlan, uint8_t family, const struct 
 	d->lifetime_ms = max_of(q->lifetime_ms, GROUPS_LIFETIME_MS);
 	/* RFC 3376 section 8.5: half a response time less than the group membership interval. */
 	d->querier_until = mono_add_ms(now, (int64_t)d->lifetime_ms - q->response_ms / 2);
-	if (q->on_lan)
+	if (q->on_lan && !is_ours(q))
 		d->router_until = d->querier_until;
+	if (!is_ours(q) && (!q->on_lan || is_lower(q)))
+		d->other_until = d->querier_until;
 }
+
+/* --- the querier of this node --- */
+
+bool groups_query_due(struct groups *g, uint16_t vlan, uint8_t family, mono_t now)
+{
+	struct groups_domain *d = domain_of(g, vlan, family);
+	const struct groups_query q = { .source = *mcast_querier(family),
+					.response_ms = MCAST_RESPONSE_MS };
+
+	if (!is_past(d->other_until, now)) {
+		d->own_next = MONO_NEVER;
+		d->n_own = 0;
+		return false;
+	}
+	if (!is_past(d->own_next, now))
+		return false;
+	/* RFC 3376 section 8.6: at the start, a quarter of the interval. */
+	d->n_own = (uint8_t)min_of(d->n_own + 1, GROUPS_QUERIES);
+	d->own_next = mono_add_ms(now, MCAST_QUERY_INTERVAL_S * 1000 /
+					       (d->n_own < GROUPS_QUERIES ? 4 : 1));
+	groups_query(g, vlan, family, &q, now);
+	return true;
+}
+
+void groups_left(struct groups *g, uint16_t vlan, const struct ip_addr *group, mono_t now)
+{
+	struct groups_domain *d = domain_of(g, vlan, group->family);
+	struct group *known = get(d, group);
+
+	/* Other leaves of the group during its queries change nothing. */
+	if (known && d->n_own && is_past(d->other_until, now) &&
+	    mono_sub_ms(known->until, now) >
+		    GROUPS_QUERIES * MCAST_LAST_MEMBER_MS + GROUPS_MARGIN_MS)
+		known->n_asks = GROUPS_QUERIES;
+}
+
+void groups_ask(struct groups *g, mono_t now, groups_ask_fn fn, void *arg)
+{
+	struct groups_domain *d;
+
+	for (uint32_t i = 0; (d = next_domain(g, &i));)
+		for (uint32_t k = 0; k < d->n; k++) {
+			const struct groups_query q = { .group = d->group[k].ip,
+							.response_ms = MCAST_LAST_MEMBER_MS };
+
+			if (!d->group[k].n_asks)
+				continue;
+			d->group[k].n_asks--;
+			shorten(d, &q, now);
+			fn(arg, d->vlan, &q.group);
+		}
+}
+
+/* --- changes of the LAN --- */
 
 void groups_router(struct groups *g, uint16_t vlan, uint8_t family, mono_t now)
 {
@@ -207,6 +275,8 @@ static void relearn(struct groups_domain *d)
 {
 	d->n_queries = 0;
 	d->answered = MONO_NEVER;
+	d->n_own = 0;
+	d->own_next = MONO_NEVER;
 }
 
 void groups_relearn(struct groups *g, const struct vlan_set *vlans)

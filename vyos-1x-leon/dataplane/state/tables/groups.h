@@ -52,6 +52,15 @@ void groups_query(struct groups *g, uint16_t vlan, uint8_t family, const struct 
 void groups_router(struct groups *g, uint16_t vlan, uint8_t family, mono_t now);
 /* A host on the LAN of this node listens. */
 void groups_join(struct groups *g, uint16_t vlan, const struct ip_addr *group, mono_t now);
+/* A host on the LAN of this node has left the group. */
+void groups_left(struct groups *g, uint16_t vlan, const struct ip_addr *group, mono_t now);
+/* The querier of this node. Returns true if the caller must send a general query now. The querier
+ * is silent while another querier is active, and counts its own queries as queries. */
+bool groups_query_due(struct groups *g, uint16_t vlan, uint8_t family, mono_t now);
+/* Calls fn for each group that hosts left and that the querier of this node must query now. Called
+ * each second. */
+typedef void (*groups_ask_fn)(void *arg, uint16_t vlan, const struct ip_addr *group);
+void groups_ask(struct groups *g, mono_t now, groups_ask_fn fn, void *arg);
 /* Reports may be missing, or hosts may have moved. The domains of these VLANs (NULL: of all) are
  * not known until the hosts have answered again. */
 void groups_relearn(struct groups *g, const struct vlan_set *vlans);
@@ -67,6 +76,7 @@ unsigned groups_announced(const struct groups *g, const struct segments *map, mo
 struct group {
 	struct ip_addr ip;
 	mono_t until;
+	uint8_t n_asks; /* queries for the group that the querier of this node still sends */
 };
 struct groups_domain {
 	uint16_t vlan;
@@ -76,6 +86,9 @@ struct groups_domain {
 	mono_t querier_until, router_until, full_until; /* never: none */
 	struct ip_addr querier;				/* source of the last general query */
 	uint32_t lifetime_ms;				/* group membership interval */
+	mono_t other_until;				/* another querier is active */
+	mono_t own_next; /* next general query of this node; never: at once */
+	uint8_t n_own;	 /* its general queries so far, up to GROUPS_QUERIES */
 	uint32_t n, capacity;
 	struct group *group; /* sorted by address */
 };
