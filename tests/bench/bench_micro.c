@@ -22,6 +22,7 @@
 #include "state/latency/latdb.h"
 #include "state/latency/path.h"
 #include "state/tables/fdb.h"
+#include "state/tables/listeners.h"
 #include "state/tables/segments.h"
 #include "wire/bundle.h"
 #include "wire/eth.h"
@@ -271,6 +272,35 @@ static void measure_workers(void)
 	report("frame through a worker that slept, both ends", best_ns(wake, &c, 3000), "ns");
 	processor = CLOCK_THREAD_CPUTIME_ID;
 	fx_close(&c.fx);
+}
+
+/* --- multicast --- */
+
+#define LISTENING_NODES 50
+#define NODE_GROUPS	100
+
+/* One frame to a group without a listener: the lookup at each node. */
+static uint64_t look_up_listeners(void *arg, unsigned i)
+{
+	const struct listeners *l = arg;
+	uint64_t wanted = 0;
+
+	for (uint16_t slot = 0; slot < LISTENING_NODES; slot++)
+		wanted += listeners_want(l, slot, listener_entry(10, 4, NODE_GROUPS + 1 + i % 999));
+	return wanted;
+}
+
+static void measure_listeners(void)
+{
+	struct listeners *l = listeners_new(LISTENING_NODES);
+	uint64_t entry[NODE_GROUPS + 1];
+
+	for (unsigned i = 0; i <= NODE_GROUPS; i++)
+		entry[i] = listener_entry(10, 4, i);
+	for (uint16_t slot = 0; slot < LISTENING_NODES; slot++)
+		listeners_replace(l, slot, listener_set_new(entry, NODE_GROUPS + 1));
+	report("listeners of a group at 50 nodes", best_ns(look_up_listeners, l, 10000), "ns");
+	listeners_free(l);
 }
 
 /* --- paths --- */
@@ -533,6 +563,7 @@ int main(int argc, char **argv)
 	measure_headers();
 	measure_encryption();
 	measure_workers();
+	measure_listeners();
 	measure_segments();
 	for (size_t i = 0; i < array_size(nodes); i++)
 		measure_paths(nodes[i], true);

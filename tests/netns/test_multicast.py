@@ -11,6 +11,7 @@ import pytest
 
 from lab import PATIENT, merged, wait_for
 from multicast import Listener, Querier, Sender, checksum
+from test_forwarders import cable
 from traffic import Tap, ethernet
 
 SNOOPING = merged(PATIENT, {'multicast': {'snooping': True}})
@@ -285,6 +286,43 @@ def igmp_report(host, group):
     ip = ip[:10] + struct.pack('!H', checksum(ip)) + ip[12:]
     a, b, c, d = socket.inet_aton(group)
     return ethernet(f'01:00:5e:{b & 127:02x}:{c:02x}:{d:02x}', host.mac, 0x0800, ip + body)
+
+
+def test_two_routers_at_one_site(lab, keep):
+    """b and c are on one LAN. The node that does not forward also knows the listeners, and takes
+    neither the reports nor the querier of other sites for those of its LAN."""
+    net = three(lab, sites=dict.fromkeys('abcd', {}))
+    cable(net, 'b', 'c')
+
+    def states():
+        return {net.node[n].show('segments')['segments'][0]['state'] for n in 'bc'}
+    wait_for(lambda: states() == {'shared', 'blocked'}, 30, 'one node forwards')
+
+    def known():
+        # A broadcast of each host. Else its first report could pass for one of this LAN.
+        for name in 'ad':
+            net.host[name].ping('10.10.9.1', within=0.2)
+        return all((0, net.host[h].mac) in net.node[n].fdb() for h in 'ad' for n in 'bc')
+    wait_for(known, 20, 'b and c know the hosts of other sites')
+    querier = keep(Querier(net.host['a']))
+    keep(Listener(net.host['d'], OTHER))
+    listener = keep(Listener(net.host['b'], GROUP))
+    sender = keep(Sender(net.host['a'], GROUP))
+    teach(net, querier, at=('b', 'c', 'd'))
+    for name in 'bc':
+        wait_for(lambda n=name: groups_of(net.node['a'], net.node[n]) == {GROUP}, 20,
+                 f'{name} has announced the group')
+    assert copies(net, sender, sites='bcd') == {'b': 20, 'c': 20, 'd': 0}
+    assert copies(net, keep(Sender(net.host['a'], OTHER)), sites='bcd') == {'b': 0, 'c': 0, 'd': 20}
+    listener.arrived.clear()
+    first = sender.sent
+    assert arrives(sender, listener)
+    assert listener.numbers() == list(range(first, sender.sent)), 'each frame once'
+    # The other node forwards, and the stream continues without reports of the hosts.
+    forwarder = next(n for n in 'bc'
+                     if net.node[n].show('segments')['segments'][0]['state'] == 'shared')
+    net.node[forwarder].kill()
+    wait_for(lambda: arrives(sender, listener), 20, 'the other node delivers the group')
 
 
 def test_own_querier(lab, keep):

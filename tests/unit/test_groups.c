@@ -216,6 +216,8 @@ static void leaving(void **state)
 
 static void routers_receive_all(void **state)
 {
+	const struct ip_addr pim = { 4, { 10, 0, 0, 9 } };
+
 	(void)state;
 	known();
 	join(1);
@@ -236,8 +238,14 @@ static void routers_receive_all(void **state)
 	query(false);
 	pass_s(11);
 	assert_int_equal(state_now(), GROUPS_KNOWN);
-	groups_router(g, VLAN, 4, now);
+	groups_router(g, VLAN, &pim, true, now);
 	assert_int_equal(state_now(), GROUPS_ROUTER);
+	/* The router is at another site: the forwarder of the LAN delivered the first message. */
+	groups_router(g, VLAN, &pim, false, now);
+	assert_int_equal(state_now(), GROUPS_LEARNING);
+	query(true);
+	query(false);
+	assert_int_equal(state_now(), GROUPS_LEARNING);
 }
 
 static void relearning(void **state)
@@ -424,6 +432,21 @@ static void link_local_groups_are_not_listed(void **state)
 	assert_int_equal(announced(), 1);
 }
 
+/* Nodes announce segments of the overlay, not the VLANs of their LAN. */
+static void segments(void **state)
+{
+	const struct segment mapped = { .vlan = VLAN, .id = 70010 };
+	struct segments *map = segments_new(&mapped, 1);
+
+	(void)state;
+	known();
+	join(1);
+	assert_int_equal(groups_announced(g, map, now, entry, LISTENERS_MAX), 2);
+	assert_int_equal(entry[0], listener_entry(70010, 4, 0));
+	assert_int_equal(entry[1], listener_entry(70010, 4, 0xef010001));
+	segments_free(map);
+}
+
 static void sets_of_other_nodes(void **state)
 {
 	const uint64_t of_one[] = { listener_entry(10, 4, 0), listener_entry(10, 4, 0xef010101),
@@ -478,6 +501,7 @@ int main(void)
 		TEST(limits),
 		TEST(all_vlans_together_have_a_limit),
 		TEST(link_local_groups_are_not_listed),
+		TEST(segments),
 		TEST(sets_of_other_nodes),
 	};
 

@@ -111,6 +111,40 @@ static void all_groups_of_the_link(void **state)
 	assert_int_equal(fx_drops(&fx, DROP_no_listener), 1);
 }
 
+static struct segments *map;
+
+static void mapped(struct snap *s)
+{
+	s->listeners = listeners;
+	s->segments = map;
+}
+
+/* A node announces the segment of the overlay. */
+static void segments(void **state)
+{
+	const uint64_t of_vlan[] = { listener_entry(0, 4, 0), listener_entry(0, 4, 0xef010101) };
+	const uint64_t of_segment[] = { listener_entry(70000, 4, 0),
+					listener_entry(70000, 4, 0xef010101) };
+	const struct segment untagged = { .vlan = 0, .id = 70000 };
+	struct datagram d;
+
+	(void)state;
+	map = segments_new(&untagged, 1);
+	fx_publish(&fx, mapped);
+	announce(1, of_vlan, 1);
+	announce(2, of_segment, 1);
+	send_to("239.1.1.1", PROTO_UDP, "12345678", 8);
+	assert_true(node_gets(1, &d));
+	assert_int_equal(leon_destination(&d.h), fx_id(1));
+	expect_silence();
+	announce(2, of_segment, 2);
+	send_to("239.1.1.1", PROTO_UDP, "12345678", 8);
+	assert_true(node_gets(1, &d) && node_gets(1, &d));
+	assert_int_equal(leon_destination(&d.h), fx_id(2));
+	fx_publish(&fx, NULL);
+	segments_free(map);
+}
+
 static void on_vlan_10(struct snap *s)
 {
 	static const struct id_range ten = { 10, 10 };
@@ -180,21 +214,12 @@ static void blocked(struct snap *s)
 /* A node that does not forward learns the listeners, because it may become the forwarder. */
 static void while_blocked(void **state)
 {
-	struct fwd_report r;
-
 	(void)state;
 	fx_publish(&fx, blocked);
 	send_to("239.1.1.1", PROTO_IGMP, "\x16\0\0\0\xef\1\1\1", 8);
 	assert_int_equal(fx_reports(FWD_MULTICAST, NULL), 1);
 	assert_int_equal(fx_drops(&fx, DROP_loop_blocked), 1);
 	expect_silence();
-	/* The forwarder delivers messages of other sites to the LAN. */
-	fdb_learn(fx.fdb, 0, fx_mac(0), 1, 1);
-	send_to("239.1.1.2", PROTO_IGMP, "\x16\0\0\0\xef\1\1\2", 8);
-	assert_int_equal(fx_reports(FWD_MULTICAST, NULL), 0);
-	send_to("224.0.0.1", PROTO_IGMP, "\x11\x64\0\0\0\0\0\0", 8);
-	assert_int_equal(fx_reports(FWD_MULTICAST, &r), 1);
-	assert_false(r.multicast.query.on_lan);
 }
 
 /* Sends a frame from node 1. Returns true if the LAN receives the frame. */
@@ -230,7 +255,9 @@ static void from_other_sites(void **state)
 	assert_int_equal(r.multicast.kind, MCAST_QUERY);
 	assert_false(r.multicast.query.on_lan);
 	assert_true(lan_gets("ff02::d", PROTO_PIM, "\x20\0\0\0", 4));
-	assert_int_equal(fx_reports(FWD_MULTICAST, NULL), 0);
+	assert_int_equal(fx_reports(FWD_MULTICAST, &r), 1);
+	assert_int_equal(r.multicast.kind, MCAST_ROUTER);
+	assert_false(r.multicast.query.on_lan);
 	/* Without snooping all is delivered. */
 	fx_publish(&fx, NULL);
 	assert_true(lan_gets("239.1.1.3", PROTO_IGMP, "\x16\0\0\0\xef\1\1\3", 8));
@@ -241,8 +268,9 @@ static void from_other_sites(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(copies),	  T(all_groups_of_the_link), T(vlans), T(joins_are_reported),
-		T(while_blocked), T(from_other_sites),
+		T(copies),	     T(all_groups_of_the_link), T(vlans),
+		T(segments),	     T(joins_are_reported),	T(while_blocked),
+		T(from_other_sites),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

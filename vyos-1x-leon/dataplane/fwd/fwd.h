@@ -106,6 +106,7 @@ struct fwd_report {
 		} guard;
 		struct {
 			uint16_t vlan;
+			struct mac src;
 			uint8_t family;
 			enum mcast_kind kind;
 			bool left; /* MCAST_REPORT: the group is left, else joined */

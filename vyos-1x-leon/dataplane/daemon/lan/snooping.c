@@ -48,28 +48,43 @@ static void update_soon(struct leond *d)
 	timer_set(d->snooping->soon, loop_now(d->loop));
 }
 
+/* If another node forwards, the LAN also has messages of other sites. The FDB has the senders,
+ * because this node receives these frames too. */
+static bool is_on_lan(struct leond *d, const struct fwd_report *r)
+{
+	uint16_t vlan = r->multicast.vlan, slot = fdb_lookup(d->fdb, vlan, r->multicast.src);
+	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
+
+	return r->multicast.query.on_lan &&
+	       (guard_vlan_state(&d->guard, vlan) != GUARD_BLOCKED || slot == SLOT_SELF || !n ||
+		guard_is_on_lan(&d->guard, vlan, n->id));
+}
+
 void snooping_report(struct leond *d, const struct fwd_report *r)
 {
-	const struct groups_query *q = &r->multicast.query;
+	struct groups_query q = r->multicast.query;
 	struct groups *g = d->snooping ? d->snooping->groups : NULL;
 	uint16_t vlan = r->multicast.vlan;
 	mono_t now = loop_now(d->loop);
 
 	if (!g)
 		return;
+	q.on_lan = is_on_lan(d, r);
+	if (r->multicast.kind == MCAST_REPORT && !q.on_lan)
+		return;
 	switch (r->multicast.kind) {
 	case MCAST_QUERY:
-		groups_query(g, vlan, r->multicast.family, q, now);
+		groups_query(g, vlan, r->multicast.family, &q, now);
 		break;
 	case MCAST_REPORT:
 		/* A left group ends by the queries that follow, because other hosts may listen. */
 		if (r->multicast.left)
-			groups_left(g, vlan, &q->group, now);
+			groups_left(g, vlan, &q.group, now);
 		else
-			groups_join(g, vlan, &q->group, now);
+			groups_join(g, vlan, &q.group, now);
 		break;
 	case MCAST_ROUTER:
-		groups_router(g, vlan, r->multicast.family, now);
+		groups_router(g, vlan, &q.source, q.on_lan, now);
 		break;
 	}
 	update_soon(d);

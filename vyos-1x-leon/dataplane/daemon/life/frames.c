@@ -62,7 +62,8 @@ static void learn(struct leond *d, const struct fwd_report *r, mono_t now)
 	switch (fdb_learn(d->fdb, vlan, r->learn.mac, slot, now_s_of(now))) {
 	case FDB_MOVED:
 		guard_probe_vlan(d, vlan);
-		snooping_host_moved(d, vlan);
+		if (slot == SLOT_SELF)
+			snooping_host_moved(d, vlan);
 		neigh_forget_mac(d->neigh, vlan, r->learn.mac);
 		accelerator_moved(d, vlan, r->learn.mac, n);
 		facts.kind = EV_MAC_MOVED;

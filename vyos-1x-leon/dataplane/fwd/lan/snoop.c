@@ -15,11 +15,12 @@ static void report_groups(struct worker *w, struct mcast_message *m, struct fwd_
 			report_multicast(w, r);
 }
 
-/* Only the site of a host announces its groups, and only the site of a router has a router. */
-static void report(struct worker *w, uint16_t vlan, struct mcast_message *m, bool on_lan)
+/* Only the site of a host announces its groups. */
+static void report(struct worker *w, const struct eth_view *v, struct mcast_message *m, bool on_lan)
 {
 	struct fwd_report r = { .type = FWD_MULTICAST,
-				.multicast = { .vlan = vlan,
+				.multicast = { .vlan = v->vlan,
+					       .src = v->src,
 					       .family = m->family,
 					       .kind = m->kind,
 					       .query = { .source = m->source,
@@ -33,7 +34,7 @@ static void report(struct worker *w, uint16_t vlan, struct mcast_message *m, boo
 		/* Reports of many hosts for one group are one report. */
 		r.multicast.query.source = (struct ip_addr){ 0 };
 		report_groups(w, m, &r);
-	} else if (m->kind == MCAST_QUERY || (m->kind == MCAST_ROUTER && on_lan)) {
+	} else if (m->kind != MCAST_REPORT) {
 		report_multicast(w, &r);
 	}
 }
@@ -50,19 +51,10 @@ bool snoop(struct worker *w, const uint8_t *data, size_t len, const struct eth_v
 	/* Hosts of this LAN would not report their own interest (RFC 4541 section 2.1.1). */
 	withheld = slot != SLOT_SELF && m.kind == MCAST_REPORT && m.suppresses &&
 		   !listeners_has_router(l, v->vlan, m.family);
-	report(w, v->vlan, &m, slot == SLOT_SELF);
+	report(w, v, &m, slot == SLOT_SELF);
 	if (withheld)
 		drop(w, DROP_report_withheld);
 	return withheld;
-}
-
-/* The forwarder of the LAN also delivers messages of other sites. The FDB has the senders, because
- * this node receives these frames too. */
-static bool is_on_lan(const struct worker *w, const struct eth_view *v, uint16_t slot)
-{
-	uint16_t known = fdb_lookup(w->snap->fdb, v->vlan, v->src);
-
-	return slot == SLOT_SELF && (known == SLOT_SELF || known == SLOT_NONE);
 }
 
 void snoop_closed(struct worker *w, const uint8_t *data, size_t len, const struct eth_view *v,
@@ -72,5 +64,5 @@ void snoop_closed(struct worker *w, const uint8_t *data, size_t len, const struc
 
 	if (w->snap->listeners && vlan_set_has(&w->snap->lan->served, v->vlan) &&
 	    mac_is_multicast(v->dst) && mcast_parse(data, len, v, &m) == 0)
-		report(w, v->vlan, &m, is_on_lan(w, v, slot));
+		report(w, v, &m, slot == SLOT_SELF);
 }

@@ -169,7 +169,8 @@ void multicast_take(struct overlay *o, struct peer *p, const struct msg_groups *
 {
 	struct multicast_peer *g = &p->multicast;
 
-	if (m->seq < g->seq || m->seq < g->next_seq)
+	/* The peer does not know yet that this node stopped snooping. */
+	if (!o->conf->multicast_snooping || m->seq < g->seq || m->seq < g->next_seq)
 		return;
 	if (m->seq > g->seq) {
 		if (!add_part(g, m))

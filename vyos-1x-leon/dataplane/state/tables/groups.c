@@ -181,6 +181,28 @@ static bool is_lower(const struct groups_query *q)
 	return memcmp(q->source.b, mcast_querier(q->source.family)->b, sizeof(q->source.b)) < 0;
 }
 
+static void relearn(struct groups_domain *d)
+{
+	d->n_queries = 0;
+	d->answered = MONO_NEVER;
+	d->n_own = 0;
+	d->own_next = MONO_NEVER;
+}
+
+/* The forwarder of a LAN delivers messages of routers at other sites, also to other nodes of its
+ * LAN. The message from the overlay shows then that the router is not on the LAN. */
+static void note_router(struct groups_domain *d, const struct ip_addr *source, bool on_lan,
+			mono_t until)
+{
+	if (on_lan) {
+		d->router = *source;
+		d->router_until = until;
+	} else if (!mono_is_never(d->router_until) && ip_equal(&d->router, source)) {
+		d->router_until = MONO_NEVER;
+		relearn(d);
+	}
+}
+
 void groups_query(struct groups *g, uint16_t vlan, uint8_t family, const struct groups_query *q,
 		  mono_t now)
 {
@@ -197,6 +219,9 @@ void groups_query(struct groups *g, uint16_t vlan, uint8_t family, const struct 
 	}
 	if (is_past(d->querier_until, now))
 		d->n_queries = 0;
+	if (!is_ours(q))
+		note_router(d, &q->source, q->on_lan,
+			    mono_add_ms(now, max_of(q->lifetime_ms, GROUPS_LIFETIME_MS)));
 	/* A query within the response time of another may have the same answers. */
 	if (d->n_queries < GROUPS_QUERIES && (!d->n_queries || is_past(d->answered, now))) {
 		d->n_queries++;
@@ -206,8 +231,6 @@ void groups_query(struct groups *g, uint16_t vlan, uint8_t family, const struct 
 	d->lifetime_ms = max_of(q->lifetime_ms, GROUPS_LIFETIME_MS);
 	/* RFC 3376 section 8.5: half a response time less than the group membership interval. */
 	d->querier_until = mono_add_ms(now, (int64_t)d->lifetime_ms - q->response_ms / 2);
-	if (q->on_lan && !is_ours(q))
-		d->router_until = d->querier_until;
 	if (!is_ours(q) && (!q->on_lan || is_lower(q)))
 		d->other_until = d->querier_until;
 }
@@ -266,17 +289,11 @@ void groups_ask(struct groups *g, mono_t now, groups_ask_fn fn, void *arg)
 
 /* --- changes of the LAN --- */
 
-void groups_router(struct groups *g, uint16_t vlan, uint8_t family, mono_t now)
+void groups_router(struct groups *g, uint16_t vlan, const struct ip_addr *source, bool on_lan,
+		   mono_t now)
 {
-	domain_of(g, vlan, family)->router_until = mono_add_ms(now, GROUPS_LIFETIME_MS);
-}
-
-static void relearn(struct groups_domain *d)
-{
-	d->n_queries = 0;
-	d->answered = MONO_NEVER;
-	d->n_own = 0;
-	d->own_next = MONO_NEVER;
+	note_router(domain_of(g, vlan, source->family), source, on_lan,
+		    mono_add_ms(now, GROUPS_LIFETIME_MS));
 }
 
 void groups_relearn(struct groups *g, const struct vlan_set *vlans)

@@ -48,8 +48,9 @@ struct groups_query {
 };
 void groups_query(struct groups *g, uint16_t vlan, uint8_t family, const struct groups_query *q,
 		  mono_t now);
-/* A multicast router is on the LAN of this node. */
-void groups_router(struct groups *g, uint16_t vlan, uint8_t family, mono_t now);
+/* A multicast router has sent a message other than a query. */
+void groups_router(struct groups *g, uint16_t vlan, const struct ip_addr *source, bool on_lan,
+		   mono_t now);
 /* A host on the LAN of this node listens. */
 void groups_join(struct groups *g, uint16_t vlan, const struct ip_addr *group, mono_t now);
 /* A host on the LAN of this node has left the group. */
@@ -85,10 +86,11 @@ struct groups_domain {
 	mono_t answered;   /* end of the response time of the last counted query */
 	mono_t querier_until, router_until, full_until; /* never: none */
 	struct ip_addr querier;				/* source of the last general query */
-	uint32_t lifetime_ms;				/* group membership interval */
-	mono_t other_until;				/* another querier is active */
-	mono_t own_next; /* next general query of this node; never: at once */
-	uint8_t n_own;	 /* its general queries so far, up to GROUPS_QUERIES */
+	struct ip_addr router; /* source of the last message of a router on the LAN */
+	uint32_t lifetime_ms;  /* group membership interval */
+	mono_t other_until;    /* another querier is active */
+	mono_t own_next;       /* next general query of this node; never: at once */
+	uint8_t n_own;	       /* its general queries so far, up to GROUPS_QUERIES */
 	uint32_t n, capacity;
 	struct group *group; /* sorted by address */
 };
