@@ -16,7 +16,8 @@
 #define STRANGERS_MAX	     64
 #define STRANGERS_PER_SOURCE 8 /* of one IPv4 address or IPv6 /64 */
 #define STRANGER_MS	     10000
-#define STREAMS_MAX	     400 /* two descriptors each; the unit permits 1024 */
+#define STRANGER_BYTES	     (1u << 20) /* a member is named within this */
+#define STREAMS_MAX	     400	/* two descriptors each; the unit permits 1024 */
 /* Handshakes cost processor time that members need. */
 #define ACCEPTS_PER_S 100u
 

@@ -12,7 +12,7 @@
 #include "base/mono.h"
 
 #define QUEUE_BYTES  (1u << 20)
-#define QUEUE_AGE_MS 30 /* longest wait of the oldest frame */
+#define QUEUE_AGE_MS 10 /* longest wait of the oldest frame */
 
 struct send_queue;
 

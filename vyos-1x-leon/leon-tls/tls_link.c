@@ -264,8 +264,14 @@ static void receive(struct tls_link *s)
 		size_t len;
 		enum tls_result result = read_some(s, &len);
 
+		s->received += len - s->rest_len;
 		if (!deliver(s, s->r->read, len)) {
 			tls_link_end(s, "the other end does not send datagrams of LEON");
+			return;
+		}
+		if (!s->kept && s->received > STRANGER_BYTES) {
+			s->r->counts.expired++;
+			tls_link_end(s, "too much data of a stranger");
 			return;
 		}
 		switch (result) {

@@ -30,6 +30,7 @@ struct tls_link {
 	enum stream_state state;
 	bool kept; /* leond knows the other end, or began the connection */
 	mono_t since;
+	uint64_t received; /* bytes */
 	struct endpoint remote;
 	int tcp, udp; /* udp -1 before STREAM_OPEN */
 	struct tls *tls;

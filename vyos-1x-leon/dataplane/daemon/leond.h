@@ -83,6 +83,7 @@ struct stream_link {
 	struct endpoint local;	/* the stream, as workers and the protocol see it */
 	struct endpoint remote; /* the TCP endpoint of the other end */
 	mono_t since, used;	/* used: last time at which a node was there */
+	bool kept;		/* leon-tls knows that a node is there */
 };
 
 struct device {

@@ -16,6 +16,7 @@
 #include "daemon/report/event_text.h"
 #include "daemon/routes/kernel_routes.h"
 #include "daemon/underlay/bottleneck.h"
+#include "daemon/underlay/streams.h"
 #include "wire/ecn.h"
 
 static int send_control(struct leond *d, const struct endpoint *to, const void *data, size_t len)
@@ -45,6 +46,9 @@ static void glue_send(void *arg, const struct endpoint *to, const void *data, si
 
 static void glue_snapshot_changed(void *arg)
 {
+	struct leond *d = arg;
+
+	streams_look(d, loop_now(d->loop));
 	guard_paths_changed(arg);
 	snapshot_publish(arg);
 	routes_soon(arg);

@@ -21,6 +21,7 @@
 #include "io/tcp_socket.h"
 
 #define RESTART_MAX_S	60
+#define HANG_MS		2000
 #define UNUSED_MS	60000 /* a connection without a node at its other end */
 #define PROXY_RESOLVE_S 60
 
@@ -29,7 +30,7 @@ extern char **environ;
 struct stream_relay {
 	int control; /* -1: leon-tls does not run */
 	pid_t pid;   /* 0: none, or collected */
-	mono_t start_at;
+	mono_t start_at, ended_at;
 	uint32_t wait_s; /* before the next start */
 	bool listening[2], listen_failed;
 	uint32_t last_id;
@@ -155,6 +156,7 @@ static void end_program(struct leond *d)
 		close(s->control);
 	}
 	s->control = -1;
+	s->ended_at = loop_now(d->loop);
 	s->listening[0] = s->listening[1] = false;
 	add_counts(&s->before, &s->now);
 	s->now = (struct stream_counts){ 0 };
@@ -382,8 +384,16 @@ uint32_t streams_dial(struct leond *d, const struct conf_peer *peer, const struc
 
 /* --- module --- */
 
+static void keep(struct leond *d, struct stream_link *l)
+{
+	struct stream_command c = { .order = STREAM_KEEP, .id = l->id };
+
+	if (!l->kept)
+		l->kept = order(d, &c, -1) == 0;
+}
+
 /* A stranger becomes a member when the protocol uses its connection. */
-static void look_at_links(struct leond *d, mono_t now)
+void streams_look(struct leond *d, mono_t now)
 {
 	for (uint32_t i = 0; i < d->n_stream_links; i++) {
 		struct stream_link *l = &d->stream_link[i];
@@ -392,7 +402,7 @@ static void look_at_links(struct leond *d, mono_t now)
 			continue;
 		if (overlay_uses_endpoint(d->overlay, &l->local)) {
 			l->used = now;
-			order(d, &(struct stream_command){ .order = STREAM_KEEP, .id = l->id }, -1);
+			keep(d, l);
 		} else if (mono_sub_ms(now, l->used) > UNUSED_MS) {
 			streams_close(d, l->id);
 		}
@@ -405,19 +415,28 @@ void streams_set_watcher(struct leond *d, streams_changed_fn fn)
 		d->streams->changed = fn;
 }
 
+/* leon-tls ends by itself when its socket is gone, unless it hangs. */
+static void collect(struct stream_relay *s, mono_t now)
+{
+	if (waitpid(s->pid, NULL, WNOHANG) != 0)
+		s->pid = 0;
+	else if (mono_sub_ms(now, s->ended_at) > HANG_MS)
+		kill(s->pid, SIGKILL);
+}
+
 void streams_second(struct leond *d, mono_t now)
 {
 	struct stream_relay *s = d->streams;
 
 	if (!s)
 		return;
-	if (s->pid && s->control < 0 && waitpid(s->pid, NULL, WNOHANG) != 0)
-		s->pid = 0;
+	if (s->pid && s->control < 0)
+		collect(s, now);
 	if (s->control < 0 && !s->pid && !mono_before(now, s->start_at))
 		start_program(d);
 	resolve_proxy(d, now);
 	listen_there(d);
-	look_at_links(d, now);
+	streams_look(d, now);
 }
 
 void streams_apply_conf(struct leond *d)

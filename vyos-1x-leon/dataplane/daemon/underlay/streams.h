@@ -13,6 +13,8 @@
 int streams_open(struct leond *d);
 void streams_start(struct leond *d);
 void streams_apply_conf(struct leond *d);
+/* Nodes have changed their endpoints. */
+void streams_look(struct leond *d, mono_t now);
 void streams_second(struct leond *d, mono_t now);
 void streams_stop(struct leond *d);
 

@@ -30,7 +30,6 @@ struct snap_node {
 	bool has_path; /* the path below is valid */
 	/* Underlay address of the node; family 0 if unknown. */
 	struct endpoint ep;
-	struct endpoint spare; /* its other transport: datagrams from there count too */
 	uint8_t sa[SNAP_SOCKADDR_LEN];
 	uint8_t sa_len;
 	uint16_t link_mtu; /* largest LEON datagram on the direct link */
@@ -55,6 +54,7 @@ struct snap_node {
 	/* VLANs of this node whose segment the other node has on the same LAN; its frames in them
 	 * were on this LAN already. NULL: none. Owned by the snapshot. */
 	struct vlan_set *same_lan;
+	struct endpoint spare; /* its other transport: datagrams from there count too */
 };
 
 /* State of the local segment by VLAN, from the loop guard and the kernel. */
