@@ -186,10 +186,24 @@ static int set_mac(struct leond *d)
 	return 0;
 }
 
+/* A device that stayed has its MAC. Setting the same one again would delete the neighbor entries of
+ * the kernel, and the next packet to each neighbor would wait for an answer. */
+static int set_other_mac(struct leond *d)
+{
+	struct mac wanted = identity_mac(d->conf, d->self);
+	struct nl_link link;
+
+	if (nl_link_by_index(d->nl, d->tap.ifindex, &link) < 0 ||
+	    mac_to_u64(link.mac) != mac_to_u64(wanted))
+		return set_mac(d);
+	d->device.mac = wanted;
+	return 0;
+}
+
 int device_start(struct leond *d)
 {
 	struct nl_link link;
-	int r = set_mac(d);
+	int r = set_other_mac(d);
 
 	if (r < 0)
 		return r;
