@@ -36,8 +36,8 @@ def commit(script, host, run_dir):
     """commit(leon0=..., ...) sets the configuration and runs the script as VyOS
     does."""
 
-    def run(**interfaces):
-        host.config = {'interfaces': {'leon': interfaces}}
+    def run(others=None, **interfaces):
+        host.config = {'interfaces': {'leon': interfaces}, **(others or {})}
         host.journal.clear()
         leon = script.get_config()
         script.verify(leon)
@@ -345,7 +345,9 @@ def test_daemon_refuses_a_reload(commit, daemon, host):
 
 def test_daemon_refuses_the_document(commit, host, run_dir):
     (run_dir / 'leon0.json').write_text('old')
-    host.programs['/usr/sbin/leond --check'] = (1, 'mtu: must be 68 to 9000')
+    host.programs['/usr/sbin/leond --check'] = lambda: (
+        1, f'{host.journal[-1][1].split()[-1]}: mtu: must be 68 to 9000'
+    )  # fmt: skip
     with pytest.raises(
         ConfigError, match='leond refuses the configuration: mtu: must be'
     ):
@@ -394,6 +396,35 @@ def test_delete(commit, host, run_dir):
         ('remove', 'leon0'),
     ]
     assert list(run_dir.iterdir()) == [] and host.devices == {}
+
+
+@pytest.mark.parametrize('others, named', [
+    ({'protocols': {'ospf': {'interface': {'leon0': {'area': '0'}}}}}, 'protocols ospf interface leon0'),
+    ({'vrf': {'name': {'a_b': {'protocols': {'ospfv3': {'interface': {'leon0': {}}}}}}}},
+     'vrf name a_b protocols ospfv3 interface leon0'),
+    ({'firewall': {'flowtable': {'F': {'interface': ['eth0', 'leon0']}}},
+      'service': {'ntp': {'interface': 'leon0'}}},
+     'firewall flowtable F interface leon0, service ntp interface leon0'),
+    ({'policy': {'local-route': {'rule': {'5': {'inbound-interface': 'leon0'}}}}},
+     'policy local-route rule 5 inbound-interface leon0'),
+])  # fmt: skip
+def test_delete_while_others_name_it(commit, host, others, named):
+    """VyOS refuses these parts without the interface, and a boot would lose them."""
+    commit(leon0=LEON0)
+    with pytest.raises(ConfigError, match=f'cannot be deleted while .* names it: delete {named}$'):
+        commit(others)
+    assert ('remove', 'leon0') not in host.journal
+
+
+def test_delete_beside_other_names(commit, host):
+    """A missing interface is no error in these parts, and other names are no reason."""
+    commit(leon0=LEON0)
+    commit({
+        'protocols': {'ospf': {'interface': {'leon01': {}}, 'description': 'leon0'},
+                      'static': {'route': {'10.0.0.0/8': {'interface': {'leon0': {}}}}}},
+        'firewall': {'ipv4': {'forward': {'filter': {'rule': {'1': {'inbound-interface': {'name': 'leon0'}}}}}}},
+    })  # fmt: skip
+    assert ('remove', 'leon0') in host.journal
 
 
 def test_delete_what_never_came_up(commit, host):

@@ -38,7 +38,11 @@ from leon_cli import leaves, source  # noqa: E402
 
 # Programs of vyos-utils, which is another repository.
 VYOS_UTILS = {'numeric', 'file-path', 'list_interfaces'}
-OUR_HELPERS = {path.name for path in (TOP / 'vyos-1x-leon/completion').glob('*')}
+OUR_HELPERS = {
+    path.name
+    for folder in ('completion', 'validators')
+    for path in (TOP / 'vyos-1x-leon' / folder).glob('*')
+}
 
 MODES = {
     'config': {

@@ -85,7 +85,13 @@ def every_option():
         'loop-guard': {'disable': True, 'interval': 500, 'preference': 200},
         'transit': {'disable': True},
         'member': {'maximum': 100, 'forget-time': 60},
-        'system': {'workers': 1, 'busy-poll': 50, 'log-level': 'debug'},
+        # VyOS has no ipsec-mb.
+        'system': {
+            'workers': 1,
+            'busy-poll': 50,
+            'log-level': 'debug',
+            'cipher-library': 'libcrypto',
+        },
         'mac': '02:00:00:00:47:11',
         'fwmark': 4711,
         'dscp': {'copy': True, 'control': 'cs6'},
@@ -442,9 +448,12 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         self.assertEqual(daemon(interface), before)
         self.assertEqual(document(interface)['path']['threshold'], 30)
 
-        # The VNI cannot be changed in a running daemon; the device stays.
+        # The VNI cannot be changed in a running daemon. The device and its neighbors stay.
+        neighbor = f'192.0.2.99 dev {interface}'
+        cmd(f'sudo ip neigh replace {neighbor} lladdr 02:00:00:00:00:99 nud stale')
         self.cli_set(path + ['vni', '7'])
         self.cli_commit()
+        self.assertIn('02:00:00:00:00:99', cmd(f'ip neigh show {neighbor}'))
         self.assertNotEqual(daemon(interface), before)
         self.assertEqual(read_file(f'/sys/class/net/{interface}/ifindex'), index)
 
@@ -473,6 +482,16 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         self.cli_set(self._base_path + ['leon1', 'source-interface', 'leon0'])
         self.assert_refused('The overlay cannot run over leon0')
         self.cli_delete(self._base_path + ['leon1', 'source-interface'])
+
+    def test_leon_that_others_name_is_not_deleted(self):
+        self.set_options('leon0')
+        self.cli_set(['protocols', 'ospf', 'interface', 'leon0', 'area', '0'])
+        self.cli_commit()
+        self.cli_delete(self._base_path + ['leon0'])
+        self.assert_refused('delete protocols ospf interface leon0')
+        self.cli_delete(['protocols', 'ospf'])
+        self.cli_commit()
+        self.assertFalse(interface_exists('leon0'))
 
     def test_leon_in_a_bridge(self):
         """The creating commit also adds the interface to a bridge, as for built-in types."""

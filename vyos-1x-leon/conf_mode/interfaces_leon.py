@@ -44,6 +44,7 @@ from vyos_leon import keyfile
 from vyos_leon import mac
 from vyos_leon import metrics
 from vyos_leon import model
+from vyos_leon import references
 from vyos_leon import routes
 from vyos_leon import runfile
 from vyos_leon import verify as rules
@@ -68,7 +69,12 @@ def get_config(config=None):
     leon['other_interfaces'] = {k: v for k, v in others.items() if k != ifname}
     source = leon.get('source_interface')
     leon['source_is_vrf'] = source is not None and conf.exists(['vrf', 'name', source])
-    if 'deleted' not in leon:
+    if 'deleted' in leon:
+        everything = conf.get_config_dict(
+            [], get_first_key=True, no_tag_node_value_mangle=True
+        )
+        leon['named_by'] = references.of(everything, ifname)
+    else:
         sources = routes.listed(leon.get('source_address', []))
         leon.setdefault('mac', mac.derive(ifname, _permanent_address, sources))
     for name in ('acceleration', 'ipsec', 'metrics'):
@@ -131,6 +137,11 @@ def _first_port():
 def verify(leon):
     if 'deleted' in leon:
         verify_bridge_delete(leon)
+        if leon['named_by']:
+            raise ConfigError(
+                f'{leon["ifname"]} cannot be deleted while the configuration names it: '
+                f'delete {", ".join(leon["named_by"])}'
+            )
         return None
 
     host = rules.Host(
@@ -171,7 +182,8 @@ def _check(path):
     """leond checks its configuration before anything changes."""
     code, output = rc_cmd(f'/usr/sbin/leond --check --config {path}')
     if code != 0:
-        raise ConfigError(f'leond refuses the configuration: {output}')
+        reason = output.removeprefix(f'{path}: ')
+        raise ConfigError(f'leond refuses the configuration: {reason}')
 
 
 def _keep_identity(ifname):

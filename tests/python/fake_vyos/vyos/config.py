@@ -34,16 +34,16 @@ class Config:
     def get_config_dict(
         self,
         path,
-        key_mangling,
-        get_first_key,
-        no_tag_node_value_mangle,
+        key_mangling=None,
+        get_first_key=False,
+        no_tag_node_value_mangle=False,
         effective=False,
     ):
-        assert key_mangling == ('-', '_') and get_first_key and no_tag_node_value_mangle
+        assert get_first_key and no_tag_node_value_mangle
         tree = host.running if effective else host.config
         for word in path:
             tree = tree.get(word, {})
-        return mangle(tree, tuple(path))
+        return mangle(tree, tuple(path)) if key_mangling else tree
 
     def list_nodes(self, path):
         return list(self.get_config_dict(path, ('-', '_'), True, True))
