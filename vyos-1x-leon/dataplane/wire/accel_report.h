@@ -36,8 +36,8 @@
 	REASON(PEER_EXCLUDES, "peer-excludes", "the configuration of the other node excludes it")  \
 	REASON(PEER_OFF, "peer-off", "the other accelerator intercepts nothing of this node")      \
 	REASON(PEER_LATER, "peer-later", "the other accelerator refused it for now")               \
-	REASON(LATER, "later", "an attempt failed, or it was returned a moment ago")               \
-	REASON(NO_BENEFIT, "no-benefit", "its hosts send too little to gain")                      \
+	REASON(LATER, "later", "an attempt failed, or it was released a moment ago")               \
+	REASON(NO_BENEFIT, "no-benefit", "its hosts send too little")                              \
 	REASON(MEASURING, "measuring", "its rate is not measured yet")                             \
 	REASON(FAST, "fast-enough", "it would not be faster")                                      \
 	REASON(BUSY, "attempts", "as many attempts with its node are under way as may be")         \
