@@ -98,12 +98,12 @@ void report_neigh(struct worker *w, uint16_t vlan, const struct ip_addr *ip, str
 
 void report_multicast(struct worker *w, const struct fwd_report *r)
 {
-	uint64_t words[6] = { (uint64_t)r->multicast.vlan << 32 | r->multicast.family << 16 |
-				      (uint64_t)r->multicast.kind << 8 |
-				      r->multicast.query.group.family,
-			      (uint64_t)r->multicast.query.response_ms << 2 |
-				      (uint64_t)r->multicast.left << 1 |
-				      r->multicast.query.on_lan };
+	uint64_t words[6] = {
+		(uint64_t)r->multicast.vlan << 32 | (uint64_t)r->multicast.family << 16 |
+			(uint64_t)r->multicast.kind << 8 | r->multicast.query.group.family,
+		(uint64_t)r->multicast.query.response_ms << 2 | (uint64_t)r->multicast.left << 1 |
+			r->multicast.query.on_lan
+	};
 
 	memcpy(&words[2], r->multicast.query.group.b, sizeof(r->multicast.query.group.b));
 	memcpy(&words[4], r->multicast.query.source.b, sizeof(r->multicast.query.source.b));
