@@ -19,17 +19,10 @@ ns.enter_lab()
 import lab  # noqa: E402
 import wan  # noqa: E402
 from traffic import Bulk  # noqa: E402
+from wan import block_udp  # noqa: E402
 
 SITES = {'n0': {'config': {'transport': {'tls': {'listen-port': 443}}}},
          'n1': {'config': {'transport': {'tls': {}}, 'peer': {'n0': {'tls-port': 443}}}}}
-
-
-def block_udp(node):
-    node.namespace.run('nft', '-f', '-', input='''
-        table netdev no-udp {
-            chain from { type filter hook ingress device "wan0" priority 0; meta l4proto udp drop; }
-            chain to { type filter hook egress device "wan0" priority 0; meta l4proto udp drop; }
-        }''')
 
 
 def made(over_tls, rtt_ms, congestion):

@@ -37,6 +37,16 @@ def lab():
     yield from labs()
 
 
+@pytest.fixture
+def keep():
+    """keep(thing) returns the thing and closes it after the test."""
+    with contextlib.ExitStack() as stack:
+        def keep_open(thing):
+            stack.callback(thing.close)
+            return thing
+        yield keep_open
+
+
 @pytest.fixture(scope='module')
 def module_lab():
     """One running overlay for all read-only tests of a module."""

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Multicast goes to the sites with listeners: copies at the underlay, joins and leaves, queriers,
 restarts, nodes without snooping."""
-import contextlib
 import socket
 import struct
 import threading
@@ -17,15 +16,6 @@ from traffic import Tap, ethernet
 SNOOPING = merged(PATIENT, {'multicast': {'snooping': True}})
 GROUP, OTHER = '239.1.1.1', '239.1.1.2'
 GROUP6 = 'ff15::1:2'
-
-
-@pytest.fixture
-def keep():
-    with contextlib.ExitStack() as stack:
-        def keep_open(thing):
-            stack.callback(thing.close)
-            return thing
-        yield keep_open
 
 
 def three(lab, **keys):

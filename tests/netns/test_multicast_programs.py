@@ -2,7 +2,6 @@
 """Programs of others over multicast with snooping and the querier of LEON: OSPF and PIM (FRR), VRRP
 (keepalived), PTP (ptp4l), mDNS (avahi), multicast streams (iperf, smcroute). A missing program
 skips its test."""
-import contextlib
 import os
 import shutil
 import signal
@@ -37,15 +36,6 @@ def sites(module_lab):
             wait_for(lambda n=name, f=family: state(net.node[n], f) in ('known', 'router'), 120,
                      f'{name} knows its {family} listeners')
     return net
-
-
-@pytest.fixture
-def keep():
-    with contextlib.ExitStack() as stack:
-        def keep_open(thing):
-            stack.callback(thing.close)
-            return thing
-        yield keep_open
 
 
 class Program:

@@ -16,6 +16,7 @@ import pytest
 import wan
 from lab import line_up, wait_for
 from node import PATIENCE
+from wan import block_udp, pass_udp
 
 TLS_PORT = 443
 SERVER = {'transport': {'tls': {'listen-port': TLS_PORT}}}
@@ -29,19 +30,6 @@ def pair(lab, server=None, **keys):
     """n0 accepts TLS, and n1 connects to n0."""
     return lab({'sites': {'n0': {'config': server or SERVER}, 'n1': {'config': client('n0')}},
                 'seeds': ['n0'], **keys}, start=False)
-
-
-def block_udp(node):
-    """The network of the node passes no UDP, in either direction and without a report."""
-    node.namespace.run('nft', '-f', '-', input='''
-        table netdev no-udp {
-            chain from { type filter hook ingress device "wan0" priority 0; meta l4proto udp drop; }
-            chain to { type filter hook egress device "wan0" priority 0; meta l4proto udp drop; }
-        }''')
-
-
-def pass_udp(node):
-    node.namespace.run('nft', 'delete', 'table', 'netdev', 'no-udp')
 
 
 def transport(node, name):

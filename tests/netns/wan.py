@@ -48,6 +48,19 @@ def mac(index):
     return f'02:4c:00:00:00:{index:02x}'
 
 
+def block_udp(node):
+    """The network of the node passes no UDP, in either direction and without a report."""
+    node.namespace.run('nft', '-f', '-', input='''
+        table netdev no-udp {
+            chain from { type filter hook ingress device "wan0" priority 0; meta l4proto udp drop; }
+            chain to { type filter hook egress device "wan0" priority 0; meta l4proto udp drop; }
+        }''')
+
+
+def pass_udp(node):
+    node.namespace.run('nft', 'delete', 'table', 'netdev', 'no-udp')
+
+
 class Wan:
     def __init__(self, seed=1):
         self.namespace = ns.Namespace('wan')
