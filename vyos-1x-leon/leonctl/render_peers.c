@@ -23,7 +23,7 @@ static void address_cells(struct table *t, struct jsonr_node *peer, struct jsonr
 	table_cell(t, "%s", *reason && address ? text_optional(address, "text") : reason);
 }
 
-/* "udp", "tls", or "udp, tls connected" beside a spare connection. */
+/* "udp", "tls", "udp, backup tls", or UDP in use with a TLS connection that begins or is idle. */
 static const char *transport(struct jsonr_node *peer)
 {
 	const char *in_use = text_str(peer, "transport"), *tls = text_optional(peer, "tls_state");
@@ -31,7 +31,10 @@ static const char *transport(struct jsonr_node *peer)
 
 	if (!*tls || strcmp(in_use, "tls") == 0)
 		return in_use;
-	snprintf(out, TEXT_MAX, "%s, tls %s", in_use, tls);
+	if (strcmp(tls, "connected") == 0)
+		snprintf(out, TEXT_MAX, "%s, backup tls", in_use);
+	else
+		snprintf(out, TEXT_MAX, "%s, tls %s", in_use, tls);
 	return out;
 }
 

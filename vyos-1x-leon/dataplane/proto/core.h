@@ -73,7 +73,7 @@ struct peer {
 	mono_t received;
 	bool unreceived;	  /* no recent message: the rows of the node do not count */
 	struct endpoint ep;	  /* verified endpoint; family 0 unknown */
-	struct endpoint spare;	  /* verified endpoint of its other transport; family 0 none */
+	struct endpoint backup;	  /* verified endpoint of its other transport; family 0 none */
 	struct endpoint observed; /* our endpoint as the peer sees it */
 	uint8_t record_tries;	  /* retransmissions of the own record until its digest matches */
 	bool purged;		  /* dependent state was dropped since it became unreachable */

@@ -185,12 +185,12 @@ void overlay_input(struct overlay *o, const struct endpoint *from, uint8_t *data
 /*
  * Transports of a link. The host offers an endpoint at which the node may be reached: a stream
  * (base/addr.h), or an address of UDP while a stream is in use. The link changes to the endpoint
- * when the node answers there, and the previous one stays its spare.
+ * when the node answers there, and the previous one stays its backup.
  */
 void overlay_offer_endpoint(struct overlay *o, node_id_t node, const struct endpoint *ep);
 /* The stream ended. */
 void overlay_endpoint_ended(struct overlay *o, const struct endpoint *ep);
-/* Returns true if a node is at this endpoint, or has it as its spare. */
+/* Returns true if a node is at this endpoint, or has it as its backup. */
 bool overlay_uses_endpoint(const struct overlay *o, const struct endpoint *ep);
 /* Data was sent directly to `slot` since the last call, so its link is probed at the fast
  * interval. */
@@ -237,10 +237,10 @@ const struct keyring *overlay_keyring(const struct overlay *o);
 
 struct overlay_link {
 	bool up, session;
-	bool silent;	       /* unresponsive: up, but the last probes are unanswered */
-	struct endpoint ep;    /* endpoint in use; family 0 unknown */
-	struct endpoint spare; /* endpoint of the other transport; family 0 none */
-	bool behind_nat;       /* its endpoint is not in its record */
+	bool silent;		/* unresponsive: up, but the last probes are unanswered */
+	struct endpoint ep;	/* endpoint in use; family 0 unknown */
+	struct endpoint backup; /* endpoint of the other transport; family 0 none */
+	bool behind_nat;	/* its endpoint is not in its record */
 	struct link_filter filter;
 	struct link_load load;
 	uint16_t mtu; /* bytes of UDP payload */

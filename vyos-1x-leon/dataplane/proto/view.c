@@ -132,7 +132,7 @@ bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *o
 		.silent = p->probe.up && p->probe.silent,
 		.session = p->cur != NULL,
 		.ep = p->ep,
-		.spare = p->spare,
+		.backup = p->backup,
 		.behind_nat = is_behind_nat(peer_node(p->o, p), &p->ep),
 		.filter = p->probe.filter,
 		.load = p->probe.load,
@@ -197,7 +197,7 @@ void overlay_fill_snap(struct overlay *o, struct snap *s)
 		sn->id = node->id;
 		sn->link_up = p->probe.up;
 		sn->ep = p->ep;
-		sn->spare = move_spare(p);
+		sn->backup = move_backup(p);
 		sn->link_mtu = p->pmtu.mtu;
 		if (node->has_record && (node->rec.flags & RECORD_SEGMENTS))
 			snap_limit_segments(s, i, node->rec.segment, node->rec.n_segments);

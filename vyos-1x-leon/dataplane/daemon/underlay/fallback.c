@@ -109,8 +109,8 @@ static void choose(struct leond *d, struct attempt *a, const struct overlay_seed
 		return;
 	a->udp_at = mono_add_ms(now, UDP_AGAIN_MS);
 	/* The address before, or one of the configuration. */
-	if (endpoint_is_usable(&link->spare) && a->next++ % 2)
-		udp = link->spare;
+	if (endpoint_is_usable(&link->backup) && a->next++ % 2)
+		udp = link->backup;
 	else if (!next_address(s, &a->next, &udp))
 		return;
 	overlay_offer_endpoint(d->overlay, s->node, &udp);

@@ -119,7 +119,7 @@ static bool check_sender(struct worker *w, struct datagram *d)
 		previous = snap_find(s, leon_previous(&d->h));
 	if (unlikely(previous == SLOT_NONE ||
 		     (!endpoint_equal(&s->node[previous].ep, d->from) &&
-		      !endpoint_equal(&s->node[previous].spare, d->from)))) {
+		      !endpoint_equal(&s->node[previous].backup, d->from)))) {
 		drop(w, DROP_unknown_sender);
 		return false;
 	}

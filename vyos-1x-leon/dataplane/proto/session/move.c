@@ -72,7 +72,7 @@ static void begin_claim(struct overlay *o, struct peer *p, const struct endpoint
 {
 	p->move.now = (struct moving){ .to = *ep, .id = rtt_new_id(), .since = overlay_now(o) };
 	if (is_other_transport(&p->ep, ep))
-		schedule_snapshot(o); /* move_spare() */
+		schedule_snapshot(o); /* move_backup() */
 }
 
 /* The peer claims to be at `ep`; its endpoint changes after an answer from there. */
@@ -91,11 +91,11 @@ static void claimed(struct overlay *o, struct peer *p, const struct endpoint *ep
 	query_there(o, p);
 }
 
-struct endpoint move_spare(const struct peer *p)
+struct endpoint move_backup(const struct peer *p)
 {
 	const struct moving *m = &p->move.now;
 
-	return m->id && is_other_transport(&p->ep, &m->to) ? m->to : p->spare;
+	return m->id && is_other_transport(&p->ep, &m->to) ? m->to : p->backup;
 }
 
 void overlay_offer_endpoint(struct overlay *o, node_id_t node, const struct endpoint *ep)
@@ -113,8 +113,8 @@ void overlay_endpoint_ended(struct overlay *o, const struct endpoint *ep)
 
 		if (!p)
 			continue;
-		if (endpoint_equal(&p->spare, ep)) {
-			p->spare = (struct endpoint){ 0 };
+		if (endpoint_equal(&p->backup, ep)) {
+			p->backup = (struct endpoint){ 0 };
 			schedule_snapshot(o);
 		}
 		if (endpoint_equal(&p->move.now.to, ep))
@@ -129,7 +129,7 @@ bool overlay_uses_endpoint(const struct overlay *o, const struct endpoint *ep)
 	for (uint32_t i = 0; i < o->cap_slots; i++) {
 		const struct peer *p = o->by_slot[i];
 
-		if (p && (endpoint_equal(&p->ep, ep) || endpoint_equal(&p->spare, ep)))
+		if (p && (endpoint_equal(&p->ep, ep) || endpoint_equal(&p->backup, ep)))
 			return true;
 	}
 	return false;
@@ -150,7 +150,7 @@ static void follow(struct overlay *o, struct peer *p, const struct endpoint *ep,
 	if (!may_be_at(ep) || endpoint_equal(&p->ep, ep))
 		return;
 	if (changes)
-		p->spare = p->ep;
+		p->backup = p->ep;
 	p->ep = *ep;
 	schedule_snapshot(o);
 	if (changes) {

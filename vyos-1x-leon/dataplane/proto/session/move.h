@@ -17,6 +17,6 @@ void move_received(struct overlay *o, struct peer *p, const struct endpoint *fro
 bool move_proved(struct overlay *o, struct peer *p, uint32_t id);
 /* Further endpoint of the peer from which data counts: of its other transport, verified before, or
  * claimed just now. Data therefore arrives while the two ends change the transport. */
-struct endpoint move_spare(const struct peer *p);
+struct endpoint move_backup(const struct peer *p);
 /* Repeats PINGs to claimed addresses without an answer. */
 void move_periodic(struct overlay *o);

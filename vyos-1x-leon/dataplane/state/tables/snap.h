@@ -54,7 +54,7 @@ struct snap_node {
 	/* VLANs of this node whose segment the other node has on the same LAN; its frames in them
 	 * were on this LAN already. NULL: none. Owned by the snapshot. */
 	struct vlan_set *same_lan;
-	struct endpoint spare; /* its other transport: datagrams from there count too */
+	struct endpoint backup; /* its other transport: datagrams from there count too */
 };
 
 /* State of the local segment by VLAN, from the loop guard and the kernel. */
