@@ -126,17 +126,19 @@ static void notify(struct leond *d, bool limited)
 				     .value = d->bottleneck->rate.kbits };
 
 	if (limited)
-		report_event(d, &facts,
-			     "bottleneck of the line found: shaper automatic limits the rate to %u "
-			     "kbit/s",
-			     d->bottleneck->rate.kbits);
+		report_event(
+			d, &facts,
+			"the access link is the bottleneck: shaper automatic limits the rate to %u "
+			"kbit/s",
+			d->bottleneck->rate.kbits);
 	else if (d->bottleneck->rate.state == AUTORATE_SUSPENDED)
 		report_event(d, &facts,
 			     "the delay behind this router does not depend on the rate of LEON: "
 			     "shaper automatic removes its limit for some time");
 	else
-		report_event(d, &facts,
-			     "no bottleneck of the line: shaper automatic removes its limit");
+		report_event(
+			d, &facts,
+			"the access link is no bottleneck: shaper automatic removes its limit");
 }
 
 static void set_found(struct leond *d, uint32_t kbits)
