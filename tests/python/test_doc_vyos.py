@@ -78,6 +78,16 @@ def put(tree, element, words):
         tree[words[0]] = [*tree.get(words[0], []), words[1]] if multi else words[1]
 
 
+def delete(element, words):
+    """A deleted leaf may have a value, which its definition accepts."""
+    while words and element.tag != 'leafNode':
+        element, words = step(element, words[0]), words[1:]
+        if element.tag == 'tagNode' and words:
+            assert accepts(element, words[0])
+            words = words[1:]
+    assert not words or len(words) == 1 and accepts(element, words[0]), words
+
+
 def words_of(line):
     """With a secret in place of the placeholder, which leond refuses."""
     return shlex.split(line.replace('OUTPUT OF leonctl generate secret', 'correct-horse-battery'))
@@ -130,8 +140,7 @@ def test_single_commands_are_in_the_definitions():
                 if words[0] == 'set':
                     put({}, node, words[4:])
                 else:
-                    for word in words[4:]:
-                        node = step(node, word)
+                    delete(node, words[4:])
 
 
 def restart_words(element, path=()):
