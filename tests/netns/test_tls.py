@@ -45,7 +45,7 @@ def wait_transport(a, b, want, within=10):
              f'link {a.name} to {b.name} uses {want}')
 
 
-def spare(node, name):
+def tls_state(node, name):
     return {p['name']: p for p in node.show('peers')['peers']}[name]['tls_state']
 
 
@@ -117,10 +117,10 @@ def test_udp_comes_back_without_a_lost_frame(lab):
         stream.arrived(200)
     for stream in streams:
         stream.stop_whole()
-    assert spare(b, 'n0') == 'connected'
+    assert tls_state(b, 'n0') == 'connected'
     for node in (a, b):
         wait_for(lambda: changes(node)[-1:] and 'UDP' in changes(node)[-1], 5, 'event')
-    # The link changes to the spare.
+    # The link changes to the backup transport.
     block_udp(b)
     wait_transport(a, b, 'tls')
     net.settle_hosts('n0', 'n1')
@@ -133,7 +133,7 @@ def test_udp_fails_in_service(lab):
     net.start()
     net.joined()
     wait_transport(a, b, 'udp')
-    assert spare(b, 'n0') == 'idle'
+    assert tls_state(b, 'n0') == 'idle'
     block_udp(b)
     wait_transport(a, b, 'tls', 20)
     net.settle_hosts('n0', 'n1')
@@ -181,7 +181,7 @@ def test_both_ends_begin_a_connection(lab):
     net.joined()
     wait_transport(a, b, 'tls')
     # Both connections are up, and the link stays with one.
-    wait_for(lambda: (spare(a, 'n1'), spare(b, 'n0')) == ('connected', 'connected'), 20, 'both')
+    wait_for(lambda: (tls_state(a, 'n1'), tls_state(b, 'n0')) == ('connected', 'connected'), 20, 'both')
     stream = net.stream('n0', 'n1')
     before = len(changes(a) + changes(b))
     stream.arrived(400)
