@@ -119,6 +119,43 @@ def test_moves_there_from_an_accelerator_that_hangs(apart, block):
     assert all(isinstance(e, ConnectionError) for e in t.error.values()), t.error
 
 
+def frames_of_lan(node):
+    return node.show('statistics')['counters']['tap_rx_frames']
+
+
+@pytest.mark.parametrize('who', ['a', 'b'])
+@pytest.mark.parametrize('taken', [True, False], ids=['taken', 'plain'])
+def test_frames_from_before_the_move(apart, who, taken):
+    """The queue of a late leon-accel has frames of the host from before its move. These frames
+    prove nothing: neither leond nor leon-accel takes the host for a host of the old site."""
+    a, b = apart.host['a'], apart.host['b']
+    stays = {'a': 'b', 'b': 'a'}[who]
+    machine = Machine(apart.lab, who, 'c')
+    if not taken:
+        for node in apart.node.values():
+            node.reload(acceleration={**CONFIG['acceleration'], 'minimum-segments': 60000})
+    t = Transfer(a, b, b.ip4, up=ENDLESS, down=ENDLESS, pause=0.05)
+    if taken:
+        wait_for(lambda: apart.taken() == [1, 1, 0], 60, 'it is taken')
+    t.wait_more(MB)
+    late, node = apart.accel[who].process, apart.node[who]
+    late.send_signal(signal.SIGSTOP)
+    try:
+        before = frames_of_lan(node)
+        wait_for(lambda: frames_of_lan(node) > before + 3, 20, 'frames are in the queue')
+        machine.move('eth1', 'eth0', apart.host[stays])
+        moved = (0, machine.host.mac)
+        wait_for(lambda: all(n.fdb()[moved]['name'] == 'c' for n in apart.node.values()), 20,
+                 'all nodes know the new site')
+        moves = {n.name: n.fdb()[moved]['moves'] for n in apart.node.values()}
+    finally:
+        late.send_signal(signal.SIGCONT)
+    assert settled(t) == 'flows'
+    t.finish(120).assert_whole()
+    assert {n.name: n.fdb()[moved]['moves'] for n in apart.node.values()} == moves
+    apart.assert_no_resets()
+
+
 def test_moves_onto_the_lan_of_its_peer(apart):
     """The hosts communicate without leond, and the proxy sockets have data of both. The connection
     is released."""

@@ -446,9 +446,14 @@ static void a_super_frame_of_the_segment_counts_its_segments(void **state)
 	assert_int_equal(message[0], ACCEL_LAN);
 	assert_int_equal(fx_count(&fx, CNT_accel_in), 2 * SEGMENTS);
 	assert_int_equal(fx_count(&fx, CNT_accel_in_super), 1);
+	fdb_learn(fx.fdb, 0, fx_mac(1), SLOT_SELF, 1);
 	give_back(ACCEL_NODE, 1);
 	assert_int_equal(fx_count(&fx, CNT_accel_out), SEGMENTS);
 	assert_int_equal(fx_all_drops(&fx), 0);
+	/* The host has moved while its frame was in leon-accel. */
+	fdb_learn(fx.fdb, 0, fx_mac(1), 2, 100);
+	give_back(ACCEL_NODE, 1);
+	assert_int_equal(fx_drops(&fx, DROP_accel_outdated), SEGMENTS);
 }
 
 /* The queue holds some messages of 24 kB, but not all. Returns the number of sent frames. */

@@ -91,6 +91,63 @@ static void a_host_that_moved_is_followed(void **state)
 	conns_lab_close(&l);
 }
 
+/* leond queues a frame of the LAN for leon-accel. */
+static void queue_frame(struct conns_lab *l, const struct tcp_segment *s)
+{
+	uint8_t message[ACCEL_QUEUE_HDR + ACCEL_VNET_LEN + TCP_FRAME_MAX] = { 0 };
+	size_t len = tcp_make(s, message + ACCEL_QUEUE_HDR + ACCEL_VNET_LEN);
+
+	accel_queue_put(message, ACCEL_LAN, FAR_NODE);
+	len += ACCEL_QUEUE_HDR + ACCEL_VNET_LEN;
+	assert_int_equal(send(l->leond, message, len, 0), len);
+}
+
+/* Frames of a host from before its move wait in the queue. They are handled first, and the near
+ * host is elsewhere. */
+static void a_frame_from_before_the_move_proves_nothing(void **state)
+{
+	struct accel_notify_frame moved = { .what = ACCEL_NOTIFY_MOVED,
+					    .moved = { .mac = mac_from_u64(NEAR_MAC),
+						       .node = OTHER_NODE } };
+	struct tcp_segment s = from_near_host(1000, 5000);
+	struct conns_lab l;
+	struct conn *c;
+	uint8_t byte;
+
+	(void)state;
+	conns_lab_open(&l);
+	c = intercept(&l);
+	for (unsigned i = 0; i < 100; i++)
+		queue_frame(&l, &s);
+	engine_moved(&l.e, &moved);
+	assert_true(place_near_is_migrated(c));
+	assert_int_equal(recv(l.e.queue[0], &byte, 1, MSG_DONTWAIT), -1);
+	/* The host has returned. */
+	assert_true(conns_lab_frame(&l, ACCEL_LAN, FAR_NODE, &s));
+	assert_false(place_near_is_migrated(c));
+	conns_lab_close(&l);
+}
+
+/* A plain connection is not intercepted at the node that its near host has left. */
+static void a_host_that_left_is_not_intercepted(void **state)
+{
+	struct tcp_segment near = from_near_host(1000, 5000), far = from_far_host(5000, 1000);
+	struct conns_lab l;
+	struct conn *c;
+
+	(void)state;
+	conns_lab_open(&l);
+	assert_true(conns_lab_frame(&l, ACCEL_LAN, FAR_NODE, &near));
+	assert_true(conns_lab_frame(&l, ACCEL_NODE, FAR_NODE, &far));
+	c = conns_lab_conn(&l, &far);
+	assert_true(c->flow.near.seen);
+	conns_moved(&l.e, 0, mac_from_u64(NEAR_MAC), OTHER_NODE, l.now);
+	assert_false(c->flow.near.seen);
+	assert_true(conns_lab_frame(&l, ACCEL_LAN, FAR_NODE, &near));
+	assert_true(c->flow.near.seen);
+	conns_lab_close(&l);
+}
+
 /* For a plain connection the frame passes to the host, and nothing is learned. */
 static void a_stray_of_a_plain_one_passes(void **state)
 {
@@ -173,6 +230,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stray_changes_nothing),
 		cmocka_unit_test(a_host_that_moved_is_followed),
+		cmocka_unit_test(a_frame_from_before_the_move_proves_nothing),
+		cmocka_unit_test(a_host_that_left_is_not_intercepted),
 		cmocka_unit_test(a_stray_of_a_plain_one_passes),
 		cmocka_unit_test(an_attempt_ends_at_the_former_node),
 		cmocka_unit_test(data_beyond_credit_is_refused),

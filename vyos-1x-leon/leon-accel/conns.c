@@ -100,12 +100,11 @@ static void forget(struct conn *c)
 static bool make_room(struct engine *e, struct accel_peer *p)
 {
 	struct node_share *s = peer_share(p);
-	struct conn *oldest;
+	struct conn *oldest = share_oldest(s);
 
 	if (!share_is_used(s, e->n_conns, CONNS_MAX))
 		return true;
 	peer_misuse(p, ACCEL_OVER_SHARE);
-	oldest = share_oldest(s);
 	if (oldest)
 		forget(oldest);
 	return oldest;
@@ -224,9 +223,8 @@ bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now)
 	if (!is_placed(c, cf))
 		return refuse_stray(c, cf->peer);
 	share_note(peer_share(c->peer), c, cf->from_lan, f->t->flags);
-	if (is_elsewhere(c, cf, now)) {
+	if (is_elsewhere(c, cf, now))
 		return true;
-	}
 	if (f->t->payload_len && c->flow.state == FLOW_PLAIN)
 		meter_add(&c->plain[cf->from_lan ? SAVED_OUT : SAVED_IN], f->t->payload_len,
 			  peer_rtt_us(c->peer), now);
@@ -462,13 +460,15 @@ void conns_release_all(struct engine *e, mono_t now)
 	}
 }
 
-/* A probe has the address of the other host, and would claim it for this node or this LAN. */
-static void stop_probes(struct conn *c, struct mac mac, bool is_here)
+/* A probe has the address of the other host, and would claim it for this node or this LAN. A near
+ * host that has moved proves by its next frame that it is here again. */
+static void leave_host(struct conn *c, struct mac mac, bool is_here)
 {
-	const struct flow *f = &c->flow;
-
-	if (mac_to_u64(is_here ? f->far.mac : f->near.mac) == mac_to_u64(mac))
-		c->ask = (struct conn_probe_reset){ 0 };
+	if (mac_to_u64(is_here ? c->flow.far.mac : c->flow.near.mac) != mac_to_u64(mac))
+		return;
+	c->ask = (struct conn_probe_reset){ 0 };
+	if (!is_here)
+		flow_other_node(&c->flow);
 }
 
 void conns_moved(struct engine *e, uint16_t vlan, struct mac mac, node_id_t node, mono_t now)
@@ -480,7 +480,7 @@ void conns_moved(struct engine *e, uint16_t vlan, struct mac mac, node_id_t node
 		if (entry->conn.flow.key.vlan == vlan && is_intercepted(&entry->conn))
 			migrated_update(&entry->conn, mac, node, now);
 		else if (entry->conn.flow.key.vlan == vlan)
-			stop_probes(&entry->conn, mac, node == e->self);
+			leave_host(&entry->conn, mac, node == e->self);
 }
 
 void conns_reset_all(struct engine *e, mono_t now)

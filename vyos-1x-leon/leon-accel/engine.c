@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -100,21 +101,42 @@ static void close_queues(struct engine *e)
 	e->n_queues = 0;
 }
 
+/* Returns the length of the message, or 0 without a message. */
+static size_t take_queued(struct engine *e, int fd)
+{
+	ssize_t n = recv(fd, e->message, ACCEL_QUEUE_MAX, MSG_DONTWAIT);
+
+	/* leond has ended, and its socket would be readable for ever. */
+	if (n == 0)
+		close_queues(e);
+	if (n <= 0)
+		return 0;
+	e->received = loop_now(e->loop);
+	take_message(e, e->message, (size_t)n);
+	return (size_t)n;
+}
+
 static void on_queue(void *arg, int fd, uint32_t events)
 {
 	struct engine *e = arg;
 
 	(void)events;
-	for (unsigned i = 0; i < BATCH; i++) {
-		ssize_t n = recv(fd, e->message, ACCEL_QUEUE_MAX, MSG_DONTWAIT);
+	for (unsigned i = 0; i < BATCH && take_queued(e, fd); i++)
+		;
+}
 
-		/* leond has ended, and its socket would be readable for ever. */
-		if (n == 0)
-			close_queues(e);
-		if (n <= 0)
-			break;
-		e->received = loop_now(e->loop);
-		take_message(e, e->message, (size_t)n);
+/* Handles the frames that are queued now. */
+static void empty_queues(struct engine *e)
+{
+	for (unsigned i = 0; i < e->n_queues; i++) {
+		int queued = 0;
+		size_t n = 1;
+
+		ioctl(e->queue[i], FIONREAD, &queued);
+		while (n && queued > 0) {
+			n = take_queued(e, e->queue[i]);
+			queued -= (int)n;
+		}
 	}
 }
 
@@ -298,6 +320,12 @@ void engine_leond_seen(struct engine *e)
 void engine_node(struct engine *e, const struct accel_notify_frame *f)
 {
 	peer_learn(e, f, loop_now(e->loop));
+}
+
+void engine_moved(struct engine *e, const struct accel_notify_frame *f)
+{
+	empty_queues(e);
+	conns_moved(e, f->moved.vlan, f->moved.mac, f->moved.node, loop_now(e->loop));
 }
 
 void engine_set(struct engine *e, const struct accel_settings *s)

@@ -112,6 +112,9 @@ void engine_fini(struct engine *e);
 /* Settings of leond. fd: the queues, owned by the engine afterwards. Returns 0 or -errno. */
 int engine_setup(struct engine *e, const struct accel_notify_frame *f, const int *fd, unsigned n);
 void engine_node(struct engine *e, const struct accel_notify_frame *f);
+/* A host has moved. Its frames in the queues are older than the move, and are handled first: a
+ * later frame of the host proves that it has returned. */
+void engine_moved(struct engine *e, const struct accel_notify_frame *f);
 /* Notes a message of leond of any kind. */
 void engine_leond_seen(struct engine *e);
 void engine_set(struct engine *e, const struct accel_settings *s);

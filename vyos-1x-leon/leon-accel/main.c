@@ -79,8 +79,7 @@ static void receive(struct accel *a, const struct accel_notify_frame *f)
 	else if (f->what == ACCEL_NOTIFY_SETTINGS)
 		engine_set(&a->engine, &f->settings);
 	else if (f->what == ACCEL_NOTIFY_MOVED)
-		conns_moved(&a->engine, f->moved.vlan, f->moved.mac, f->moved.node,
-			    loop_now(a->loop));
+		engine_moved(&a->engine, f);
 	else if (f->what == ACCEL_NOTIFY_RELEASE)
 		conns_release_all(&a->engine, loop_now(a->loop));
 	if (a->engine.settings.mode == ACCEL_OFF && !timer_is_set(a->idle))

@@ -198,6 +198,15 @@ static void to_tap(struct worker *w, uint8_t *vnet, const struct frame *f, unsig
 	count(w, CNT_delivered_frames, frames);
 }
 
+/* Reports whether the source of the frame is a host of another node. The host has moved while its
+ * frame was in the queue of leon-accel, and the frame would teach other nodes the former place. */
+static bool is_outdated(const struct worker *w, const struct frame *f)
+{
+	uint16_t known = fdb_lookup(w->snap->fdb, f->v.vlan, f->v.src);
+
+	return known != SLOT_NONE && known != SLOT_SELF;
+}
+
 static void to_node(struct worker *w, struct frame *f, uint16_t slot, bool accel)
 {
 	if (slot == SLOT_NONE || slot == SLOT_SELF || !w->snap->node[slot].has_path) {
@@ -208,6 +217,10 @@ static void to_node(struct worker *w, struct frame *f, uint16_t slot, bool accel
 	f->class = marking_of_frame(w->snap, f);
 	if (accel) {
 		encap_accel(w, f, slot);
+		return;
+	}
+	if (is_outdated(w, f)) {
+		drop_many(w, DROP_accel_outdated, tso_frames(f));
 		return;
 	}
 	if (!translate_out(w, f))
