@@ -2,7 +2,7 @@
 """An overlay from one dictionary. Keys of a topology:
 
     sites    {name: {}} in order; per site: config (merged last), v4, v6, hosts (overrides),
-             nat (behind a masquerading router)
+             nat (behind a NAT of a kind of NATS; True: port-restricted)
     strangers  names of machines on the Internet outside the overlay
     rtt_ms   {(a, b): ms}; other pairs have `rtt_ms_default` (10)
     underlay 'v4' (default), 'v6' or 'dual'
@@ -62,6 +62,26 @@ def merged(base, extra):
     return result
 
 
+# Kinds of NAT (RFC 3489) as rules of nftables. The first three keep the port of the node. RFC 4787
+# says: endpoint-independent mapping, and filtering by nothing, by address, by address and port.
+_KEEPS = """
+    set contacted { type %s; flags dynamic,timeout; timeout 1m; }
+    chain out {
+        type filter hook postrouting priority mangle
+        oifname "wan0" meta l4proto udp add @contacted { %s }
+    }
+    chain pre {
+        type nat hook prerouting priority dstnat
+        iifname "wan0" %s @contacted udp dport 5366 dnat to 192.168.77.2
+    }"""
+NATS = {
+    'full-cone': (_KEEPS % ('inet_service', 'udp sport', 'udp dport'), ''),
+    'restricted': (_KEEPS % ('ipv4_addr', 'ip daddr', 'ip saddr'), ''),
+    'port-restricted': ('', ''),
+    'symmetric': ('', 'fully-random'),  # another mapping for each destination
+}
+
+
 class Lab:
     live = []  # all running labs, for the report of a failure
 
@@ -109,8 +129,9 @@ class Lab:
         return {'v4': options.get('v4', underlay != 'v6'), 'v6': options.get('v6', underlay != 'v4')}
 
     def _add_site(self, index, name, namespace, options):
-        if options.get('nat'):
-            self._add_nat(name, namespace)
+        kind = options.get('nat')
+        if kind:
+            self._add_nat(name, namespace, 'port-restricted' if kind is True else kind)
         else:
             self.wan.add_site(name, namespace, **self._families(options))
         if options.get('hosts', self.topology.get('hosts', True)):
@@ -120,33 +141,36 @@ class Lab:
             namespace.sysctl('ipv6/conf/br0/disable_ipv6', 1)
             self.host[name] = Host('host-' + name, namespace, index + 1)
 
-    def _add_nat(self, name, namespace):
+    def _add_nat(self, name, namespace, kind):
         """A masquerading router stands between the node and the Internet, as at home."""
+        rules, flags = NATS[kind]
         router = ns.Namespace('nat-' + name)
         self.spare.append(router)
         self.wan.add_site(name, router)
         ns.connect(router, 'lan0', namespace, 'wan0')
         router.ip('addr add 192.168.77.1/24 dev lan0')
         router.sysctl('ipv4/ip_forward', 1)
-        router.run('nft', '-f', '-', input='''
-            table ip nat {
-                chain post {
+        router.run('nft', '-f', '-', input=f'''
+            table ip nat {{
+                {rules}
+                chain post {{
                     type nat hook postrouting priority srcnat
-                    oifname "wan0" masquerade
-                }
-            }
-            table ip filter {
-                chain input {
+                    oifname "wan0" masquerade {flags}
+                }}
+            }}
+            table ip filter {{
+                chain input {{
                     type filter hook input priority filter; policy drop
                     ct state established,related accept
                     iifname != "wan0" accept
-                }
-                chain forward {
+                }}
+                chain forward {{
                     type filter hook forward priority filter; policy drop
                     ct state established,related accept
                     iifname "lan0" accept
-                }
-            }''')
+                    ct status dnat accept
+                }}
+            }}''')
         namespace.ip('addr add 192.168.77.2/24 dev wan0', 'route add default via 192.168.77.1')
 
     def _config(self, index, name, options):

@@ -198,6 +198,21 @@ def test_nat_is_survived(lab, behind):
         net.wait_path(*behind, [behind[1]])
 
 
+@pytest.mark.parametrize('kind, other, direct', [
+    ('full-cone', 'full-cone', True), ('restricted', 'restricted', True),
+    ('symmetric', 'full-cone', True), ('symmetric', 'restricted', True),
+    ('symmetric', 'port-restricted', False), ('symmetric', 'symmetric', False)])
+def test_two_nats(lab, kind, other, direct):
+    """Two nodes behind NATs communicate, directly or through the node with a public address."""
+    net = lab({'sites': {'n0': {}, 'n1': {'nat': kind}, 'n2': {'nat': other}},
+               'seeds': ['n0']}).joined()
+    net.settle_hosts('n1', 'n2')
+    net.wait_path('n1', 'n2', ['n2'] if direct else ['n0', 'n2'])
+    net.wait_path('n2', 'n1', ['n1'] if direct else ['n0', 'n1'])
+    link = net.node['n1'].nodes()[net.node['n2'].node_id]['link']
+    assert link == ('up' if direct else 'down')
+
+
 def test_wrong_secret_stays_outside(lab):
     wrong = {'config': {'authentication': {'pre-shared-secret': 'something else entirely'}}}
     net = lab({'sites': {'n0': {}, 'n1': {}, 'n2': wrong}, 'seeds': ['n0', 'n1', 'n2']})

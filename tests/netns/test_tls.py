@@ -511,3 +511,60 @@ def test_through_tinyproxy(lab, tmp_path):
     finally:
         process.kill()
         process.wait()
+
+
+HAPROXY = """
+defaults
+    mode tcp
+    timeout connect 5s
+    timeout client 1h
+    timeout server 1h
+frontend https
+    bind :443
+    tcp-request inspect-delay 5s
+    tcp-request content accept if { req.ssl_hello_type 1 }
+    use_backend leon if { req.ssl_sni -i tokyo.leon.example }
+    default_backend web
+backend leon
+    server leond %s:8443
+backend web
+    server web 127.0.0.1:8444
+"""
+
+
+@pytest.mark.skipif(not shutil.which('haproxy'), reason='haproxy is not installed')
+def test_beside_a_web_server(lab, tmp_path):
+    """haproxy has port 443, and distributes connections by the name in the ClientHello."""
+    server = {'transport': {'tls': {'listen-port': 8443}}}
+    net = pair(lab, server)
+    inner, outer = net.node['n1'], net.node['n0']
+    inner.config['peer'] = {'n0': {'address': 'tokyo.leon.example', 'tls-port': 443}}
+    hosts, config = tmp_path / 'hosts', tmp_path / 'haproxy.cfg'
+    hosts.write_text(f'127.0.0.1 localhost\n{wan.ip4(0)} tokyo.leon.example www.leon.example\n')
+    inner.prepare = inner.namespace.bind_over(str(hosts), '/etc/hosts')
+    config.write_text(HAPROXY % wan.ip4(0))
+    key, page = tmp_path / 'web.pem', tmp_path / 'index.html'
+    outer.namespace.run('openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt',
+                        'ec_paramgen_curve:P-256', '-nodes', '-subj', '/CN=www.leon.example',
+                        '-keyout', key, '-out', key, '-days', '2')
+    page.write_text('the web page')
+    started = [outer.namespace.start('haproxy', '-db', '-f', config),
+               outer.namespace.start('openssl', 's_server', '-quiet', '-accept', '8444', '-cert',
+                                     key, '-key', key, '-WWW', cwd=tmp_path,
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)]
+    try:
+        block_udp(inner)
+        net.start()
+        net.joined()
+        wait_transport(outer, inner, 'tls')
+        hosts_transfer(net, 'n1', 'n0')
+
+        def web():
+            return inner.namespace.run('curl', '-sk', '--resolve',
+                                       f'www.leon.example:443:{wan.ip4(0)}',
+                                       'https://www.leon.example/index.html', check=False).stdout
+        wait_for(lambda: 'the web page' in web(), 20, 'the web server answers')
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
