@@ -184,7 +184,7 @@ def part_python(options):
 def part_netns(options):
     # Each test makes private namespaces and mostly waits. The tests of a file share a fixture. The
     # rerun plugin, if installed, cannot communicate between namespaces.
-    parallel = ['-n', '4', '--dist', 'loadfile', '-p', 'no:rerunfailures']
+    parallel = ['-n', '5', '--dist', 'loadfile', '-p', 'no:rerunfailures']
     return pytest('netns', [*parallel, *options]) if build('build') else Tally(failed=1)
 
 
