@@ -38,7 +38,7 @@ demo: build/build.ninja ## three sites in network namespaces on this machine; DE
 
 check: ## every test that needs no special hardware
 	.ci/deps check deb fuzz
-	$(CHECK) lint sanitized tsan unit python netns packaging fuzz
+	$(CHECK) lint sanitized tsan unit python netns mixed packaging fuzz
 
 check-quick: ## lint, unit tests and Python tests only
 	.ci/deps check
@@ -118,7 +118,7 @@ check-release: ## the packages twice, bit for bit, and a release that apt instal
 
 check-mixed: all ## the previous release, or RELEASE=FILE or URL, beside today's leond and leon-accel: minutes
 	.ci/deps check
-	RELEASE=$(RELEASE) $(PYTHON) -B -m pytest -p no:cacheprovider -ra $(PYTEST_ARGS) tests/mixed
+	RELEASE=$(RELEASE) $(PYTEST) -n 4 -p no:rerunfailures $(PYTEST_ARGS) tests/mixed
 
 bench: all ## throughput and latency against kernel VXLAN and others (.ci/deps bench)
 	.ci/deps check

@@ -9,6 +9,7 @@ Usage: run_check.py [--pytest-args ARGS] PART...
   unit       the unit tests in the plain build
   python     pytest tests/python
   netns      pytest tests/netns with the plain build, four files at a time
+  mixed      some of tests/mixed: the previous release beside the plain build
   packaging  pytest tests/packaging, which builds the Debian packages
   fuzz       libFuzzer for a minute on some of the targets, others each hour
 
@@ -35,6 +36,8 @@ BUILDS = {
     'build-tsan': ['-Dwerror=true', '-Db_sanitize=thread', '-Db_lundef=false'],
 }
 PYTEST_SECONDS = 3600
+# Half a minute of `make check-mixed`: an overlay of both releases, upgrades, interception.
+MIXED_TESTS = 'overlay or relay or (end and not guard) or both'
 FUZZ_TARGETS = 4  # per run, two at a time: two minutes
 
 
@@ -188,6 +191,11 @@ def part_netns(options):
     return pytest('netns', [*parallel, *options]) if build('build') else Tally(failed=1)
 
 
+def part_mixed(options):
+    parallel = ['-n', '4', '-p', 'no:rerunfailures', '-k', MIXED_TESTS]
+    return pytest('mixed', [*parallel, *options]) if build('build') else Tally(failed=1)
+
+
 def part_packaging(options):
     return pytest('packaging', options)
 
@@ -210,6 +218,7 @@ PARTS = {
     'unit': part_unit,
     'python': part_python,
     'netns': part_netns,
+    'mixed': part_mixed,
     'packaging': part_packaging,
     'fuzz': part_fuzz,
 }

@@ -18,8 +18,13 @@ pytest_runtest_makereport = _netns.pytest_runtest_makereport
 
 
 def pytest_configure(config):
-    # The package is fetched first, because the namespaces of the lab have no network.
-    config.released = fetched(os.environ.get('RELEASE'))
+    # The package is fetched first, because the namespaces of the lab have no network. With xdist,
+    # the main process is here before all others.
+    config.released = config.missing = None
+    try:
+        config.released = fetched(os.environ.get('RELEASE'))
+    except previous.Missing as e:
+        config.missing = str(e)
     _netns.pytest_configure(config)
 
 
@@ -44,6 +49,8 @@ def fetched(release):
 @pytest.fixture
 def released(request):
     """Path of the other release's leond."""
+    if request.config.missing:
+        pytest.skip(request.config.missing)
     return request.config.released
 
 

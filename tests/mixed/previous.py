@@ -3,16 +3,20 @@
 check-mixed` without RELEASE. The result is in the build directory and is built once.
 """
 import re
+import shutil
 import subprocess
 import tarfile
 from pathlib import Path
 
-import pytest
-
 TOP = Path(__file__).resolve().parents[2]
 CHANGELOG = 'packaging/debian/changelog'
 ENTRY = re.compile(r'^leon \(([^)]*)\) (\w+);', re.M)
-PROGRAMS = ('dataplane/leond', 'leon-accel/leon-accel')
+PROGRAMS = ('vyos-1x-leon/dataplane/leond', 'vyos-1x-leon/leon-accel/leon-accel')
+HINT = 'name a package: make check-mixed RELEASE=leond_VERSION_amd64.deb'
+
+
+class Missing(Exception):
+    """This tree has no previous release, or git has no commit of it."""
 
 
 def git(*words):
@@ -26,7 +30,7 @@ def previous_version():
     entries = ENTRY.findall((TOP / CHANGELOG).read_text())
     released = [version for version, suite in entries[1:] if suite != 'UNRELEASED']
     if not released:
-        raise pytest.UsageError('no earlier release: name a package, RELEASE=leond_VERSION_amd64.deb')
+        raise Missing(f'{CHANGELOG} has no earlier release; {HINT}')
     return released[0]
 
 
@@ -41,24 +45,26 @@ def commit_of(version):
         if newer and first and first[1] == version:
             return git('rev-parse', f'{newer}^')
         newer = commit
-    raise pytest.UsageError(f'the history of git has no release {version}: clone with the whole '
-                            'history, or name a package, RELEASE=leond_VERSION_amd64.deb')
+    raise Missing(f'git has no commit of release {version}: clone with the whole history, or {HINT}')
 
 
 def build(folder):
-    """Path of leond; leon-accel is beside it."""
+    """Path of leond; leon-accel is beside it. Raises Missing."""
     version = previous_version()
     target = folder / version
     if not (target / 'leon-accel').exists():
+        shutil.rmtree(target, ignore_errors=True)
         source = target / 'source'
-        source.mkdir(parents=True, exist_ok=True)
+        source.mkdir(parents=True)
+        commit = commit_of(version)
         subprocess.run(['git', '-c', f'safe.directory={TOP}', '-C', TOP, 'archive',
-                        f'--output={target}/source.tar', commit_of(version)], check=True)
+                        f'--output={target}/source.tar', commit], check=True)
         with tarfile.open(target / 'source.tar') as archive:
             archive.extractall(source)
         subprocess.run(['meson', 'setup', '-Dtests=false', source / 'build', source], check=True,
                        stdout=subprocess.DEVNULL)
-        subprocess.run(['ninja', '-C', source / 'build'], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(['ninja', '-C', source / 'build', *PROGRAMS], check=True,
+                       stdout=subprocess.DEVNULL)
         for program in PROGRAMS:
-            (source / 'build/vyos-1x-leon' / program).rename(target / Path(program).name)
+            (source / 'build' / program).rename(target / Path(program).name)
     return str(target / 'leond')

@@ -3,6 +3,8 @@
 other end. The connection is intercepted and released without a wrong byte, with either end as
 leader. `make check-mixed` is the caller.
 """
+import subprocess
+
 import pytest
 
 import accel
@@ -16,6 +18,7 @@ NARROW = {'acceleration': {'maximum-connections': 1}}
 
 # Names of 0.2.0, which differ from those of today.
 RENAMED = {'connections_taken': 'connections_intercepted'}
+RENAMED_OPTION = '--taken'
 
 
 class Released(Accelerator):
@@ -24,6 +27,9 @@ class Released(Accelerator):
     def __init__(self, node, program):
         super().__init__(node)
         self.program = program
+        text = subprocess.run([program, '--help'], capture_output=True, text=True, check=False)
+        if RENAMED_OPTION in text.stdout + text.stderr:
+            self.file_option = RENAMED_OPTION
 
     def show(self):
         return {RENAMED.get(name, name): value for name, value in super().show().items()}

@@ -32,6 +32,8 @@ def program():
 class Accelerator:
     """The leon-accel of one node, in a private network namespace as in the unit."""
 
+    file_option = '--intercepted'
+
     def __init__(self, node):
         self.node = node
         self.program = program()
@@ -71,7 +73,7 @@ class Accelerator:
         with open(self.log_file, 'a', encoding='utf-8') as log:
             self.process = self.namespace.start(
                 *ITS_UNIT, self.program, '--socket', self.node.socket.replace('.sock', '.accel'), '--control', self.control,
-                '--intercepted', self.control.replace('.accel.sock', '.intercepted'),
+                self.file_option, self.control.replace('.accel.sock', '.intercepted'),
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**os.environ, **SANITIZERS})
         return self
 
