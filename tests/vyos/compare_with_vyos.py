@@ -9,7 +9,7 @@ vyos-1x on copies of our definitions, in a temporary directory. Each comparison 
 
 - our definitions, with the leaves of conf.def, against the RELAX NG schemas of vyos-1x;
 - the definitions with includes and overrides, our result against the result of vyos-1x;
-- every node.def, byte for byte;
+- every node.def, byte for byte, except for the sudo of op-mode commands;
 - each omitted parent exists in the templates of vyos-1x, and none of our files does;
 - the definitions of vyos-1x through our generator, which covers rules without use in our
   definitions;
@@ -34,7 +34,7 @@ TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / 'vyos-1x-leon/tools'))
 
 import build_templates  # noqa: E402
-from leon_cli import leaves, source  # noqa: E402
+from leon_cli import leaves, op, source  # noqa: E402
 
 # Programs of vyos-utils, which is another repository.
 VYOS_UTILS = {'numeric', 'file-path', 'list_interfaces'}
@@ -100,7 +100,10 @@ def transclude(vyos, sources, folder):
 
 
 def node_defs(folder):
-    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob('node.def')}
+    """The node.def files of vyos-1x, with the sudo that our generator adds to commands of the op
+    mode."""
+    return {str(p.relative_to(folder)): op.as_root(p.read_text()).encode()
+            for p in folder.rglob('node.def')}
 
 
 def canonical(text):

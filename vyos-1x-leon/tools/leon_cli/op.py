@@ -26,13 +26,17 @@ def _allowed(properties):
 
 
 # Scripts that need root: those of LEON, and the one that clears counters of interfaces.
-OF_ROOT = re.compile(r'\$\{vyos_op_scripts_dir\}/(?:leon|interfaces\.py clear)')
+OF_ROOT = re.compile(r'(?<!sudo )\$\{vyos_op_scripts_dir\}/(?:leon|interfaces\.py clear)')
+
+
+def as_root(command):
+    """The runner of VyOS before May 2025 is not root. For that of today, sudo has no effect."""
+    return OF_ROOT.sub(lambda m: f'sudo {m[0]}', command)
 
 
 def _run(node):
-    """The runner of VyOS before May 2025 is not root. For that of today, sudo has no effect."""
     command = node.findtext('command')
-    return None if command is None else OF_ROOT.sub(lambda m: f'sudo {m[0]}', command)
+    return None if command is None else as_root(command)
 
 
 def node_def(node):
