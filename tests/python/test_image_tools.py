@@ -4,17 +4,26 @@ a simulated qemu-img.
 """
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import tarfile
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from lxml import etree
 
 TOP = Path(__file__).resolve().parents[2]
 FOLDER = TOP / 'packaging/vyos-build'
+sys.path[:0] = [str(FOLDER), str(TOP / 'packaging/image')]
+
+import image_vyos  # noqa: E402
+
+DOCUMENT = TOP / 'vyos-1x-leon/doc/vyos-image.md'
+# The branch of VyOS, its container and its package repository since June 2026.
+BRANCH = 'rolling'
 FLAVORS = sorted((FOLDER / 'flavors').glob('*.toml'))
 
 
@@ -36,9 +45,53 @@ def test_flavor(path):
 
 
 def test_every_image_is_documented():
-    text = (TOP / 'vyos-1x-leon/doc/vyos-image.md').read_text()
+    text = DOCUMENT.read_text()
     assert [path.stem for path in FLAVORS if path.stem not in text] == []
     assert len(FLAVORS) == 4
+
+
+def test_the_document_names_the_branch_of_vyos():
+    text = DOCUMENT.read_text()
+    assert re.findall(r'git clone -b (\S+) .*/vyos-build', text) == [BRANCH]
+    assert re.findall(r'vyos/vyos-build:(\S+)', text) == [BRANCH]
+
+
+def repository(path, branch, files):
+    """A repository with one commit, on `branch`."""
+    for name, text in files.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_text(text)
+    git = ('git', '-C', path, '-c', 'user.name=x', '-c', 'user.email=x@example.net')
+    subprocess.run(['git', 'init', '-q', '-b', branch, path], check=True)
+    subprocess.run([*git, 'add', '.'], check=True)
+    subprocess.run([*git, 'commit', '-q', '-m', 'x'], check=True)
+    return path
+
+
+@pytest.mark.parametrize('name', [BRANCH, 'current'])
+@pytest.mark.parametrize('cloned', [BRANCH, 'main'])
+def test_branch_of_vyos(tmp_path, monkeypatch, name, cloned):
+    """vyos-build looks up the name of the branch in data/versions, and checks vyos-1x out at
+    vyos_branch. Both clones have this branch, also from a source at another branch."""
+    build = repository(tmp_path / 'vyos-build', cloned, {
+        'data/defaults.toml': f'vyos_branch = "{name}"\n', 'packages/.keep': ''})
+    one_x = repository(tmp_path / 'vyos-1x', cloned, {'python/vyos/__init__.py': ''})
+    (tmp_path / 'work').mkdir()
+    monkeypatch.setattr(image_vyos.roots, 'Mirror', lambda *_, **__: None)
+    monkeypatch.setattr(image_vyos.roots, 'Tools', lambda *_, **__: SimpleNamespace(work=tmp_path / 'work'))
+    for package in image_vyos.OUR_PACKAGES:
+        (tmp_path / f'{package}_1.deb').touch()
+    builder = image_vyos.Builder(SimpleNamespace(
+        out=tmp_path / 'out', debs=tmp_path, vyos_build=str(build), vyos_1x=str(one_x)))
+    builder.prepare()
+    vyos = tmp_path / 'work/vyos'
+    for folder in (vyos, vyos / 'build/vyos-1x'):
+        head = subprocess.run(['git', '-C', folder, 'symbolic-ref', '--short', 'HEAD'], check=True,
+                              capture_output=True, text=True)
+        assert head.stdout.strip() == name
+    assert {path.name for path in (vyos / 'packages').glob('*.deb')} == {
+        f'{package}_1.deb' for package in image_vyos.OUR_PACKAGES}
+    assert {path.name for path in (vyos / 'flavors').iterdir()} == {path.name for path in FLAVORS}
 
 
 def test_hook_of_the_appliance_is_there():
