@@ -42,3 +42,20 @@ def make_joined_package(root, name, version):
         rm -r /tmp/before/usr/share/doc/{name}
         sed -i 's/^Version: .*/Version: {version}/' /tmp/before/DEBIAN/control
         dpkg-deb --root-owner-group --build /tmp/before /tmp/before.deb""")
+
+
+def make_release(root, version, *names):
+    """Makes /tmp/NAME-VERSION.deb of each /tmp/NAME.deb: the same packages as another release.
+    Returns the paths."""
+    present = field_in(root, names[0], 'Version')
+    made = [f'/tmp/{name}-{version}.deb' for name in names]
+    for name, path in zip(names, made):
+        root.run('sh', '-ec', f"""
+            dpkg-deb -R /tmp/{name}.deb /tmp/{name}-{version}
+            sed -i 's/{present}/{version}/g' /tmp/{name}-{version}/DEBIAN/control
+            dpkg-deb --root-owner-group --build /tmp/{name}-{version} {path}""")
+    return made
+
+
+def field_in(root, name, key):
+    return root.run('dpkg-deb', '-f', f'/tmp/{name}.deb', key).stdout.strip()

@@ -22,6 +22,13 @@ ADVICE = (
     'migrates it too.\n  Until then, {name} runs the previous release if it ran before.'
 )
 
+# A commit without the templates of the package wrote a revision without LEON.
+REVISION = (
+    'vyos-1x-leon: {names} run again. A commit while the package was removed wrote a revision\n'
+    '  without LEON. Commit a change before you use rollback or commit-confirm, which otherwise\n'
+    '  delete these interfaces.'
+)
+
 
 def _is_accepted(name):
     check = ['/usr/sbin/leond', '--check', '--config', f'{RUN_DIR}/{name}.json']
@@ -46,12 +53,17 @@ def _without_socket(name):
 
 
 def main():
+    removed = []
     for name in boot.active():
         if _is_accepted(name):
             continue
+        if not os.path.exists(f'{RUN_DIR}/{name}.json'):
+            removed.append(name)
         with _without_socket(name):
             environment = {**os.environ, 'VYOS_TAGNODE_VALUE': name}
             subprocess.run(['sg', 'vyattacfg', '-c', SCRIPT], check=True, env=environment)
+    if removed:
+        print(REVISION.format(names=', '.join(removed)), file=sys.stderr)
 
 
 if __name__ == '__main__':
