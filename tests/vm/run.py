@@ -13,14 +13,15 @@ machine through 9p, below a tmpfs. The virtual machine reads all files and chang
 directory in VM_OUTPUT, mounted at /output. Needs qemu-system-x86, busybox-static, kmod. `make
 check-vm`, `check-vm-units` and `check-ipsec` are the callers.
 
+    VM_SUITE        release of Debian with the kernel, such as trixie; default: the host's release.
     VM_ACCELERATOR  kvm or tcg; default: kvm after a successful trial boot, else emulation
     VM_MEMORY       MiB, 1536
     VM_TIMEOUT      seconds until the machine counts as hung, 3600
 """
 import glob
+import lzma
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,8 @@ CACHE = os.path.join(os.environ.get('LEON_BUILD') or os.path.join(TOP, 'build'),
 MEMORY_MIB = os.environ.get('VM_MEMORY', '1536')
 TIMEOUT_S = int(os.environ.get('VM_TIMEOUT', '3600'))
 TRIAL_S = 20
+MIRROR = 'http://deb.debian.org/debian'
+KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg'
 TRIAL_WORD = 'vm: the trial boot is through'
 STATUS = 'vm-status'
 KEPT = ('LEON_BUILD', 'PYTHONPATH')
@@ -124,29 +127,58 @@ exec /lib/systemd/systemd --unit=vm.service --show-status=no --log-target=journa
 '''
 
 
-def newest_kernel():
-    """Name of the package to which linux-image-amd64 refers today."""
-    text = subprocess.run(['apt-cache', 'depends', 'linux-image-amd64'], check=True,
+def apt_options(suite, work):
+    """Options of apt for another suite, with lists and caches in `work`; none without a suite."""
+    if not suite:
+        return []
+    for folder in ('lists', 'cache/archives/partial'):
+        os.makedirs(f'{work}/{folder}')
+    with open(f'{work}/sources.list', 'w', encoding='utf-8') as f:
+        f.write(f'deb [signed-by={KEYRING}] {MIRROR} {suite} main\n')
+    return [f'-oDir::Etc::SourceList={work}/sources.list', '-oDir::Etc::SourceParts=/dev/null',
+            f'-oDir::State::Lists={work}/lists', f'-oDir::Cache={work}/cache',
+            '-oAcquire::Languages=none', '-oAPT::Sandbox::User=root']
+
+
+def depends(package, options):
+    """Packages that a package names under Depends."""
+    text = subprocess.run(['apt-cache', *options, 'depends', package], check=True,
                           capture_output=True, text=True).stdout
-    return next(line.split()[-1] for line in text.splitlines() if 'Depends: linux-image-' in line)
+    return [line.split()[-1] for line in text.splitlines() if ' Depends: ' in line]
+
+
+def download_kernel(suite, work):
+    """Unpacks the kernel to which linux-image-amd64 of the suite refers today. Newer kernels are
+    several packages."""
+    options = apt_options(suite, work)
+    if suite:
+        subprocess.run(['apt-get', '-q', *options, 'update'], check=True, stdout=subprocess.DEVNULL)
+    (image,) = [p for p in depends('linux-image-amd64', options) if p.startswith('linux-image-')]
+    parts = [p for p in depends(image, options) if p.startswith('linux-')]
+    subprocess.run(['apt-get', '-q', *options, 'download', image, *parts], cwd=work, check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for package in glob.glob(f'{work}/*.deb'):
+        subprocess.run(['dpkg-deb', '-x', package, f'{work}/kernel'], check=True)
+    if not os.path.exists(f'{work}/kernel/lib'):
+        os.symlink('usr/lib', f'{work}/kernel/lib')
+    return f'{work}/kernel'
 
 
 def kernel():
     """(vmlinuz, directory of modules), unpacked and indexed once."""
-    found = glob.glob(f'{CACHE}/kernel/boot/vmlinuz-*')
-    if not found:
-        shutil.rmtree(f'{CACHE}/kernel', ignore_errors=True)
+    suite = os.environ.get('VM_SUITE', '')
+    target = f'{CACHE}/kernel-{suite}' if suite else f'{CACHE}/kernel'
+    if not os.path.exists(target):
         os.makedirs(CACHE, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=CACHE) as work:
-            subprocess.run(['apt-get', '-q', 'download', newest_kernel()], cwd=work, check=True,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            package = glob.glob(f'{work}/*.deb')[0]
-            subprocess.run(['dpkg-deb', '-x', package, f'{work}/kernel'], check=True)
-            version = os.listdir(f'{work}/kernel/lib/modules')[0]
-            subprocess.run(['/sbin/depmod', '-b', f'{work}/kernel', version], check=True)
-            os.rename(f'{work}/kernel', f'{CACHE}/kernel')
-        found = glob.glob(f'{CACHE}/kernel/boot/vmlinuz-*')
-    return found[0], glob.glob(f'{CACHE}/kernel/lib/modules/*')[0]
+            unpacked = download_kernel(suite, work)
+            version = os.listdir(f'{unpacked}/lib/modules')[0]
+            subprocess.run(['/sbin/depmod', '-b', unpacked, version], check=True)
+            os.rename(unpacked, target)
+    (modules,) = glob.glob(f'{target}/lib/modules/*')
+    (vmlinuz,) = glob.glob(f'{target}/boot/vmlinuz-*') or glob.glob(f'{modules}/vmlinuz')
+    print(f'vm: Linux {os.path.basename(modules)}', flush=True)
+    return vmlinuz, modules
 
 
 def with_dependencies(names, modules):
@@ -181,8 +213,8 @@ def initramfs(init, modules=()):
     files = {'bin': (0o040755, b''), 'dev': (0o040755, b'')}
     names = []
     for path in modules:
-        names.append('/' + os.path.basename(path))
-        with open(path, 'rb') as f:
+        names.append('/' + os.path.basename(path).removesuffix('.xz'))
+        with (lzma.open if path.endswith('.xz') else open)(path, 'rb') as f:
             files[names[-1][1:]] = (0o100644, f.read())
     with open('/bin/busybox', 'rb') as f:
         files['bin/busybox'] = (0o100755, f.read())
