@@ -15,6 +15,7 @@ import ns
 from accel import CONFIG, MB, both_ways
 from lab import wait_for
 from node import build_dir
+from traffic import Stream
 from units import Process, UnitFar, UnitLab, systemctl
 
 RTT_MS = 100
@@ -194,6 +195,44 @@ def test_upgrade(far, taken, installed):
     assert 0 not in after and not set(before) & set(after)
     far.base['a'] = dict.fromkeys(far.base['a'], 0)
     assert_goes_on(far, taken)
+
+
+def gap_s(far, ends, stop_and_start):
+    """Seconds without packets from b to a while leond of a is away; the least of three times."""
+    gaps = []
+    for _ in range(3):
+        flow = Stream(ends[1].namespace, ends[0].namespace, ends[0].ip4, interval=0.01).start()
+        flow.arrived(100, within=60)
+        stop_and_start()
+        flow.arrived(100, within=60)
+        flow.stop()
+        gaps.append(flow.gap()[0] - flow.stall)
+    return min(gaps)
+
+
+def test_gap_of_an_upgrade(far, ends, installed):
+    """The device stays, as on VyOS. dpkg adds nothing to the gap of a restart, although it replaces
+    all files. The loop guard of a bridge port adds its listening time."""
+    node = far.node['a']
+    far.accel['a'].stop()
+    node.stop()
+    node.namespace.ip('tuntap add leon0 mode tap multi_queue vnet_hdr user leon')
+    far.lab.start('a')
+    try:
+        ways = {'restart': lambda: systemctl('restart', node.unit.name), 'dpkg': lambda: install(installed)}
+        with_guard = gap_s(far, ends, ways['dpkg'])
+        node.reload(loop_guard={'disable': True})
+        gap = {name: gap_s(far, ends, way) for name, way in ways.items()}
+        print(f'gap with loop guard: dpkg {with_guard:.2f} s; without: dpkg {gap["dpkg"]:.2f} s, '
+              f'restart of the unit {gap["restart"]:.2f} s')
+        assert gap['dpkg'] < 2 * gap['restart']
+        assert with_guard > gap['dpkg']
+    finally:
+        node.reload(loop_guard={})
+        node.stop()
+        node.namespace.ip('link del leon0')
+        far.lab.start('a')
+        far.accel['a'].start()
 
 
 def test_kill_of_leon_accel(far, ends, taken):
