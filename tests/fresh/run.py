@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The first steps of a stranger on a fresh Debian: a clone, and the commands of the README.
 
-Usage: run.py [--cache DIR] [--keep] [--only STEP]... [RELEASE...], default: releases 12 and 13.
-`make check-fresh` is the caller. Root only; needs debootstrap and git, no systemd.
+Usage: run.py [--cache DIR] [--keep] [--busy N] [--only STEP]... [RELEASE...], default: releases 12
+and 13. `make check-fresh` is the caller. Root only; needs debootstrap and git, no systemd.
 
 For each release debootstrap makes a bare root. HEAD is cloned into /root, which has mode 0700,
 without files beside the clone. The steps run one after the other in private mount, network and
-process namespaces. The namespaces have no init and no network except a proxy for apt:
+process namespaces. The first process of the namespaces reaps no orphans, as in a container without
+an init, and the only network is a proxy for apt:
 
     demo      make demo
     check     make check
@@ -15,7 +16,8 @@ process namespaces. The namespaces have no init and no network except a proxy fo
     lintian   lintian on the packages of `make deb`.
 
 Each step has a time limit (LIMIT_S). The program prints the name of the log file at the start of a
-step. Processes and mounts end with the namespaces. The root is removed, except with --keep. The
+step, and the mean load of the machine at the end. With --busy, N endless loops run beside the
+steps. Processes and mounts end with the namespaces. The root is removed, except with --keep. The
 cache (default: build/fresh) keeps the bare roots and the fetched packages, which saves minutes in
 the next run. The last line is 'N passed, N failed', of steps.
 """
@@ -47,6 +49,7 @@ STEPS = {
 }
 LIMIT_S = 5400
 PREPARATION_S = 900
+LOAD_S = 10  # between two looks at the load
 
 SOURCES = '''deb {mirror} {codename} main
 deb {mirror} {codename}-updates main
@@ -97,7 +100,12 @@ mount --bind {debs} var/cache/apt/archives
 pivot_root . .
 umount -l .
 cd /
-exec sh -c {command}
+mkfifo /run/status
+# A shell starts background commands without SIGINT and SIGQUIT.
+{{ code=0; env --default-signal=INT,QUIT sh -c {command} || code=$?; echo $code >/run/status; }} &
+# This shell waits for no child, so orphans stay zombies.
+read -r status </run/status
+exit "$status"
 '''
 
 
@@ -147,18 +155,23 @@ class Root:
             f.write(text)
 
     def run(self, command, log, limit):
-        """Exit status of a shell command in the root, or 124 after a timeout. Remaining children
-        end with the command."""
+        """Exit status of a shell command in the root, or 124 after a timeout, and the mean load of
+        the machine. Remaining children end with the command."""
         script = ENTER.format(root=self.path, debs=self.debs, command=quote(command))
         with open(log, 'wb') as out:
             process = self.namespace.start(
                 'unshare', '--mount', '--pid', '--ipc', '--uts', '--fork', '--kill-child',
                 'sh', '-c', script, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=out,
                 stderr=subprocess.STDOUT, start_new_session=True)
+            loads = [os.getloadavg()[0]]
             try:
-                return process.wait(limit)
-            except subprocess.TimeoutExpired:
-                return 124
+                deadline = time.monotonic() + limit
+                while time.monotonic() < deadline:
+                    try:
+                        return process.wait(LOAD_S), sum(loads) / len(loads)
+                    except subprocess.TimeoutExpired:
+                        loads.append(os.getloadavg()[0])
+                return 124, sum(loads) / len(loads)
             finally:
                 process.kill()
                 process.wait()
@@ -190,10 +203,11 @@ def try_release(release, steps, cache, keep):
             command = PREPARE if step == 'clone' else f'cd /root/leon && {STEPS[step]}'
             print(f'Debian {release}, {step}: see {log}', flush=True)
             begin = time.monotonic()
-            status = root.run(command, log, PREPARATION_S if step == 'clone' else LIMIT_S)
+            status, load = root.run(command, log, PREPARATION_S if step == 'clone' else LIMIT_S)
             took = time.monotonic() - begin
             text = f'{took:.0f} s' if status == 0 else f'exit status {status} after {took:.0f} s'
-            results.append((step, status == 0, ', '.join(filter(None, (text, summary(log))))))
+            results.append((step, status == 0,
+                            ', '.join(filter(None, (text, f'load {load:.1f}', summary(log))))))
             print(f'Debian {release}, {step}: {results[-1][2]}', flush=True)
             if step == 'clone' and status != 0:
                 break
@@ -206,6 +220,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument('--cache', default=os.path.join(TOP, 'build/fresh'))
     parser.add_argument('--keep', action='store_true')
+    parser.add_argument('--busy', type=int, default=0)
     parser.add_argument('--only', action='append', choices=list(STEPS))
     parser.add_argument('releases', nargs='*')
     options = parser.parse_args()
@@ -219,10 +234,15 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     cache = os.path.abspath(options.cache)
     os.makedirs(cache, exist_ok=True)
+    busy = [subprocess.Popen(['sh', '-c', 'while :; do :; done']) for _ in range(options.busy)]
     results = []
-    for release in releases:
-        results += [(release, *result) for result in
-                    try_release(release, options.only or list(STEPS), cache, options.keep)]
+    try:
+        for release in releases:
+            results += [(release, *result) for result in
+                        try_release(release, options.only or list(STEPS), cache, options.keep)]
+    finally:
+        for process in busy:
+            process.kill()
     print()
     for release, step, passed, sentence in results:
         print(f'Debian {release}  {step:8} {"ok    " if passed else "FAILED"} {sentence}')
