@@ -69,8 +69,7 @@ git clone -q /clone-me leon
 rm /clone-me
 '''
 
-# The first process of the namespaces, before the command replaces the process: the mounts of a
-# container.
+# The first process of the namespaces: the mounts of a container, then the command.
 ENTER = '''set -e
 cd {root}
 mount --bind . .

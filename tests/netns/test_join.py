@@ -10,6 +10,7 @@ import zlib
 import pytest
 
 from lab import line_up, wait_for
+from wan import block_udp
 from whole_machine import Machine
 
 TOKEN = 'leon1.AAABAhT2CTE5Mi4wLjIuMRtYEXNlb3VsLmV4YW1wbGUubmV0HGNvcnJlY3QgaG9yc2UgYmF0dGVyeSBzdGFwbGU7Hy_G'
@@ -64,6 +65,27 @@ def test_one_command_each(machines):
     for machine in (second, first):
         machine.reboot()
     first.wait_ping('10.99.0.2')
+
+
+def test_join_where_udp_is_blocked(machines):
+    """A one-time token needs UDP, and the error has both commands that need none."""
+    first, second = machines(line_up(2, hosts=False))
+    token, = re.findall(r'leon3\.\S+', init(first, '--address 10.99.0.1/24'))
+    made = {**config(first), 'transport': {'tls': {'listen-port': 443}}}
+    first.run('cat >/etc/leon/leon0.json', input=json.dumps(made))
+    first.reboot()
+    block_udp(second)
+    refused = second.run(f'leonctl join {token} --address 10.99.0.2/24', check=False)
+    assert refused.returncode == 3 and second.text('ls /etc/leon') == ''
+    assert 'Where UDP is blocked, members with `transport tls` need: leonctl invite --with-secret' in refused.stderr
+    token = json.loads(first.text('leonctl --json invite --with-secret'))['token']
+    for port in ('x', '70000'):
+        refused = second.run(f'leonctl join {token} --tls-port {port}', check=False)
+        assert refused.returncode == 1 and 'tls-port: expected a number from 1 to 65535' in refused.stderr, refused
+    second.run(f'leonctl join {token} --address 10.99.0.2/24 --tls-port 443')
+    assert config(second)['transport'] == {'tls': {}}
+    second.wait_ping('10.99.0.1')
+    assert 'is reached over TLS' in second.text('leonctl status')
 
 
 def test_what_init_writes(machine):

@@ -16,6 +16,7 @@ import pytest
 import wan
 from lab import line_up, wait_for
 from node import PATIENCE
+from test_status import status, wait_note
 from wan import block_udp, pass_udp
 
 TLS_PORT = 443
@@ -88,6 +89,7 @@ def test_joins_without_udp(lab):
     shown = net.node['n1'].nodes()[net.node['n0'].node_id]
     assert shown['endpoint'] == f'{wan.ip4(0)}:{TLS_PORT}'
     assert '(TLS)' in net.node['n1'].leonctl('show', 'nodes', json_output=False)
+    wait_note(net.node['n1'], 'over-tls', 'peer n0 is reached over TLS')
     for a, b in (('n0', 'n1'), ('n1', 'n0')):
         hosts_transfer(net, a, b)
 
@@ -494,6 +496,8 @@ def test_a_proxy_that_refuses_is_named(lab):
         def reason():
             return net.node['n1'].show('peers')['peers'][0]['tls_reason']
         wait_for(lambda: reason() == 'the proxy answers 403', 20, 'reason')
+        wait_for(lambda: [p for p in status(net.node['n1'])[1]['problems']
+                          if p['why'].endswith('; TLS failed: the proxy answers 403')], 30, 'a finding')
     finally:
         proxy.close()
 

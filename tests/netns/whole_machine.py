@@ -9,7 +9,7 @@ import tempfile
 
 import pytest
 
-from node import SANITIZERS, build_dir, wait_for
+from node import SANITIZERS, build_dir, tls_program, wait_for
 
 # The unit leond@.service: ready if leond answers, gone if its socket is gone.
 SYSTEMCTL = '''#!/bin/sh
@@ -76,7 +76,8 @@ class Machine:
 
     def run(self, command, check=True, **kwargs):
         """Runs a line of shell as root of the machine."""
-        environment = {**os.environ, **SANITIZERS, 'PATH': f'{self.bin}:{os.environ["PATH"]}'}
+        environment = {**os.environ, **SANITIZERS, 'LEON_TLS_PROGRAM': tls_program(),
+                       'PATH': f'{self.bin}:{os.environ["PATH"]}'}
         kwargs.setdefault('stdin', subprocess.DEVNULL) if 'input' not in kwargs else None
         return self.namespace.run('nsenter', '--target', self.pid, '--mount', '--uts', '--pid', '--',
                                   'sh', '-c', command, check=check, env=environment, **kwargs)

@@ -156,6 +156,16 @@ static void peers(void **state)
 		  .fragment = "run: ip route get 198.18.0.3\n" },
 		{ .peers = PEER("trying", "75", "not-sent"), .want = "not-sent;" },
 		{ .peers = PEER("self", "75", "self"), .want = "self note;" },
+		{ .peers = "{\"name\":\"seoul\",\"state\":\"reached\",\"transport\":\"udp\"}",
+		  .want = "" },
+		{ .peers = "{\"name\":\"seoul\",\"state\":\"reached\",\"transport\":\"tls\"}",
+		  .want = "over-tls note;",
+		  .fragment = "note: peer seoul is reached over TLS\n  why: UDP gets no answer" },
+		{ .peers = "{\"name\":\"seoul\",\"state\":\"trying\",\"since_seconds\":60,"
+			   "\"transport\":null,\"tls_reason\":\"Connection refused\",\"addresses\":"
+			   "[{\"endpoint\":\"198.18.0.3:1\",\"result\":\"nothing\",\"text\":\"r\"}]}",
+		  .want = "nothing;",
+		  .fragment = "differs; TLS failed: Connection refused\n" },
 		{ .peers = "{\"name\":\"osaka\",\"address\":\"osaka.example\",\"since_seconds\":40,"
 			   "\"state\":\"unresolved\",\"reason\":\"its name cannot be resolved\","
 			   "\"resolve_error\":\"no such name\",\"addresses\":[]}",

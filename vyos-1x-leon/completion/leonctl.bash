@@ -59,7 +59,9 @@ _leonctl() {
 			ask+=("${COMP_WORDS[i]}" "${COMP_WORDS[i + 1]}")
 			((++i))
 			;;
-		--address | --bridge | --expires | --name | --source-address | --source-interface | --uses) ((++i)) ;;
+		--address | --bridge | --expires | --name | --source-address | --source-interface | --tls-port | --uses)
+			((++i))
+			;;
 		--listen) words+=" --listen" ;;
 		-*) ;;
 		*) words+=" ${COMP_WORDS[i]}" ;;

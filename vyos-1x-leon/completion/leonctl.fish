@@ -12,7 +12,7 @@ function __leonctl_given
     for word in (commandline -opc)[2..-1]
         if test $skip = 1
             set skip 0
-        else if contains -- $word -i --interface --socket --address --bridge --expires --name --source-address --source-interface
+        else if contains -- $word -i --interface --socket --address --bridge --expires --name --source-address --source-interface --tls-port --uses
             set skip 1
         else if string match -qv -- '-*' $word; and test $word != help
             echo $word
@@ -47,6 +47,7 @@ complete -c leonctl -n $makes -l bridge -x -d 'bridge that the interface joins'
 complete -c leonctl -n $makes -l name -x -d 'node-name (default: host name)'
 complete -c leonctl -n $makes -l source-address -x -d 'local address for sending'
 complete -c leonctl -n $makes -l source-interface -x -d 'interface for sending'
+complete -c leonctl -n '__fish_seen_subcommand_from join' -l tls-port -x -d 'TCP port of members, if UDP is blocked'
 complete -c leonctl -n $makes -l print -d 'print the configuration only'
 complete -c leonctl -n '__fish_seen_subcommand_from invite' -l expires -x -a '1h 24h 7d never' -d 'validity of the token'
 complete -c leonctl -n '__fish_seen_subcommand_from invite' -l uses -x -d 'number of machines for the token'

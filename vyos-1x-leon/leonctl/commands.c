@@ -105,7 +105,7 @@ static const struct {
 	const char *words, *options;
 } options[] = {
 	{ "init", NODE_OPTIONS },
-	{ "join", NODE_OPTIONS },
+	{ "join", NODE_OPTIONS " [--tls-port PORT]" },
 	{ "invite", " [--expires TIME] [--uses NUMBER] [--with-secret]" },
 	{ "leave", " [--yes]" },
 };

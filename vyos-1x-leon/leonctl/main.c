@@ -90,6 +90,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 		{ "print", no_argument, NULL, OPT_OF_COMMAND },
 		{ "source-address", required_argument, NULL, OPT_OF_COMMAND },
 		{ "source-interface", required_argument, NULL, OPT_OF_COMMAND },
+		{ "tls-port", required_argument, NULL, OPT_OF_COMMAND },
 		{ "uses", required_argument, NULL, OPT_OF_COMMAND },
 		{ "with-secret", no_argument, NULL, OPT_OF_COMMAND },
 		{ "yes", no_argument, NULL, OPT_OF_COMMAND },

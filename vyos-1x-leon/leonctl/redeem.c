@@ -208,7 +208,9 @@ static int no_answer(const struct redeemer *r)
 	target_complain(r->t,
 			"no answer from %s%s. The token has expired%s or was ended, or UDP does "
 			"not reach the inviting member. Make a new token there, with an address "
-			"within reach: leonctl invite ADDRESS",
+			"within reach: leonctl invite ADDRESS. Where UDP is blocked, members "
+			"with `transport tls` need: leonctl invite --with-secret there, and "
+			"leonctl join TOKEN --tls-port PORT here",
 			r->n ? list : "any address", r->unresolved, when);
 	return EXIT_NO_ANSWER;
 }

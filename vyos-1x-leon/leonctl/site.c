@@ -224,6 +224,7 @@ static char *compose(const struct target *t, const struct token *overlay, struct
 	get_list(t, "source-address", source);
 	target_option(t, "source-interface", &n.source_interface);
 	target_option(t, "bridge", &n.bridge);
+	target_option(t, "tls-port", &n.tls_port);
 	text = new_node_text(&n, err, sizeof(err));
 	if (!text)
 		target_complain(t, "%s", err);

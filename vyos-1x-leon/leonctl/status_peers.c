@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rules of `leonctl status` for configured peers: one finding for each peer that is not reached.
+ * Rules of `leonctl status` for configured peers: one finding for each peer that is not reached,
+ * or is reached over TLS.
  * The cause is the diagnosis of the daemon (`result` of `show peers`). Pure.
  */
 #include <string.h>
@@ -22,7 +23,8 @@ struct advice {
 static const struct advice advices[] = {
 	{ "nothing",
 	  "run `leonctl status` on the peer: a note on refused datagrams of this node means another "
-	  "secret, VNI or release; without a note UDP does not arrive",
+	  "secret, VNI or release; without a note UDP does not arrive. `transport tls` passes "
+	  "networks that block UDP",
 	  "ping -c 3 %s", WITH_ADDRESS },
 	{ "refused", "start leond on the peer, or correct address and port of the peer here",
 	  "leond --config /etc/leon/%s.json --check", WITH_INTERFACE },
@@ -128,6 +130,28 @@ static const char *why_of(const struct status *s, struct jsonr_node *peer, const
 	       "secret or VNI of this node is wrong";
 }
 
+/* The cause, and for a peer with `tls-port` the end of the last attempt over TLS. */
+static void put_why(const struct status *s, struct status_diagnosis *f, struct jsonr_node *peer,
+		    const char *result)
+{
+	const char *tls = text_optional(peer, "tls_reason");
+
+	snprintf(f->why, sizeof(f->why), "%s%s%s", why_of(s, peer, result),
+		 *tls ? "; TLS failed: " : "", tls);
+}
+
+static void over_tls(struct status *s, struct jsonr_node *peer)
+{
+	struct status_diagnosis *f = status_add(s, "over-tls", STATUS_NOTE);
+
+	if (!f)
+		return;
+	snprintf(f->what, sizeof(f->what), "peer %s is reached over TLS", text_str(peer, "name"));
+	snprintf(f->why, sizeof(f->why), "UDP gets no answer from the peer");
+	f->remedy = "open UDP for lower latency, if the network between the nodes permits it";
+	snprintf(f->command, sizeof(f->command), "leonctl show peers");
+}
+
 static void not_reached(struct status *s, struct jsonr_node *peer, const char *interface)
 {
 	struct jsonr_node *address = telling_address(peer);
@@ -147,8 +171,10 @@ static void not_reached(struct status *s, struct jsonr_node *peer, const char *i
 	snprintf(f->what, sizeof(f->what), "peer %s (%s) %s for %s", text_str(peer, "name"),
 		 endpoint, self ? "has been this node itself" : "has not been reached",
 		 text_age(peer, "since_seconds"));
-	snprintf(f->why, sizeof(f->why), "%s",
-		 joining ? "this node is joining" : why_of(s, peer, result));
+	if (joining)
+		snprintf(f->why, sizeof(f->why), "this node is joining");
+	else
+		put_why(s, f, peer, result);
 	if (joining || !a)
 		return;
 	f->remedy = a->remedy;
@@ -181,8 +207,13 @@ void status_find_peers(const struct status_input *in, struct status *s)
 	for (size_t i = 0; i < jsonr_len(list); i++) {
 		struct jsonr_node *peer = jsonr_at(list, i);
 
-		if (!peer || is_state(peer, "disabled") || is_state(peer, "reached"))
+		if (!peer || is_state(peer, "disabled"))
 			continue;
+		if (is_state(peer, "reached")) {
+			if (strcmp(text_optional(peer, "transport"), "tls") == 0)
+				over_tls(s, peer);
+			continue;
+		}
 		if (is_state(peer, "unresolved"))
 			unresolved(s, peer);
 		else

@@ -58,7 +58,19 @@ static char *indented(const char *text)
 	return out;
 }
 
-static void write_peers(struct jsonw *w, const struct token *t)
+/* conf_parse() reports a word that is no number. */
+static void write_number(struct jsonw *w, const char *key, const char *value)
+{
+	char *end;
+	unsigned long number = strtoul(value, &end, 10);
+
+	if (*end || end == value)
+		jsonw_str(w, key, value);
+	else
+		jsonw_u64(w, key, number);
+}
+
+static void write_peers(struct jsonw *w, const struct token *t, const char *tls_port)
 {
 	char name[16];
 
@@ -71,6 +83,8 @@ static void write_peers(struct jsonw *w, const struct token *t)
 		jsonw_str(w, "address", t->seed[i].host);
 		if (t->seed[i].port != CONF_PEER_PORT_DEFAULT)
 			jsonw_u64(w, "port", t->seed[i].port);
+		if (tls_port)
+			write_number(w, "tls-port", tls_port);
 		jsonw_end(w);
 	}
 	jsonw_end(w);
@@ -108,7 +122,13 @@ static char *write_configuration(const struct new_node *n)
 	jsonw_u64(w, "vni", n->overlay->vni);
 	jsonw_str(w, "node-id", node_id_format(n->node_id, id, sizeof(id)));
 	write_text(w, "node-name", n->name);
-	write_peers(w, n->overlay);
+	write_peers(w, n->overlay, n->tls_port);
+	if (n->tls_port) {
+		jsonw_object(w, "transport");
+		jsonw_object(w, "tls");
+		jsonw_end(w);
+		jsonw_end(w);
+	}
 	jsonw_object(w, "authentication");
 	jsonw_str(w, "pre-shared-secret", n->overlay->secret);
 	if (n->overlay->pbkdf2)
