@@ -8,7 +8,7 @@ and 13. `make check-fresh` is the caller. Root only; needs debootstrap and git, 
 For each release debootstrap makes a bare root. HEAD is cloned into /root, which has mode 0700,
 without files beside the clone. The steps run one after the other in private mount, network and
 process namespaces. The first process of the namespaces reaps no orphans, as in a container without
-an init, and the only network is a proxy for apt:
+an init. The only network is a proxy for apt. The steps:
 
     demo      make demo
     check     make check

@@ -2,8 +2,8 @@
 """The packages under test, and temporary Debian roots for installations.
 
 LEON_DEB names the .deb of leond, with vyos-1x-leon in the same folder. Without the variable, the
-fixtures build both packages once. A root is the file system of the host under an overlay in tmpfs,
-in private mount, network and pid namespaces. dpkg, the database and all dependencies are therefore
+fixtures build both packages once. A root is the file system of the host, or another Debian root,
+under an overlay in tmpfs, in private mount, network and pid namespaces. dpkg, the database and all dependencies are therefore
 real, and nothing in the root reaches the host. The first process of the pid namespace is a `sleep`
 of the fixture. The end of the process removes the mounts.
 """
@@ -23,7 +23,7 @@ SETUP = """
 set -e
 mount -t tmpfs -o mode=0755 leon-root {base}
 mkdir {base}/upper {base}/work {base}/root
-mount -t overlay leon-root -o lowerdir=/,upperdir={base}/upper,workdir={base}/work {base}/root
+mount -t overlay leon-root -o lowerdir={lower},upperdir={base}/upper,workdir={base}/work {base}/root
 mount -t proc proc {base}/root/proc
 mount --rbind /dev {base}/root/dev
 # As udev makes it; a container may have it for root only.
@@ -39,12 +39,12 @@ exec sleep infinity
 class Root:
     """A running Debian root; `run` executes a command inside."""
 
-    def __init__(self, base: Path):
+    def __init__(self, base: Path, lower: Path = Path('/')):
         self.base = base
         self.root = base / 'root'
         self.holder = subprocess.Popen(
             ['unshare', '--mount', '--net', '--pid', '--fork', '--kill-child',
-             'sh', '-c', SETUP.format(base=base)],
+             'sh', '-c', SETUP.format(base=base, lower=lower)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )
         if self.holder.stdout.readline() != 'ready\n':

@@ -1,119 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The role of packaging/ansible on two temporary Debian roots with a link between them: an overlay
-of two nodes, reloads, refusals, and a node that leaves. A second run changes nothing. The script
-tests/packaging/systemctl is the substitute of systemd. The tests build on each other, in the order
-of the file.
+of two nodes, reloads, refusals, and a node that leaves. A second run changes nothing. The tests
+build on each other, in the order of the file.
 """
-import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
-import sys
-import time
-from pathlib import Path
 
 import pytest
 from conftest import Root
-
-HERE = Path(__file__).resolve().parent
-ROLE = HERE.parents[1] / 'packaging/ansible'
-CONFIG = '/etc/leon/leon0.json'
-TUNNEL = {'first': '10.99.0.1', 'second': '10.99.0.2'}
-ENVIRONMENT = ['env', '-i', 'HOME=/root', 'PATH=/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin',
-               'LC_ALL=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive']
+from role import CONFIG, ROLE, TUNNEL, Sites, ping
 
 if not shutil.which('ansible-playbook'):
     pytest.skip('ansible-playbook is not installed (Debian package ansible-core)', allow_module_level=True)
-
-
-class Site(Root):
-    def __init__(self, name, base):
-        super().__init__(base)
-        self.name, self.extra = name, {}
-        self.put(HERE / 'systemctl', '/usr/local/sbin/systemctl')
-        self.run('chmod', '755', '/usr/local/sbin/systemctl')
-        # leonctl and maintainer scripts see a booted systemd.
-        self.run('mkdir', '-p', '/run/systemd/system')
-        self.run('rm', '-f', '/usr/sbin/policy-rc.d', '/var/lib/man-db/auto-update')
-
-    def config(self):
-        return json.loads(self.run('cat', CONFIG).stdout)
-
-    def pid(self):
-        return self.run('cat', '/run/units/leon0.pid').stdout
-
-    def variables(self):
-        return {'ansible_connection': 'root', 'ansible_python_interpreter': '/usr/bin/python3',
-                'root_enter': shlex.join([*map(str, self.enter), *ENVIRONMENT]),
-                'leon_name': self.name, 'leon_address': [f'{TUNNEL[self.name]}/24'], **self.extra}
-
-
-class Sites:
-    """Two roots, and Ansible on the machine of the test."""
-
-    def __init__(self, deb, folder):
-        self.deb, self.folder = deb, folder
-        self.of = {}
-
-    def start(self):
-        for name in TUNNEL:
-            base = self.folder / name
-            base.mkdir()
-            self.of[name] = Site(name, base)
-        first, second = self.of.values()
-        subprocess.run(['nsenter', f'--target={first.init}', '--net', 'ip', 'link', 'add', 'wan', 'type', 'veth',
-                        'peer', 'name', 'wan', 'netns', second.init], check=True)
-        for number, site in enumerate(self.of.values(), 1):
-            for link in ('lo', 'wan'):
-                site.run('ip', 'link', 'set', link, 'up')
-            site.run('ip', 'address', 'add', f'192.0.2.{number}/24', 'dev', 'wan')
-
-    def close(self):
-        for site in self.of.values():
-            site.close()
-
-    def play_one(self, name, *words, **keys):
-        """Runs the playbook for one host with a package."""
-        text, changed = self.play('--limit', name, '--skip-tags', 'package', *words, **keys)
-        return text, changed[name]
-
-    def play(self, *words, fails=()):
-        """Runs the playbook. Returns the output and the number of changes of each host."""
-        inventory = self.folder / 'inventory.json'
-        inventory.write_text(json.dumps({'leon': {
-            'vars': {'leon_deb': str(self.deb), 'leon_wait': 60, 'ansible_become': False},
-            'hosts': {name: site.variables() for name, site in self.of.items()}}}))
-        done = subprocess.run(
-            [sys.executable, shutil.which('ansible-playbook'), '-i', inventory, *words, ROLE / 'site.yml'],
-            capture_output=True, text=True, timeout=180, check=False, stdin=subprocess.DEVNULL,
-            env={**os.environ, 'ANSIBLE_CONNECTION_PLUGINS': str(HERE / 'connection_plugins'),
-                 'ANSIBLE_PIPELINING': '1', 'ANSIBLE_HOME': str(self.folder / 'ansible'), 'LC_ALL': 'C.UTF-8',
-                 'ANSIBLE_LOCAL_TEMP': str(self.folder / 'ansible/tmp'), 'ANSIBLE_NOCOLOR': '1'})
-        text = done.stdout + done.stderr
-        recap = re.findall(r'^(\w+) +: ok=\d+ +changed=(\d+) +unreachable=0 +failed=(\d)', text, re.M)
-        assert recap and {name for name, _, failed in recap if failed != '0'} == set(fails), text
-        assert bool(fails) == (done.returncode != 0), text
-        return text, {name: int(changed) for name, changed, _ in recap}
 
 
 @pytest.fixture(scope='module')
 def sites(deb, tmp_path_factory):
     if os.geteuid() != 0:
         pytest.skip('installing a package needs several user ids: run as root')
-    made = Sites(deb, tmp_path_factory.mktemp('sites'))
+    made = Sites(tmp_path_factory.mktemp('sites'), leon_deb=str(deb))
     try:
-        made.start()
+        made.start(lambda _, folder: Root(folder))
         yield made
     finally:
         made.close()
-
-
-def ping(site, address):
-    deadline = time.monotonic() + 60
-    while site.run('ping', '-c', '1', '-W', '1', address, check=False).returncode != 0:
-        assert time.monotonic() < deadline, site.run('leonctl', 'status', check=False).stdout
 
 
 def test_syntax():

@@ -3,42 +3,17 @@
 The test builds the packages twice: `make check-release` is the caller, `make check` is not.
 """
 import hashlib
-import importlib.util
 import json
 import os
 import subprocess
-import sys
 import tarfile
-from pathlib import Path
 
 import pytest
-
-TOP = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / 'packaging/release'))
-_spec = importlib.util.spec_from_file_location('packaging_conftest',
-                                               TOP / 'tests/packaging/conftest.py')
-_packaging = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_packaging)
-
-import release  # noqa: E402
+import release
+from conftest import TOP, Root, built
 
 # Settings that differ between builders.
 OTHERS = {'TZ': 'Asia/Tokyo', 'LANG': 'C', 'LC_ALL': 'C', 'HOME': '/nonexistent', 'USER': 'somebody'}
-
-
-def built(folder, umask, **env):
-    subprocess.run(
-        ['sh', '-c', f'umask {umask}; exec "$0" "$1"', TOP / 'packaging/build-deb.sh', folder],
-        env={**os.environ, 'DEB_BUILD_OPTIONS': 'nocheck parallel=2', **env}, check=True,
-        stdout=subprocess.DEVNULL, timeout=1800)
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in sorted(folder.glob('*.deb'))}
-
-
-@pytest.fixture(scope='module')
-def debs(tmp_path_factory):
-    folder = tmp_path_factory.mktemp('debs')
-    return folder, built(folder, '022')
 
 
 def test_packages_are_the_same_bytes_twice(debs, tmp_path):
@@ -48,35 +23,11 @@ def test_packages_are_the_same_bytes_twice(debs, tmp_path):
     assert built(tmp_path / 'somewhere/else', '027', **OTHERS) == first
 
 
-@pytest.fixture(scope='module')
-def key(tmp_path_factory):
-    """A gpg key for the run, in a private home directory."""
-    home = tmp_path_factory.mktemp('gpg')
-    home.chmod(0o700)
-    before = os.environ.get('GNUPGHOME')
-    os.environ['GNUPGHOME'] = str(home)
-    subprocess.run(['gpg', '--batch', '--passphrase', '', '--quick-gen-key', 'leon@example.net',
-                    'ed25519', 'sign', 'never'], check=True, capture_output=True)
-    yield 'leon@example.net'
-    subprocess.run(['gpgconf', '--kill', 'all'], check=False)
-    os.environ.pop('GNUPGHOME')
-    if before:
-        os.environ['GNUPGHOME'] = before
-
-
-@pytest.fixture(scope='module')
-def out(debs, key, tmp_path_factory):
-    folder = tmp_path_factory.mktemp('release') / 'leon'
-    subprocess.run([sys.executable, '-B', TOP / 'packaging/release/release.py', '--out', folder,
-                    '--debs', debs[0], '--key', key, '--dirty'], check=True, timeout=900)
-    return folder
-
-
 def test_apt_installs_from_the_repository(out, tmp_path):
     """apt accepts the signature of the repository, and refuses another key."""
     if os.geteuid() != 0:
         pytest.skip('installing a package needs several user ids: run as root')
-    root = _packaging.Root(tmp_path)
+    root = Root(tmp_path)
     try:
         subprocess.run(['tar', '-C', out, '-cf', tmp_path / 'apt.tar', 'apt'], check=True)
         root.put(tmp_path / 'apt.tar', '/tmp/apt.tar')
