@@ -23,7 +23,7 @@ export LEON_BUILD := $(CURDIR)/build
 	check-packaging check-clang check-observability check-fresh check-ipsec check-vm check-vm-accel check-vm-units check-units \
 	check-cuts check-container check-image check-image-vyos check-image-arm check-deploy check-release check-mixed \
 	bench bench-line eval eval-accel deb deb-cross \
-	image image-arm image-container image-vyos release lint format fuzz fuzz-long fuzz-coverage prove soak soak-accel soak-kills clean help
+	image image-arm runs-arm64 image-container image-vyos release lint format fuzz fuzz-long fuzz-coverage prove soak soak-accel soak-kills clean help
 
 all: build/build.ninja ## build leond and leonctl into build/
 	ninja -C build
@@ -113,7 +113,7 @@ check-deploy: ## Terraform files against the schemas of the providers: pip, 160 
 	$(PYTHON) -B tests/deploy/run.py
 
 check-release: ## the packages twice, bit for bit, and a release that apt installs from
-	.ci/deps check deb release
+	.ci/deps check deb release image
 	$(PYTHON) -B -m pytest -p no:cacheprovider -ra $(PYTEST_ARGS) tests/release
 
 check-mixed: all ## the previous release, or RELEASE=FILE or URL, beside today's leond and leon-accel: minutes
@@ -157,8 +157,13 @@ image-container: deb ## container image of leond (OCI archive) in build/image/; 
 	.ci/deps image image-container
 	$(PYTHON) -B packaging/image/container.py $(IMAGE_ARGS)
 
-image-arm: deb-cross ## the cloud image for arm64, in build/image/; its programs are emulated
+runs-arm64:
 	.ci/deps image-arm
+	@arch-test arm64 >/dev/null || { echo "arm64 programs do not run here. Register the emulator:" \
+		"systemctl restart systemd-binfmt, or without systemd: mount -t binfmt_misc none" \
+		"/proc/sys/fs/binfmt_misc && /usr/lib/systemd/systemd-binfmt" >&2; exit 1; }
+
+image-arm: runs-arm64 deb-cross ## the cloud image for arm64, in build/image/; its programs are emulated
 	$(PYTHON) -B packaging/image/build.py --arch arm64 $(IMAGE_ARGS)
 
 image-vyos: deb ## vyos-build's own programs on our flavors; IMAGE_VYOS_ARGS: image_vyos.py --help

@@ -3,9 +3,9 @@
 
 LEON_DEB names the .deb of leond, with vyos-1x-leon in the same folder. Without the variable, the
 fixtures build both packages once. A root is the file system of the host, or another Debian root,
-under an overlay in tmpfs, in private mount, network and pid namespaces. dpkg, the database and all dependencies are therefore
-real, and nothing in the root reaches the host. The first process of the pid namespace is a `sleep`
-of the fixture. The end of the process removes the mounts.
+under an overlay in tmpfs, in private mount, network and pid namespaces. dpkg, the database and all
+dependencies are therefore real, and nothing in the root reaches the host. The first process of the
+pid namespace is a `sleep` of the fixture. The end of the process removes the mounts.
 """
 import os
 import re

@@ -32,7 +32,7 @@ def checksums(folder):
 
 @pytest.fixture(scope='session')
 def debs(tmp_path_factory):
-    """Folder of the packages, and their checksums. LEON_DEB names the .deb of leond of a finished build."""
+    """Folder of the packages, and their checksums. LEON_DEB names a leond_*.deb that is built."""
     given = os.environ.get('LEON_DEB')
     if given:
         return Path(given).resolve().parent, checksums(Path(given).resolve().parent)

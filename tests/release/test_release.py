@@ -2,7 +2,6 @@
 """The output of `make release`: reproducible packages, a repository for apt, lists and checksums.
 The test builds the packages twice: `make check-release` is the caller, `make check` is not.
 """
-import hashlib
 import json
 import os
 import subprocess
