@@ -37,7 +37,7 @@ Suite: {suite}
 Codename: {suite}
 Architectures: amd64 arm64
 Components: main
-Description: LEON for Debian 12 and 13, and VyOS 1.5
+Description: {description}
 {sign}'''
 
 
@@ -80,12 +80,20 @@ def packages(out, debs, version):
     return found
 
 
+def systems(leond):
+    """Systems on which the package installs. A package that was built on Debian 13 needs libraries
+    that Debian 12 does not have."""
+    depends = run('dpkg-deb', '-f', leond, 'Depends').decode()
+    return 'Debian 13' if 'libssl3t64' in depends else 'Debian 12 and 13, and VyOS 1.5'
+
+
 def repository(folder, debs, key=None):
     """Makes an apt repository of the packages, with the public half of the key if one is given."""
     conf = folder / 'conf'
     conf.mkdir(parents=True)
     sign = f'SignWith: {key}\n' if key else ''
-    (conf / 'distributions').write_text(DISTRIBUTION.format(suite=SUITE, sign=sign))
+    (conf / 'distributions').write_text(DISTRIBUTION.format(
+        suite=SUITE, sign=sign, description=f'LEON for {systems(debs[0])}'))
     for deb in debs:
         run('reprepro', '--basedir', folder, 'includedeb', SUITE, deb)
     if key:

@@ -47,6 +47,11 @@ def test_a_silent_node_has_no_latency_in_the_table(lab):
         other.process.send_signal(signal.SIGCONT)
 
 
+def the_formula(link):
+    """Cost of a link as `explain path` prints the formula."""
+    return link['rtt_us'] + link['variation_us'] / 4 + link['loss_cost_us']
+
+
 def test_paths_trace_and_explain_tell_the_same_story(lab):
     net = lab(PAPER).joined()
     net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'])
@@ -69,9 +74,12 @@ def test_paths_trace_and_explain_tell_the_same_story(lab):
         candidates = node.ctl('explain', 'path', 'seoul')['candidates']
         return [net.names(c['hops']) for c in candidates]
     wait_for(lambda: ['inagi', 'seoul'] in explained() and ['seoul'] in explained(), 30, 'so does explain')
+    for candidate in node.ctl('explain', 'path', 'seoul')['candidates']:
+        for link in candidate['links']:
+            assert not link['up'] or abs(link['cost_us'] - the_formula(link)) <= 1, link
     wait_for(lambda: node.ctl('ping', 'seoul')['received'] > 0, 30, 'it answers')
     text = node.leonctl('explain', 'path', 'seoul', json_output=False)
-    assert 'inagi' in text
+    assert 'inagi' in text and 'Links (cost = RTT + variation / 4 + loss cost)' in text
 
 
 def test_what_the_paths_gained_is_summed_by_time(lab):

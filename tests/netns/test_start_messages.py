@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A daemon that cannot start names the cause and the remedy in its log."""
+import os
 import subprocess
 
+import pytest
+
+import ns
 from lab import line_up, wait_for
 from node import leond_program
 
@@ -44,3 +48,27 @@ def test_check_names_the_file_and_the_nearest_key(lab):
                             capture_output=True, text=True, check=False)
     assert result.returncode == 1
     assert result.stderr == f'{node.config_file}: node_name: unknown key; did you mean "node-name"?\n'
+
+
+@pytest.mark.parametrize('device, say', [
+    ('true', 'no /dev/net/tun: run `modprobe tun`'),
+    ('mknod -m 0 /dev/net/tun c 10 200', 'the user of leond cannot open /dev/net/tun; udev sets mode 0666')])
+def test_no_device_for_interfaces(lab, device, say):
+    """A device of mode 0 is for nobody but those with CAP_DAC_OVERRIDE."""
+    if ns.host_uid != 0:
+        pytest.skip('making a device is for root')
+    node = lab(line_up(1, hosts=False), start=False).node['n0']
+    node.wrapper = ('unshare', '--mount', 'sh', '-ec', f'mount -t tmpfs none /dev/net; {device}; exec "$@"', 'sh',
+                    'setpriv', '--bounding-set=-dac_override', '--inh-caps=-dac_override')
+    assert f'({say})' in ended(node)
+
+
+def test_a_configuration_for_all_eyes(lab):
+    """Who obeys the warning has a file that the user of the unit can read."""
+    node = lab(line_up(1, hosts=False), start=False).node['n0']
+    node.start()
+    assert 'chown root:leon' not in node.log()
+    os.chmod(node.config_file, 0o644)
+    node.ctl('reload')
+    assert f'all users can read {node.config_file}, which contains the pre-shared secret: ' \
+        'chown root:leon and chmod 0640' in node.log()

@@ -46,7 +46,7 @@ class Site:
 
 
 class Sites:
-    """Two roots, and Ansible on the machine of the test. `variables`: of the group, for the package."""
+    """Two roots, and Ansible on the machine of the test. `variables`: of the group."""
 
     def __init__(self, folder, **variables):
         self.folder, self.variables = folder, variables

@@ -136,6 +136,20 @@ def test_the_three_sites_stand_once():
     assert found == ['tutorial.md']
 
 
+def test_man_pages_are_listed():
+    pages = {'.'.join(path.name.split('.')[:2]).replace('.', '(') + ')' for path in DOC.glob('man/*.scd')}
+    assert len(pages) >= 6
+    for page in ('README.md', 'reference.md'):
+        assert [name for name in sorted(pages) if name not in (DOC / page).read_text()] == [], page
+
+
+def test_apt_has_its_lists():
+    """A fresh cloud image has none."""
+    for page in (TOP / 'README.md', DOC / 'tutorial.md'):
+        first = re.search(r'^ {4}(apt .*)$', page.read_text(), re.M)[1]
+        assert first.startswith('apt update && apt install '), page
+
+
 def test_commands_of_make_exist():
     targets = set(re.findall(r'^([a-z-]+):', (TOP / 'Makefile').read_text(), re.M))
     targets |= set(re.findall(r'^(check-[a-z -]+): check-%:', (TOP / 'Makefile').read_text(), re.M)[0].split())

@@ -51,3 +51,11 @@ def test_a_failure_keeps_the_earlier_release(release, monkeypatch, tmp_path):
     release.main()
     assert (tmp_path / 'leon/SHA256SUMS').read_text() == 'new'
     assert [path.name for path in tmp_path.iterdir()] == ['leon']
+
+
+@pytest.mark.parametrize('depends, said', [
+    ('libc6 (>= 2.38), libssl3t64 (>= 3.0.0)', 'Debian 13'),
+    ('libc6 (>= 2.34), libssl3 (>= 3.0.0)', 'Debian 12 and 13, and VyOS 1.5')])
+def test_the_repository_names_the_systems_that_have_the_libraries(release, monkeypatch, depends, said):
+    monkeypatch.setattr(release, 'run', lambda *_: depends.encode())
+    assert release.systems('leond_1.deb') == said

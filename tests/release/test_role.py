@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The role of packaging/ansible with the package of a release. A host with Debian 13 and a host with
-Debian 12 install leond from the signed `apt` repository, and form an overlay. mmdebstrap makes the
-roots from packages of Debian. `make check-release` is the caller.
+"""The role of packaging/ansible with the package of a release. A host with Debian 13 and a host
+with Debian 12 install leond from the signed `apt` repository, and form an overlay. mmdebstrap makes
+the roots from packages of Debian. `make check-release` is the caller.
 """
 import os
 import platform

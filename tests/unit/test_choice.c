@@ -134,6 +134,23 @@ static void rule_5_threshold(void **state)
 	}
 }
 
+/* Between near sites the minimum is higher than the cost of the relay. */
+static void rule_5_returns_to_the_direct_path(void **state)
+{
+	struct path relayed = path_over(3, 1120), direct = path_over(0, 1009);
+	struct choice c = started(&relayed, S(1));
+
+	(void)state;
+	assert_false(choice_run(&c, &direct, &direct, &params, S(100)));
+	direct.cost_us = 1008;
+	assert_int_equal(choice_cost_to_beat(&c, &direct, &params), 1008);
+	assert_true(choice_run(&c, &direct, &direct, &params, S(100)));
+	assert_int_equal(c.reason, CHOICE_BETTER);
+	/* A change to the relay needs the minimum. */
+	relayed.cost_us = 1;
+	assert_false(choice_run(&c, &relayed, &direct, &params, S(200)));
+}
+
 static void rule_5_says_what_it_would_take(void **state)
 {
 	struct path in_use = path_over(0, 100000);
@@ -407,6 +424,7 @@ int main(void)
 		cmocka_unit_test(rule_3_failover),
 		cmocka_unit_test(rule_4_best),
 		cmocka_unit_test(rule_5_threshold),
+		cmocka_unit_test(rule_5_returns_to_the_direct_path),
 		cmocka_unit_test(rule_5_says_what_it_would_take),
 		cmocka_unit_test(equal_paths_do_not_take_turns),
 		cmocka_unit_test(rule_6_hold_down),

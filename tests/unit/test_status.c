@@ -161,9 +161,10 @@ static void peers(void **state)
 		{ .peers = "{\"name\":\"seoul\",\"state\":\"reached\",\"transport\":\"tls\"}",
 		  .want = "over-tls note;",
 		  .fragment = "note: peer seoul is reached over TLS\n  why: UDP gets no answer" },
-		{ .peers = "{\"name\":\"seoul\",\"state\":\"trying\",\"since_seconds\":60,"
-			   "\"transport\":null,\"tls_reason\":\"Connection refused\",\"addresses\":"
-			   "[{\"endpoint\":\"198.18.0.3:1\",\"result\":\"nothing\",\"text\":\"r\"}]}",
+		{ .peers =
+			  "{\"name\":\"seoul\",\"state\":\"trying\",\"since_seconds\":60,"
+			  "\"transport\":null,\"tls_reason\":\"Connection refused\",\"addresses\":"
+			  "[{\"endpoint\":\"198.18.0.3:1\",\"result\":\"nothing\",\"text\":\"r\"}]}",
 		  .want = "nothing;",
 		  .fragment = "differs; TLS failed: Connection refused\n" },
 		{ .peers = "{\"name\":\"osaka\",\"address\":\"osaka.example\",\"since_seconds\":40,"

@@ -114,8 +114,8 @@ static void print_change(struct jsonr_node *root, FILE *out)
 	fputs("\nTo change\n", out);
 	if (jsonr_has(root, "cost_to_beat_us"))
 		fprintf(out,
-			"another path must cost at most %s: better than the one in use by %s %% and "
-			"by %s\n",
+			"another path must cost at most %s: better than the one in use by %s %% and, "
+			"unless it is the direct path, by %s\n",
 			text_us(root, "cost_to_beat_us"), text_number(p, "threshold"),
 			text_us(p, "threshold-minimum"));
 	else

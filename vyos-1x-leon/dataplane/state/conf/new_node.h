@@ -18,7 +18,7 @@ struct new_node {
 	/* Unchecked words of conf.def; NULL: none. Lists end with NULL. */
 	const char *const *address, *const *source_address;
 	const char *source_interface, *bridge;
-	const char *tls_port; /* of the peers, for a network that blocks UDP */
+	const char *tls_port;	     /* of the peers, for a network that blocks UDP */
 	const struct token *overlay; /* VNI, secret and peers; without seeds the first node */
 };
 

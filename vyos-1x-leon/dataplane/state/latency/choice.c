@@ -57,18 +57,25 @@ static uint32_t less_by(uint64_t cost, uint32_t percent, uint64_t minimum_us)
 	return (uint32_t)min_of(by_percent, by_minimum);
 }
 
+/* A relay needs resources of another site and is a further part that fails, so a return to the
+ * direct path needs no minimum. */
+static uint64_t minimum_us(const struct choice *c, const struct path *by,
+			   const struct choice_params *p)
+{
+	return c->path.n_hops > 1 && by->n_hops == 1 ? 0 : p->threshold_min_us;
+}
+
 uint32_t choice_cost_to_beat(const struct choice *c, const struct path *by,
 			     const struct choice_params *p)
 {
 	uint64_t noise = ((uint64_t)c->path.noise_us + by->noise_us) * p->variation_percent / 100;
 
-	return less_by(c->path.cost_us, p->threshold_percent,
-		       max_of(noise, (uint64_t)p->threshold_min_us));
+	return less_by(c->path.cost_us, p->threshold_percent, max_of(noise, minimum_us(c, by, p)));
 }
 
 uint32_t choice_long_term_to_beat(const struct choice *c, const struct choice_params *p)
 {
-	return less_by(c->path.long_term_us, p->long_term_percent, p->threshold_min_us);
+	return less_by(c->path.long_term_us, p->long_term_percent, minimum_us(c, &c->long_term, p));
 }
 
 /* Equal cost is not better, also with thresholds of 0: two equal paths would alternate. */

@@ -23,6 +23,8 @@
  * b. The best path by long-term cost, if the long-term gain is at least the long-term threshold
  *    and the minimum, and the present cost is not higher.
  *
+ * From a path with relays to the direct path, a and b need no minimum.
+ *
  * A path that costs twice as much as the candidate is left in spite of the hold-down. Decision 023
  * has the figures. The rules run after every change of the database, after a NOTICE, and when a
  * hold-down ends.
