@@ -31,6 +31,7 @@ mount -t tmpfs tun {base}/root/dev/net
 mknod -m 0666 {base}/root/dev/net/tun c 10 200
 mount -t tmpfs -o mode=0755 run {base}/root/run
 mount -t tmpfs -o mode=1777 tmp {base}/root/tmp
+hostname {name}
 echo ready
 exec sleep infinity
 """
@@ -39,12 +40,12 @@ exec sleep infinity
 class Root:
     """A running Debian root; `run` executes a command inside."""
 
-    def __init__(self, base: Path, lower: Path = Path('/')):
+    def __init__(self, base: Path, lower: Path = Path('/'), name: str = 'root'):
         self.base = base
         self.root = base / 'root'
         self.holder = subprocess.Popen(
-            ['unshare', '--mount', '--net', '--pid', '--fork', '--kill-child',
-             'sh', '-c', SETUP.format(base=base, lower=lower)],
+            ['unshare', '--mount', '--net', '--pid', '--uts', '--fork', '--kill-child',
+             'sh', '-c', SETUP.format(base=base, lower=lower, name=name)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )
         if self.holder.stdout.readline() != 'ready\n':
@@ -52,7 +53,7 @@ class Root:
             pytest.skip('no overlay root on this machine: ' + self.holder.stderr.read().strip())
         children = Path(f'/proc/{self.holder.pid}/task/{self.holder.pid}/children')
         self.init = children.read_text().split()[0]
-        self.enter = ['nsenter', f'--target={self.init}', '--mount', '--net', '--pid', 'chroot',
+        self.enter = ['nsenter', f'--target={self.init}', '--mount', '--net', '--pid', '--uts', 'chroot',
                       self.root]
 
     def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess:
