@@ -30,7 +30,7 @@ CHAINS = ('VYOS_TCP_MSS', 'vyos_rpfilter', 'vyos_global_rpfilter')
 
 
 def without_vyos():
-    """Replaces the parts of a system that no namespace has: the user leon, services, the firewall."""
+    """Replaces parts of a system that no namespace has: the user leon, services, the firewall."""
     run = vyos.ifconfig.leon.LeonIf._cmd
     vyos.ifconfig.leon.LeonIf._cmd = lambda self, line: run(self, line.replace(' user leon', ''))
     vyos.ifconfig.interface.is_systemd_service_active = lambda _: False

@@ -17,8 +17,8 @@ SCRIPT = Path(__file__).with_name('bridge.py')
 
 
 def test_a_trunk_in_a_bridge_of_vyos(lab):
-    """VyOS makes device and bridge before leond starts. leond reads the VLANs that VyOS has set, and
-    frames of an access port arrive at the other site."""
+    """VyOS makes device and bridge before leond starts. leond reads the VLANs that VyOS has set,
+    and frames of an access port arrive at the other site."""
     if 'VYOS_1X' not in os.environ:
         pytest.skip('set VYOS_1X to a checkout of vyos-1x')
     skip_without_vlans()
