@@ -13,9 +13,10 @@
  *   pingpong ADDRESS PORT BYTES SECONDS
  *                                      one at a time; percentiles of the round-trip time.
  *   paced ADDRESS PORT BYTES COUNT RATE
- *                                      numbered from 0, at RATE per second.
+ *                                      numbered from 0, at RATE per second, with their time.
  *   tally PORT BYTES COUNT SECONDS     counts arrivals of each number; ends when all have arrived,
- *                                      or when none has arrived for SECONDS.
+ *                                      or when none has arrived for SECONDS; percentiles of the
+ *                                      delay.
  *
  * BYTES is the UDP payload.
  */
@@ -34,14 +35,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BATCH	    64
-#define BYTES_MAX   1500
-#define SAMPLES_MAX 1000000
-#define NS_PER_S    1000000000LL
-#define LOST_MS	    1000     /* until a datagram of pingpong counts as lost */
-#define CATCH_UP_NS 20000000 /* largest delay that a paced sender compensates */
-#define SEGMENTS    64	     /* in one call of flood */
-#define GSO_BYTES   65000    /* bytes in one call of flood */
+#define BATCH	      64
+#define BYTES_MAX     1500
+#define SAMPLES_MAX   1000000
+#define STAMPED_BYTES 12 /* a number and a time */
+#define NS_PER_S      1000000000LL
+#define LOST_MS	      1000     /* until a datagram of pingpong counts as lost */
+#define CATCH_UP_NS   20000000 /* largest delay that a paced sender compensates */
+#define SEGMENTS      64       /* in one call of flood */
+#define GSO_BYTES     65000    /* bytes in one call of flood */
 
 static int64_t now_ns(void)
 {
@@ -290,6 +292,10 @@ static int paced(int fd, size_t bytes, uint32_t count, double rate)
 		 * paths. */
 		due = (due > now - CATCH_UP_NS ? due : now) + (int64_t)((double)NS_PER_S / rate);
 		memcpy(buf, &i, sizeof(i));
+		if (bytes >= STAMPED_BYTES) {
+			now = now_ns();
+			memcpy(buf + sizeof(i), &now, sizeof(now));
+		}
 		failed += send(fd, buf, bytes, 0) < 0;
 	}
 	printf("{\"datagrams\": %u, \"failed\": %u, \"seconds\": %.6f, \"late_ms\": %.1f}\n",
@@ -298,13 +304,23 @@ static int paced(int fd, size_t bytes, uint32_t count, double rate)
 	return 0;
 }
 
+/* Delay of a datagram of paced(), in the same machine. */
+static uint32_t age_us(const uint8_t *data)
+{
+	int64_t sent;
+
+	memcpy(&sent, data + sizeof(uint32_t), sizeof(sent));
+	return (uint32_t)((now_ns() - sent) / 1000);
+}
+
 static int tally(int fd, size_t bytes, uint32_t count, double seconds)
 {
 	uint32_t once = 0, again = 0, late = 0, highest = 0, strange = 0;
 	struct batch *b = new_batch(BYTES_MAX);
 	uint8_t *seen = calloc(count, 1);
+	uint32_t *delay = calloc(count, sizeof(*delay)), n_delays = 0;
 
-	if (!seen)
+	if (!seen || !delay)
 		die("memory");
 	/* Duplicates arrive soon. */
 	while (wait_for(fd, once < count ? (int)(seconds * 1000) : LOST_MS)) {
@@ -321,13 +337,18 @@ static int tally(int fd, size_t bytes, uint32_t count, double seconds)
 			again += seen[number];
 			once += !seen[number];
 			seen[number] = 1;
+			if (bytes >= STAMPED_BYTES && n_delays < count)
+				delay[n_delays++] = age_us(b->data[i]);
 			late += number < highest;
 			highest = number > highest ? number : highest;
 		}
 	}
+	qsort(delay, n_delays, sizeof(*delay), compare);
 	printf("{\"arrived\": %u, \"again\": %u, \"missing\": %u, \"out_of_order\": %u, "
-	       "\"strange\": %u}\n",
-	       once, again, count - once, late, strange);
+	       "\"strange\": %u, \"p50_us\": %u, \"p99_us\": %u}\n",
+	       once, again, count - once, late, strange, n_delays ? delay[n_delays / 2] : 0,
+	       n_delays ? delay[(uint64_t)n_delays * 99 / 100] : 0);
+	free(delay);
 	free(seen);
 	free(b);
 	return 0;

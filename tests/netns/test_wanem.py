@@ -72,6 +72,18 @@ def test_loss_is_counted_and_about_what_was_asked(net):
     assert 0.05 < stream.lost / len(stream.sent) < 0.15
 
 
+def test_losses_come_in_bursts(net):
+    emulator, site = net
+    emulator.link('a', 'b', loss_permille=100, burst=5)
+    stream = Stream(site['a'], site['b'], wan.ip4(1), interval=0.0005).start()
+    wait_for(lambda: len(stream.sent) >= 4000, 20)
+    stream.stop(1.5)
+    lost = [number not in stream.received for number in range(len(stream.sent))]
+    bursts = sum(now and not before for before, now in zip([False, *lost], lost))
+    assert 0.05 < sum(lost) / len(lost) < 0.15
+    assert 3 < sum(lost) / bursts < 8
+
+
 def test_mtu_is_a_black_hole(net):
     emulator, site = net
     emulator.link('a', 'b', mtu=1400)

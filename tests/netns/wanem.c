@@ -54,6 +54,8 @@ struct link {
 	int64_t delay_ns, jitter_ns, queue_ns;
 	int64_t mark_ns; /* delay above which frames with ECN are marked; 0: never */
 	double loss, duplicate, reorder;
+	double burst; /* mean number of losses in a row (Gilbert); at most 1: independent */
+	bool losing;
 	uint64_t rate_kbit;  /* 0: no limit */
 	unsigned mtu;	     /* bytes of the IP packet; 0: no limit */
 	bool up, drops_data; /* a middle box that passes only LEON's control datagrams */
@@ -227,6 +229,18 @@ static int64_t *busy_until(struct wan *w, struct link *l, unsigned to)
 	return l->shares_line ? &w->site[to].busy_until : &l->busy_until;
 }
 
+/* Loses frames independently, or in bursts of geometric length (Gilbert 1960), with one mean. */
+static bool loses(struct wan *w, struct link *l)
+{
+	if (l->burst <= 1)
+		return happens(w, l->loss);
+	if (l->losing)
+		l->losing = !happens(w, 1 / l->burst);
+	else
+		l->losing = happens(w, l->loss / ((1 - l->loss) * l->burst));
+	return l->losing;
+}
+
 /* Computes the time of arrival of a copy, or loses the copy. */
 static void transmit(struct wan *w, struct frame *f, unsigned from, unsigned to, int64_t now)
 {
@@ -241,7 +255,7 @@ static void transmit(struct wan *w, struct frame *f, unsigned from, unsigned to,
 		l->too_big++;
 		return;
 	}
-	if (happens(w, l->loss) || (l->drops_data && is_leon_data(f))) {
+	if (loses(w, l) || (l->drops_data && is_leon_data(f))) {
 		l->lost++;
 		return;
 	}
@@ -450,6 +464,8 @@ static bool link_set(struct link *l, const char *key, const char *value)
 		l->mark_ns = (int64_t)(v * 1000);
 	else if (!strcmp(key, "loss_permille"))
 		l->loss = v / 1000;
+	else if (!strcmp(key, "burst"))
+		l->burst = v;
 	else if (!strcmp(key, "duplicate_permille"))
 		l->duplicate = v / 1000;
 	else if (!strcmp(key, "reorder_permille"))
