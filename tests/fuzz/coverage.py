@@ -55,6 +55,7 @@ TARGETS = {
                 'proto/session/member.c', 'proto/share/rows.c', 'proto/share/sync.c',
                 'proto/admit/trust.c', 'proto/overlay.c'],
     'pack': ['../leon-accel/pack.c'],
+    'parity': ['wire/parity.c', 'fwd/in/recovery.c', 'base/gf256.c'],
     'request': ['daemon/control/cmds.c'],
     'sclp': ['wire/sclp.c', 'wire/sclp_join.c'],
     'sealed': ['fwd/in/incoming.c', 'crypto/seal.c'],

@@ -14,6 +14,7 @@
 
 #include "../unit/sample_msg.h"
 #include "../unit/sample_session.h"
+#include "base/gf256.h"
 #include "crypto/keys.h"
 #include "fuzz_open.h"
 #include "fuzz_overlay.h"
@@ -25,6 +26,7 @@
 #include "wire/fragment.h"
 #include "wire/guard.h"
 #include "wire/leon.h"
+#include "wire/parity.h"
 
 #define SEED_MAX 1500
 
@@ -129,6 +131,50 @@ static void seed_copy(void)
 	copy_encode(&h, buf);
 	seed("copy", "far", buf, 2 * (COPY_HDR_LEN + 1));
 	seed("copy", "cut", buf, COPY_HDR_LEN);
+}
+
+/* A payload behind its length. */
+static size_t put_parity(uint8_t *out, const struct parity_hdr *h, const uint8_t *payload, size_t n)
+{
+	size_t hdr = h->kind ? PARITY_FRAME_HDR_LEN : PARITY_HDR_LEN;
+
+	out[0] = (uint8_t)(hdr + n);
+	parity_encode(h, out + 1);
+	memcpy(out + 1 + hdr, payload, n);
+	return 1 + hdr + n;
+}
+
+#define SYMBOLS 6
+#define SYMBOL	(PARITY_SYMBOL_HDR + 20u)
+
+/* A block of frames and a split frame, of which one symbol and then two are lost. */
+static void seed_parity(void)
+{
+	uint8_t symbol[SYMBOLS][SYMBOL], row[SYMBOL], buf[SEED_MAX];
+	size_t len = 0;
+
+	for (unsigned lost = 1; lost <= 2; lost++) {
+		for (uint8_t i = 0; i < SYMBOLS; i++) {
+			uint8_t kind = i < 3 ? LEON_FRAME : LEON_FRAGMENT, first = i < 3 ? i : 3;
+			struct parity_hdr h = { 2, lost << PARITY_INDEX_BITS, kind, first, i, 0 };
+			struct parity_symbol s = { kind, first, 0, 20 };
+
+			memset(symbol[i], i, SYMBOL);
+			parity_symbol_encode(&s, symbol[i]);
+			if (i >= lost)
+				len += put_parity(buf + len, &h, symbol[i] + PARITY_SYMBOL_HDR, 20);
+		}
+		for (uint8_t k = 0; k < 2; k++) {
+			struct parity_hdr h = { 2, lost << PARITY_INDEX_BITS, 0, 0, k, SYMBOLS };
+
+			memset(row, 0, SYMBOL);
+			for (unsigned i = 0; i < SYMBOLS; i++)
+				for (unsigned b = 0; b < SYMBOL; b++)
+					row[b] ^= gf256_mul(parity_factor(k, i), symbol[i][b]);
+			len += put_parity(buf + len, &h, row, SYMBOL);
+		}
+	}
+	seed("parity", "restored", buf, len);
 }
 
 static void seed_bundle(void)
@@ -498,6 +544,7 @@ int main(int argc, char **argv)
 	seed_msg();
 	seed_fragment_and_guard();
 	seed_copy();
+	seed_parity();
 	seed_bundle();
 	seed_segment();
 	seed_eth();

@@ -61,7 +61,8 @@ BESIDES = {
     'peer NAME tls-port': {'transport': {'tls': {}}},
 }
 CRITICAL = {'policy': {'critical': {'vlan': ['7']}}}
-BESIDES.update({'policy critical duplicate' + leaf: CRITICAL
+BESIDES.update({f'policy critical {treatment}{leaf}': CRITICAL
+                for treatment in ('duplicate', 'parity')
                 for leaf in ('', ' budget', ' maximum-extra-delay', ' loss', ' jitter')})
 BESIDES.update({'segment NAME vlan': {'segment': {'seoul': {'id': 7}}},
                 'segment NAME id': {'segment': {'seoul': {'vlan': 7}}}})

@@ -23,8 +23,8 @@ def test_kbits(text):
 
 def test_which_leaves_are_rates():
     assert {path for path, leaf in leaves.LEAVES.items() if rates.is_rate(leaf)} == {
-        'policy critical duplicate budget', 'shaper egress', 'shaper ingress', 'shaper per-peer',
-        'shaper peer NODE rate'}
+        'policy critical duplicate budget', 'policy critical parity budget', 'shaper egress',
+        'shaper ingress', 'shaper per-peer', 'shaper peer NODE rate'}
 
 
 @pytest.mark.parametrize('text, right', [

@@ -185,6 +185,14 @@ CONFIGS = {
         'authentication': {'pre_shared_secret': 'correct-horse-battery'},
         'policy': {'critical': {'dscp': 'ef', 'duplicate': {}}},
     },
+    'parity': {
+        'ifname': 'leon0',
+        'node_id': '10.0.0.1',
+        'authentication': {'pre_shared_secret': 'correct-horse-battery'},
+        'policy': {'critical': {'dscp': 'ef', 'parity': {
+            'budget': '5mbit', 'maximum_extra_delay': '10', 'loss': '2', 'jitter': '20',
+        }}},
+    },
     # Not together with acceleration.
     'segments': {
         'ifname': 'leon0',

@@ -426,6 +426,18 @@ ERRORS.update({
         '"acceleration include prefix" has 33 entries and at most 32 are possible: set larger '
         'ones.',
     ),
+    'two treatments': (
+        critical(dscp=['ef'], parity={}, **TWICE),
+        host(),
+        '"policy critical duplicate" and "policy critical parity" exclude each other: delete one '
+        'of them.',
+    ),
+    'parity of nothing': (
+        critical(parity={}),
+        host(),
+        '"policy critical parity" says what is done with critical frames and nothing says '
+        'which they are: set "policy critical dscp", "vlan", "mac", "ethertype" or "protocol".',
+    ),
     'nothing is critical': (
         critical(duplicate={'budget': '5000'}),
         host(),
@@ -535,7 +547,7 @@ WARNINGS = {
         critical(dscp=['ef']),
         host(),
         '"policy critical" names frames and nothing is done for them: set "policy critical '
-        'duplicate".',
+        'duplicate" or "policy critical parity".',
     ),
     'connected network of all nodes': (
         config(export=EXPORT, address=['10.99.0.1/24']),

@@ -174,6 +174,46 @@ static void test_only_while_it_is_bad(void **state)
 	sim_free(s);
 }
 
+/* Parities need loss on the path in use. Frames stay on the path in use, and a node of an older
+ * version gets none. */
+static void test_parity(void **state)
+{
+	struct sim *s = new_mesh();
+	const struct path *in_use;
+	struct snap *snap;
+	uint16_t slot = sim_slot(s, 0, 1);
+
+	(void)state;
+	s->node[0].conf->policy =
+		(struct policy){ .parity = true, .extra_delay_us = 30000, .loss_pm = 10 };
+	overlay_set_conf(s->node[0].o, s->node[0].conf);
+	sim_run(s, 5000);
+	assert_int_equal(pair(s)->state, PAIR_GOOD);
+	snap = snapshot(s);
+	assert_false(snap->pair[slot].second.has_path);
+	snap_free(snap);
+	for (unsigned i = 0; i < MESH; i++)
+		for (unsigned k = 0; k < MESH; k++)
+			sim_link(s, i, k)->loss_pm = 60;
+	assert_true(sim_until(s, is_twice, NULL, 120000) >= 0);
+	sim_run(s, 10000);
+	assert_string_equal(pair_state_name(pair(s)->state, &s->node[0].conf->policy), "parity");
+	in_use = &overlay_choice(s->node[0].o, slot)->path;
+	snap = snapshot(s);
+	if (path_same(in_use, &pair(s)->way.first) || path_same(in_use, &pair(s)->way.path)) {
+		assert_int_equal(snap->pair[slot].first.n_hops, in_use->n_hops);
+		assert_int_equal(snap->pair[slot].first.hop[0], in_use->hop[0]);
+	}
+	assert_true(snap->pair[slot].second.has_path);
+	assert_int_not_equal(snap->pair[slot].first.hop[0], snap->pair[slot].second.hop[0]);
+	snap_free(snap);
+	nodedb_find(overlay_nodes(s->node[0].o), s->node[1].id)->rec.flags &=
+		(uint16_t)~RECORD_TAKES_PARITY;
+	sim_run(s, 5000);
+	assert_int_equal(pair(s)->state, PAIR_UNKNOWN);
+	sim_free(s);
+}
+
 /* Capability that the record of an older version does not announce. */
 static void forget_ability(struct sim *s, unsigned of)
 {
@@ -332,6 +372,7 @@ int main(void)
 		cmocka_unit_test(test_slow_direct_link_makes_place),
 		cmocka_unit_test(test_too_slow),
 		cmocka_unit_test(test_only_while_it_is_bad),
+		cmocka_unit_test(test_parity),
 		cmocka_unit_test(test_loss_makes_no_path_slow),
 		cmocka_unit_test(test_better_a_bad_one_than_none),
 		cmocka_unit_test(test_older_nodes),

@@ -26,7 +26,7 @@ static int open_with(bool gso)
 	memset(out, 0, sizeof(out));
 	return 0;
 }
-static int from_tap_setup(void **state)
+static inline int from_tap_setup(void **state)
 {
 	(void)state;
 	return open_with(true);

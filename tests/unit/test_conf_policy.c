@@ -44,6 +44,28 @@ static void policies_are_read(void **state)
 	conf_free(c);
 }
 
+static void parity_is_read(void **state)
+{
+	struct conf *c = good("'policy': { 'critical': { 'vlan': ['7'], 'parity': {} } }");
+	const struct policy *p = &c->policy;
+
+	(void)state;
+	assert_true(p->parity && !p->duplicate && policy_uses_pairs(p));
+	assert_int_equal(p->budget_kbits, 10000);
+	assert_int_equal(p->extra_delay_us, 30000);
+	assert_int_equal(p->loss_pm, 10);
+	assert_int_equal(p->jitter_us, 0);
+	conf_free(c);
+	c = good("'policy': { 'critical': { 'vlan': ['7'], 'parity': { 'budget': '5mbit',"
+		 "'maximum-extra-delay': 3, 'loss': 0, 'jitter': 4 } } }");
+	p = &c->policy;
+	assert_int_equal(p->budget_kbits, 5000);
+	assert_int_equal(p->extra_delay_us, 3000);
+	assert_int_equal(p->loss_pm, 0);
+	assert_int_equal(p->jitter_us, 4000);
+	conf_free(c);
+}
+
 static void bad_policies_are_refused(void **state)
 {
 	static const struct refusal cases[] = {
@@ -61,6 +83,10 @@ static void bad_policies_are_refused(void **state)
 		  "policy.critical.protocol.gre.port", "no ports" },
 		{ "'policy': { 'critical': { 'duplicate': {} } }", "policy.critical",
 		  "not which they are" },
+		{ "'policy': { 'critical': { 'parity': {} } }", "policy.critical",
+		  "not which they are" },
+		{ "'policy': { 'critical': { 'vlan': ['1'], 'duplicate': {}, 'parity': {} } }",
+		  "policy.critical", "choose one" },
 		{ "'policy': { 'critical': { 'vlan': ['1'], 'duplicate': { 'loss': 101 } } }",
 		  "policy.critical.duplicate.loss", "0 to 100" },
 	};
@@ -96,6 +122,7 @@ static void policies_differ(void **state)
 		CRITICAL("'duplicate': { 'maximum-extra-delay': 1 }"),
 		CRITICAL("'duplicate': { 'loss': 1 }"),
 		CRITICAL("'duplicate': { 'jitter': 1 }"),
+		CRITICAL("'parity': {}"),
 		"",
 	};
 
@@ -133,9 +160,8 @@ static void code_points_of_datagrams(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(policies_are_read),
-		cmocka_unit_test(bad_policies_are_refused),
-		cmocka_unit_test(policies_differ),
+		cmocka_unit_test(policies_are_read),	    cmocka_unit_test(parity_is_read),
+		cmocka_unit_test(bad_policies_are_refused), cmocka_unit_test(policies_differ),
 		cmocka_unit_test(code_points_of_datagrams),
 	};
 

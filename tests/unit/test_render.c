@@ -80,6 +80,7 @@ static void tables(void **state)
 	check("paths", render_paths, 0);
 	check("policy", render_policy, 0);
 	check("policy_off", render_policy, 0);
+	check("policy_parity", render_policy, 0);
 	check("routes", render_routes, 0);
 	check("routes_off", render_routes, 0);
 	check("ipsec", render_ipsec, 0);

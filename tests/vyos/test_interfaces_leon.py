@@ -27,7 +27,7 @@ from vyos_leon import leaves
 # Set by each test, or by VyOS's own, or where routes are.
 ELSEWHERE = {
     'port', 'vni', 'mtu', 'export next-hop', 'import', 'import prefix PREFIX',
-    'policy critical duplicate', 'authentication disable',
+    'policy critical duplicate', 'policy critical parity', 'authentication disable',
 }  # fmt: skip
 
 
@@ -368,6 +368,11 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
             self.assertEqual(sorted(found[word]), values, word)
         self.assertEqual(found['protocol'], {'gre': {}, 'udp': {'port': ['5060']}})
         self.assertEqual(found['duplicate'], twice)
+        self.cli_set(critical + ['parity', 'budget', '5mbit'])
+        self.assert_refused('exclude each other')
+        self.cli_delete(critical + ['duplicate'])
+        self.cli_commit()
+        self.assertEqual(document(interface)['policy']['critical']['parity'], {'budget': '5mbit'})
         # The daemon did not restart.
         self.assertEqual(daemon(interface), before)
         self.cli_delete(self._base_path + [interface, 'policy'])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show policy`: the classes of critical frames, the counters of copies, and the two paths to each
- * node.
+ * `show policy`: the classes of critical frames, the counters of copies and parities, and the two
+ * paths to each node.
  */
 #include <string.h>
 
@@ -58,8 +58,10 @@ static void print_terms(FILE *out, struct jsonr_node *root)
 	const char *jitter = text_us(root, "jitter_us");
 	bool by_loss = strcmp(loss, UNKNOWN) != 0, by_jitter = strcmp(jitter, UNKNOWN) != 0;
 
-	fprintf(out, "budget          %s kbit/s of second copies, %s %% of its reserve in use\n",
-		text_number(root, "budget_kbits"), text_number(root, "budget_used_percent"));
+	fprintf(out, "budget          %s kbit/s of %s, %s %% of its reserve in use\n",
+		text_number(root, "budget_kbits"),
+		value_bool(root, "parity") ? "parities" : "second copies",
+		text_number(root, "budget_used_percent"));
 	fprintf(out, "longer path     by at most %s\n", text_us(root, "maximum_extra_delay_us"));
 	if (by_loss || by_jitter)
 		fprintf(out, "condition       the path in use has %s%s%s%s%s\n",
@@ -68,7 +70,7 @@ static void print_terms(FILE *out, struct jsonr_node *root)
 			by_jitter ? " jitter" : "");
 }
 
-/* --- counters of copies --- */
+/* --- counters --- */
 
 static void print_sent(FILE *out, struct jsonr_node *sent)
 {
@@ -82,15 +84,38 @@ static void print_sent(FILE *out, struct jsonr_node *sent)
 		text_number(sent, "extra_kbits_mean"));
 }
 
+static void print_sent_parity(FILE *out, struct jsonr_node *sent)
+{
+	fprintf(out,
+		"sent            %s frames (%s): %s with parity, %s of these above the budget, %s "
+		"single\n",
+		text_number(sent, "frames"), text_bytes(sent, "bytes"),
+		text_number(sent, "with_parity"), text_number(sent, "once_over_budget"),
+		text_number(sent, "once_without_second_path"));
+	fprintf(out, "parities        %s, %s with headers, %s kbit/s on average\n",
+		text_number(sent, "parities"), text_bytes(sent, "extra_bytes"),
+		text_number(sent, "extra_kbits_mean"));
+}
+
+static void print_received_parity(FILE *out, struct jsonr_node *received)
+{
+	fprintf(out, "received        %s parities: %s frames recovered, %s unrecoverable\n",
+		text_number(received, "parities"), text_number(received, "recovered"),
+		text_number(received, "unrecoverable"));
+}
+
 static void print_received(FILE *out, struct jsonr_node *root)
 {
 	struct jsonr_node *received = jsonr_object(root, "received");
 
-	fprintf(out,
-		"received        %s duplicated frames: %s second copies dropped, %s with one copy "
-		"lost, %s too late\n",
-		text_number(received, "first"), text_number(received, "second_dropped"),
-		text_number(received, "lost_one"), text_number(received, "late"));
+	if (value_u64(received, "parities"))
+		print_received_parity(out, received);
+	if (value_u64(received, "first") || !value_u64(received, "parities"))
+		fprintf(out,
+			"received        %s duplicated frames: %s second copies dropped, %s with one copy "
+			"lost, %s too late\n",
+			text_number(received, "first"), text_number(received, "second_dropped"),
+			text_number(received, "lost_one"), text_number(received, "late"));
 	fprintf(out, "counted since   %s ago\n", text_age(root, "counted_seconds"));
 }
 
@@ -101,7 +126,7 @@ static void print_pairs(FILE *out, struct jsonr_node *root)
 	static const struct table_column columns[] = {
 		LEFT("DESTINATION", "destination", text_str),
 		LEFT("NAME", "name", text_str),
-		LEFT("COPIES", "state", text_str),
+		LEFT("STATE", "state", text_str),
 		RIGHT("SINCE", "since_seconds", text_age),
 		HOPS("FIRST", "first.hop_names", text_hops),
 		RIGHT("LATENCY", "first.latency_us", text_us),
@@ -109,7 +134,7 @@ static void print_pairs(FILE *out, struct jsonr_node *root)
 		RIGHT("LATENCY", "second.latency_us", text_us),
 		RIGHT("LONGER BY", "difference_us", text_us),
 		RIGHT("CHANGES", "changes", text_number),
-		LEFT("WHY NOT TWICE", "reason", text_optional),
+		LEFT("WHY ONE PATH", "reason", text_optional),
 	};
 
 	fputs("\n", out);
@@ -119,17 +144,23 @@ static void print_pairs(FILE *out, struct jsonr_node *root)
 
 int render_policy(struct jsonr_node *root, FILE *out)
 {
-	if (!value_bool(root, "duplicate")) {
-		fputs("Frames are not duplicated: policy critical duplicate is not configured.\n",
+	struct jsonr_node *received = jsonr_object(root, "received");
+
+	if (!value_bool(root, "duplicate") && !value_bool(root, "parity")) {
+		fputs("Critical frames have no treatment: neither policy critical duplicate nor "
+		      "parity is configured.\n",
 		      out);
-		/* Other nodes may send copies to this node without a policy here. */
-		if (value_u64(jsonr_object(root, "received"), "first"))
+		/* Other nodes may send copies or parities to this node without a policy here. */
+		if (value_u64(received, "first") || value_u64(received, "parities"))
 			print_received(out, root);
 		return 0;
 	}
 	print_class(out, root);
 	print_terms(out, root);
-	print_sent(out, jsonr_object(root, "sent"));
+	if (value_bool(root, "parity"))
+		print_sent_parity(out, jsonr_object(root, "sent"));
+	else
+		print_sent(out, jsonr_object(root, "sent"));
 	print_received(out, root);
 	print_pairs(out, root);
 	return 0;

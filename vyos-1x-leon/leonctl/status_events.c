@@ -27,7 +27,7 @@ static const struct rule rules[] = {
 	{ "local-loop", "local-loop-over", STATUS_PROBLEM, "the LAN of this node has a loop",
 	  "enable spanning tree, or remove a cable", "leonctl show segments" },
 	{ "critical-single-path", "critical-duplicated", STATUS_NOTE,
-	  "`policy critical duplicate` needs two disjoint paths", NULL, "leonctl show policy" },
+	  "`policy critical` needs two disjoint paths", NULL, "leonctl show policy" },
 	{ "accelerator-lost", "accelerator-reached", STATUS_NOTE,
 	  "leon-accel of the node ended, or the path to it failed", NULL,
 	  "leonctl show acceleration" },

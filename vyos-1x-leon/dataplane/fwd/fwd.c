@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "fwd/in/recovery.h"
 #include "fwd/lan/reports.h"
 #include "fwd/worker.h"
 
@@ -34,6 +35,7 @@ struct fwd *fwd_new(const struct fwd_setup *setup)
 	f->thread = x_calloc(f->n_workers, sizeof(f->thread[0]));
 	f->worker = x_calloc_aligned(f->n_workers, sizeof(f->worker[0]));
 	f->copies = copies_new(f->slots_maximum);
+	f->recovery = recovery_new();
 	f->flood_dedup = flood_dedup_new();
 	f->hop = x_calloc(f->slots_maximum, sizeof(f->hop[0]));
 	f->no_gso = x_calloc(f->slots_maximum, sizeof(f->no_gso[0]));
@@ -108,6 +110,7 @@ void fwd_free(struct fwd *f)
 	for (unsigned i = 0; i < f->n_workers; i++)
 		worker_fini(&f->worker[i]);
 	copies_free(f->copies);
+	recovery_free(f->recovery);
 	flood_dedup_free(f->flood_dedup);
 	free(f->hop);
 	free(f->no_gso);

@@ -20,6 +20,7 @@
 #include "fwd/in/from_net.h"
 #include "fwd/lan/reports.h"
 #include "fwd/out/from_tap.h"
+#include "fwd/send/protect.h"
 
 /* Interval of reassembly time-out checks while idle. */
 #define REASM_POLL_MS 100
@@ -113,6 +114,7 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 	 * within the reassembly time-out. */
 	/* From the time of day: above the values of the previous daemon (protocol 2.8). */
 	w->copy_counter = real_us();
+	coding_init(&w->coding);
 	w->fragment_id = index << 28 | ((uint32_t)(read_clock().ns >> 10) & 0x0fffffff);
 }
 
@@ -126,6 +128,7 @@ void worker_fini(struct worker *w)
 	reasm_free(w->reasm);
 	free(w->cannot_forward_at);
 	free(w->spare);
+	coding_fini(&w->coding);
 	ring_free(w->control);
 	ring_free(w->reports);
 	free(w->traffic);
@@ -168,6 +171,8 @@ void worker_end(struct worker *w)
 
 	deliver_flush(w);
 	bundle_flush(w);
+	if (unlikely(w->coding.n_open))
+		protect_end_due(w);
 	tx_flush(w);
 	queue_reap(&w->queue);
 	look_after_reasm(w);
@@ -221,11 +226,19 @@ static void look(struct worker *w, struct pollfd pfd[SOURCES_MAX], bool ready[SO
 	}
 }
 
+/* Time until the periodic tasks of worker_end(); negative: none. */
+static int64_t next_task(const struct worker *w)
+{
+	if (unlikely(w->coding.n_open))
+		return max_of(mono_sub_ns(protect_due(w), read_clock()), (int64_t)1);
+	return reasm_waiting(w->reasm) ? REASM_POLL_MS * NS_PER_MS : -1;
+}
+
 /* Sources with due queued frames take their turn too. Returns the sleep time: 0 if a source is
  * ready; negative: until an event. */
 static int64_t look_here(const struct worker *w, bool ready[SOURCES_MAX])
 {
-	int64_t sleep_ns = reasm_waiting(w->reasm) ? REASM_POLL_MS * NS_PER_MS : -1;
+	int64_t sleep_ns = next_task(w);
 
 	for (unsigned i = 0; i < w->n_sources; i++) {
 		mono_t due = w->source[i].due ? w->source[i].due(w) : MONO_NEVER;

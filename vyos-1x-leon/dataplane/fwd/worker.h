@@ -34,6 +34,7 @@
 #include "fwd/queue/queue.h"
 #include "fwd/send/budget.h"
 #include "fwd/send/bundling.h"
+#include "fwd/send/coding.h"
 #include "fwd/send/shaper.h"
 #include "fwd/send/tx.h"
 #include "fwd/stats.h"
@@ -117,7 +118,8 @@ struct worker {
 	struct hash_key hash_key;
 	struct recent recent; /* recently posted reports */
 	uint32_t fragment_id;
-	uint64_t copy_counter;	   /* counter of the next duplicated frame */
+	uint64_t copy_counter;	   /* counter of the next duplicated frame or block */
+	struct coding coding;	   /* blocks with parity that are being sent */
 	mono_t foreign_at;	   /* time of the last FWD_FOREIGN */
 	mono_t *cannot_forward_at; /* by slot of the source: time of its last report */
 
@@ -138,7 +140,8 @@ struct fwd {
 	uint16_t slots_maximum;
 	_Atomic(struct snap *) snap;
 	struct rcu *rcu;
-	struct copies *copies; /* shared by all workers, as the next two */
+	struct copies *copies; /* shared by all workers, as the next three */
+	struct recovery *recovery;
 	struct flood_dedup *flood_dedup;
 	struct budget budget;
 	struct shaper shaper;

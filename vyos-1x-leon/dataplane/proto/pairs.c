@@ -41,10 +41,12 @@ static bool look(struct overlay *o, struct peer *p, const struct path_params *pp
 		 bool all, mono_t now)
 {
 	const struct node *n = nodedb_at(o->nodes, p->slot);
+	unsigned needs = RECORD_TAKES_COPIES;
 
-	if (!o->conf->policy.duplicate)
+	needs |= o->conf->policy.parity ? RECORD_TAKES_PARITY : 0u;
+	if (!policy_uses_pairs(&o->conf->policy))
 		return pair_end(&p->pair, PAIR_OFF, now);
-	if (!n || !n->has_record || !(n->rec.flags & RECORD_TAKES_COPIES))
+	if (!n || !n->has_record || (n->rec.flags & needs) != needs)
 		return pair_end(&p->pair, PAIR_UNKNOWN, now);
 	if (!all && p->pair.state != PAIR_OFF && pair_holds(&p->pair, o->lat, pp))
 		return false;
@@ -86,7 +88,7 @@ bool pairs_run(struct overlay *o, const struct path_params *pp, uint16_t n_slots
 	struct path_params own = *pp;
 	bool changed = false;
 
-	if (!o->conf->policy.duplicate && !o->pairs.any)
+	if (!policy_uses_pairs(&o->conf->policy) && !o->pairs.any)
 		return false;
 	if (all)
 		o->pairs.looked = now;
@@ -100,13 +102,13 @@ bool pairs_run(struct overlay *o, const struct path_params *pp, uint16_t n_slots
 		changed |= look(o, p, &own, n_slots, all, now);
 		notify(o, p, now);
 	}
-	o->pairs.any = o->conf->policy.duplicate;
+	o->pairs.any = policy_uses_pairs(&o->conf->policy);
 	return changed;
 }
 
 mono_t pairs_next(const struct overlay *o)
 {
-	return o->conf->policy.duplicate
+	return policy_uses_pairs(&o->conf->policy)
 		       ? mono_add_ms(o->pairs.looked, overlay_stretch(o, LOOK_EVERY_MS))
 		       : MONO_NEVER;
 }

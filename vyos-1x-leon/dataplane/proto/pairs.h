@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Nodes to which critical frames are duplicated (state/latency/pair.h): selected slowly, abandoned
+ * Nodes to which critical frames use two paths (state/latency/pair.h): selected slowly, abandoned
  * at once when one of the two paths breaks. Idle without a policy. Called by paths.c with each run;
  * control thread.
  */

@@ -209,6 +209,7 @@ void overlay_fill_snap(struct overlay *o, struct snap *s)
 		snap_set_path(s, i, p->choice.path.hop, p->choice.path.n_hops,
 			      p->choice.path.mtu ? p->choice.path.mtu : MTU_BASE);
 		if (s->pair && p->pair.state == PAIR_TWICE)
-			snap_set_pair(s, i, way_of(&p->pair.way.first), way_of(&p->pair.way.path));
+			snap_set_pair(s, i, way_of(pair_of_frames(&p->pair)),
+				      way_of(pair_of_parities(&p->pair)));
 	}
 }

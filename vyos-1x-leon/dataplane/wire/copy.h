@@ -22,7 +22,7 @@
 struct copy_hdr {
 	uint8_t worker;	  /* worker of the source, below COPY_WORKERS_MAX */
 	uint64_t counter; /* 56 bits */
-	uint8_t kind;	  /* LEON_FRAME or LEON_FRAGMENT */
+	uint8_t kind; /* LEON_FRAME or LEON_FRAGMENT; with PARITY_MARK in a block, wire/parity.h */
 };
 
 /* Returns 0, or -EBADMSG if the payload is empty, the worker is out of range, or the kind is

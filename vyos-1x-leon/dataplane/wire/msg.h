@@ -109,6 +109,8 @@ enum record_flags {
 	RECORD_ACCELERATES = 0x0080,
 	/* It sends multicast to nodes with listeners only, and accepts MSG_GROUPS. */
 	RECORD_SNOOPS = 0x0100,
+	/* It restores frames from parities of LEON_COPY. */
+	RECORD_TAKES_PARITY = 0x0200,
 	RECORD_LAN = 0x0800,	  /* struct record_lan is present */
 	RECORD_LAN_DOWN = 0x1000, /* its LAN interface has no link, so it shares no LAN */
 	RECORD_LAN_MASK = 0x1818,

@@ -67,6 +67,14 @@
             <multi/>
           </properties>
         </leafNode>
+        <node name="parity">
+          <properties>
+            <help>Send parities along a second path while frames are lost, the receiver restores frames</help>
+          </properties>
+          <children>
+            #leaves <policy critical parity>
+          </children>
+        </node>
         <tagNode name="protocol">
           <properties>
             <help>Frames of this protocol above IP</help>

@@ -12,6 +12,7 @@ SERVICES_MAX = limits('policy critical protocol')[1]
 # By name and by number, as in leond (state/conf/conf_policy.c).
 WITH_PORTS = {'tcp', '6', 'udp', '17', 'dccp', '33', 'sctp', '132', 'udplite', '136'}
 LISTS = {'dscp', 'vlan', 'mac', 'ethertype', 'protocol'}
+TREATMENTS = {'duplicate', 'parity'}
 
 
 def _critical(config):
@@ -27,11 +28,20 @@ def _ports(protocol):
 
 def critical_frames_are_named(config, _):
     critical = _critical(config)
-    if 'duplicate' in critical and not LISTS & set(critical):
+    treatments = sorted(TREATMENTS & set(critical))
+    if treatments and not LISTS & set(critical):
         yield (
-            '"policy critical duplicate" says what is done with critical frames and '
+            f'"policy critical {treatments[0]}" says what is done with critical frames and '
             'nothing says which they are: set "policy critical dscp", "vlan", "mac", '
             '"ethertype" or "protocol".'
+        )
+
+
+def one_treatment(config, _):
+    if set(_critical(config)) >= TREATMENTS:
+        yield (
+            '"policy critical duplicate" and "policy critical parity" exclude each other: '
+            'delete one of them.'
         )
 
 
@@ -64,15 +74,16 @@ def critical_lists_are_short(config, _):
 
 def something_is_done(config, _):
     critical = _critical(config)
-    if LISTS & set(critical) and 'duplicate' not in critical:
+    if LISTS & set(critical) and not TREATMENTS & set(critical):
         yield (
             '"policy critical" names frames and nothing is done for them: set "policy '
-            'critical duplicate".'
+            'critical duplicate" or "policy critical parity".'
         )
 
 
 ERRORS = (
     critical_frames_are_named,
+    one_treatment,
     ports_are_of_protocols_that_have_them,
     critical_lists_are_short,
 )

@@ -227,9 +227,9 @@ static void put_daemon(struct out *o)
 		  fwd_reassembly_bytes(d->fwd));
 	put_gauge(o, "resident_memory_bytes", "Resident memory of the daemon.", resident_bytes());
 	/* For comparison with rate(leon_critical_extra_bytes_total[5m]). */
-	if (d->conf->policy.duplicate)
+	if (policy_uses_pairs(&d->conf->policy))
 		put_gauge(o, "critical_budget_bytes_per_second",
-			  "Rate limit of second copies of critical frames.",
+			  "Rate limit of second copies or parities of critical frames.",
 			  (uint64_t)d->conf->policy.budget_kbits * 125);
 	put_counter(o, "events_total", "Events since the start.", events_total(d->events));
 }

@@ -71,6 +71,7 @@ static void write_terms(struct command *c, const struct policy *p)
 	struct jsonw *w = c->w;
 
 	jsonw_bool(w, "duplicate", p->duplicate);
+	jsonw_bool(w, "parity", p->parity);
 	jsonw_u64(w, "budget_kbits", p->budget_kbits);
 	jsonw_u64(w, "budget_used_percent", fwd_budget_used_percent(c->d->fwd, c->now));
 	jsonw_u64(w, "maximum_extra_delay_us", p->extra_delay_us);
@@ -85,18 +86,21 @@ static void write_counts(struct command *c)
 	uint64_t n[N_COUNTERS], drop[N_DROPS];
 	int64_t ms = mono_sub_ms(c->now, counters_since(c->d));
 	struct jsonw *w = c->w;
+	uint64_t treated;
 
 	counters_read(c->d, n, drop);
+	treated = n[CNT_critical_duplicated] + n[CNT_critical_parity];
+	treated += c->d->conf->policy.parity ? 0 : n[CNT_critical_over_budget];
 	jsonw_object(w, "sent");
 	jsonw_u64(w, "frames", n[CNT_critical_frames]);
 	jsonw_u64(w, "bytes", n[CNT_critical_bytes]);
 	jsonw_u64(w, "duplicated", n[CNT_critical_duplicated]);
+	jsonw_u64(w, "with_parity", n[CNT_critical_parity]);
+	jsonw_u64(w, "parities", n[CNT_parity_tx]);
 	jsonw_u64(w, "once_over_budget", n[CNT_critical_over_budget]);
 	/* Workers count concurrently, so a difference may be negative and is limited to 0. */
 	jsonw_u64(w, "once_without_second_path",
-		  n[CNT_critical_frames] -
-			  min_of(n[CNT_critical_frames],
-				 n[CNT_critical_duplicated] + n[CNT_critical_over_budget]));
+		  n[CNT_critical_frames] - min_of(n[CNT_critical_frames], treated));
 	jsonw_u64(w, "extra_bytes", n[CNT_critical_extra_bytes]);
 	answer_known(w, "extra_kbits_mean", ms > 0,
 		     ms > 0 ? n[CNT_critical_extra_bytes] * 8 / (uint64_t)ms : 0);
@@ -106,6 +110,9 @@ static void write_counts(struct command *c)
 	jsonw_u64(w, "second_dropped", n[CNT_copy_second]);
 	jsonw_u64(w, "lost_one", n[CNT_copy_lost_one]);
 	jsonw_u64(w, "late", drop[DROP_copy_old]);
+	jsonw_u64(w, "parities", n[CNT_parity_rx]);
+	jsonw_u64(w, "recovered", n[CNT_parity_recovered]);
+	jsonw_u64(w, "unrecoverable", n[CNT_parity_unrecoverable]);
 	jsonw_end(w);
 	answer_age(w, "counted_seconds", c->now, counters_since(c->d));
 }
@@ -123,17 +130,18 @@ static void write_direction(struct command *c, const char *key, const struct pat
 
 static void write_pair(struct command *c, const struct node *n, const struct pairing *p)
 {
+	const struct policy *policy = &c->d->conf->policy;
 	uint32_t difference_us = 0;
 	bool both = pair_difference_us(p, &difference_us);
 
 	jsonw_object(c->w, NULL);
 	answer_id(c->w, "destination", n->id);
 	answer_name(c->w, "name", c->d, n->id);
-	jsonw_str(c->w, "state", pair_state_name(p->state));
+	jsonw_str(c->w, "state", pair_state_name(p->state, policy));
 	answer_age(c->w, "since_seconds", c->now, p->since);
 	jsonw_str(c->w, "reason", pair_state_text(p->state));
-	write_direction(c, "first", &p->way.first);
-	write_direction(c, "second", &p->way.path);
+	write_direction(c, "first", pair_of_frames(p));
+	write_direction(c, "second", pair_of_parities(p));
 	answer_known(c->w, "difference_us", both, difference_us);
 	jsonw_u64(c->w, "changes", p->way.n_changes);
 	jsonw_u64(c->w, "loss_permille", p->loss_pm);

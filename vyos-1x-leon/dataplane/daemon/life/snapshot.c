@@ -84,7 +84,7 @@ void snapshot_publish(struct leond *d)
 	s->neigh = d->neigh;
 	s->listeners = c->multicast_snooping ? d->listeners : NULL;
 	s->segments = d->vlans.map;
-	if (c->policy.duplicate)
+	if (policy_uses_pairs(&c->policy))
 		snap_set_policy(s, &c->policy);
 	overlay_fill_snap(d->overlay, s);
 	fill_lan(d, s);

@@ -10,9 +10,11 @@
 
 #include <assert.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "wire/parity.h"
 
 #define BLOCK 16
 #define WORDS 1024
@@ -74,6 +76,7 @@ void copies_forget(struct copies *c, uint16_t slot)
 struct copy_place {
 	_Atomic uint64_t *word;
 	uint32_t turn, first, second; /* turn and bits of the counter */
+	bool single;
 };
 
 static struct copy_place place_of(struct copies *c, uint16_t slot, const struct copy_hdr *h)
@@ -82,7 +85,8 @@ static struct copy_place place_of(struct copies *c, uint16_t slot, const struct 
 	uint32_t bit = 1u << h->counter % BLOCK;
 
 	return (struct copy_place){ &windows_of(c, slot)[h->worker].word[block % WORDS],
-				    (uint32_t)(block / WORDS), bit, bit << BLOCK };
+				    (uint32_t)(block / WORDS), bit, bit << BLOCK,
+				    h->kind & PARITY_MARK };
 }
 
 static enum copy_verdict judge(uint64_t word, const struct copy_place *p)
@@ -102,6 +106,9 @@ static uint64_t with(uint64_t word, const struct copy_place *p, enum copy_verdic
 {
 	uint64_t fresh = (uint64_t)p->turn << 32 | p->first;
 
+	/* A frame that is sent once does not count as one of which a copy was lost. */
+	if (p->single)
+		fresh |= p->second;
 	if (v == COPY_SECOND)
 		return word | p->second;
 	return (uint32_t)(word >> 32) == p->turn ? word | fresh : fresh;

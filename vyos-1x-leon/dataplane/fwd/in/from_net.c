@@ -11,6 +11,7 @@
 #include "fwd/accel/divert.h"
 #include "fwd/in/copies.h"
 #include "fwd/in/incoming.h"
+#include "fwd/in/recovery.h"
 #include "fwd/in/relay.h"
 #include "fwd/in/to_segment.h"
 #include "fwd/lan/reports.h"
@@ -18,6 +19,7 @@
 #include "wire/bundle.h"
 #include "wire/copy.h"
 #include "wire/fragment.h"
+#include "wire/parity.h"
 
 /* One datagram and the results of its checks. */
 struct datagram {
@@ -149,7 +151,7 @@ static bool copy_is_first(struct worker *w, const struct datagram *d, const stru
 
 	switch (copies_take(w->fwd->copies, d->source, c, &lost_one)) {
 	case COPY_FIRST:
-		count(w, CNT_copy_first, 1);
+		count(w, CNT_copy_first, !(c->kind & PARITY_MARK));
 		if (unlikely(lost_one))
 			count(w, CNT_copy_lost_one, lost_one);
 		return true;
@@ -214,11 +216,82 @@ static void take_fragment(struct worker *w, const struct datagram *d)
 	take_piece(w, d, NULL);
 }
 
+static void take_symbol(struct worker *w, const struct datagram *d, const struct parity_hdr *h)
+{
+	struct copy_hdr c = parity_frame(h);
+
+	if (h->kind == LEON_FRAGMENT)
+		take_piece(w, d, &c);
+	else if (copy_is_first(w, d, &c))
+		take_frame(w, d);
+}
+
+/* Delivers restored frames. They and the block are released before another worker may use them. A
+ * congestion mark of the last datagram concerns no restored frame. */
+static void take_restored(struct worker *w, const struct datagram *d, struct recovery_block *b)
+{
+	struct udp_rx_msg unmarked = { .class = d->msg->class & (uint8_t)~ECN_MASK };
+	struct datagram inner = *d;
+	struct recovery_symbol s;
+	unsigned at = 0;
+
+	inner.msg = &unmarked;
+	while (recovery_next(b, &at, &s)) {
+		if (unlikely(!s.len)) {
+			drop(w, DROP_parity_bad);
+			continue;
+		}
+		count(w, CNT_parity_recovered, s.restored);
+		inner.h.flags = s.flags;
+		inner.payload = s.payload;
+		inner.payload_len = s.len;
+		take_symbol(w, &inner, &s.h);
+	}
+	deliver_flush(w);
+	recovery_end(b);
+}
+
+/* A frame or parity of a block: frames are delivered at once. */
+static void take_block(struct worker *w, const struct datagram *d)
+{
+	struct datagram inner = *d;
+	struct recovery_result r;
+	struct parity_hdr h;
+	int n = parity_decode(d->payload, d->payload_len, &h);
+
+	if (unlikely(n < 0)) {
+		drop(w, DROP_parity_bad);
+		return;
+	}
+	inner.payload += n;
+	inner.payload_len -= (size_t)n;
+	if (h.kind) {
+		r = recovery_add(w->fwd->recovery, d->h.source, &h, d->h.flags & LEON_FLAGS_FRAME,
+				 inner.payload, inner.payload_len);
+		take_symbol(w, &inner, &h);
+	} else {
+		count(w, CNT_parity_rx, 1);
+		r = recovery_add_parity(w->fwd->recovery, d->h.source, &h, inner.payload,
+					inner.payload_len);
+	}
+	if (unlikely(r.verdict == RECOVERY_BAD))
+		drop(w, DROP_parity_bad);
+	count(w, CNT_parity_busy, r.verdict == RECOVERY_BUSY);
+	if (unlikely(r.unrecoverable))
+		count(w, CNT_parity_unrecoverable, r.unrecoverable);
+	if (r.restored)
+		take_restored(w, d, r.restored);
+}
+
 static void take_copy(struct worker *w, const struct datagram *d)
 {
 	struct datagram inner = *d;
 	struct copy_hdr c;
 
+	if (parity_is(d->payload, d->payload_len)) {
+		take_block(w, d);
+		return;
+	}
 	if (copy_decode(d->payload, d->payload_len, &c) < 0) {
 		drop(w, DROP_copy_bad);
 		return;

@@ -6,6 +6,7 @@
 
 #include "base/defs.h"
 #include "fwd/send/budget.h"
+#include "fwd/send/protect.h"
 #include "fwd/send/splitting.h"
 #include "fwd/tap/tso.h"
 #include "fwd/worker.h"
@@ -73,22 +74,56 @@ static bool send_duplicated(struct worker *w, struct frame *f, const struct snap
 	return sent;
 }
 
+/* Returns the pair of a node, and the payload budget of both paths behind `around` bytes; NULL if
+ * there is no pair. */
+static const struct snap_pair *pair_of(const struct snap *s, uint16_t slot, size_t around,
+				       size_t *room)
+{
+	const struct snap_pair *pair = s->pair ? &s->pair[slot] : NULL;
+
+	if (!pair || !pair->first.has_path || !pair->second.has_path || pair->first.no_key ||
+	    pair->second.no_key)
+		return NULL;
+	*room = min_of((size_t)pair->first.room, (size_t)pair->second.room);
+	if (*room < around + FRAGMENT_HDR_LEN + FRAG_UNIT_MIN)
+		return NULL;
+	*room -= around;
+	return pair;
+}
+
+/* Returns false if the frame is to be sent outside a block. */
+static bool with_parity(struct worker *w, struct frame *f, uint16_t slot, bool *sent)
+{
+	size_t room;
+	const struct snap_pair *pair =
+		pair_of(w->snap, slot, PARITY_HDR_LEN + PARITY_SYMBOL_HDR, &room);
+	struct lane lane = { .twice = true };
+	struct load l;
+
+	if (!pair)
+		return false;
+	room = min_of(room, (size_t)PARITY_PAYLOAD_MAX);
+	if (!measure(f, room, &l) || l.datagrams > l.frames * PARITY_FRAMES)
+		return false;
+	lane.node = &pair->first;
+	lane.room = room;
+	lane.block = protect_block(w, slot);
+	*sent = encap_alone(w, f, &lane, false);
+	if (unlikely(!*sent))
+		drop_many(w, DROP_tx_failed, l.frames);
+	count(w, CNT_critical_parity, 1);
+	return true;
+}
+
 /* Returns false if the frame is to be sent once. */
 static bool twice(struct worker *w, struct frame *f, uint16_t slot, bool *sent)
 {
 	const struct snap *s = w->snap;
-	const struct snap_pair *pair = s->pair ? &s->pair[slot] : NULL;
 	struct load l;
 	size_t room, bytes;
+	const struct snap_pair *pair = pair_of(s, slot, COPY_HDR_LEN, &room);
 
-	if (!pair || !pair->first.has_path || !pair->second.has_path || pair->first.no_key ||
-	    pair->second.no_key)
-		return false;
-	room = min_of((size_t)pair->first.room, (size_t)pair->second.room);
-	if (room < COPY_HDR_LEN + FRAGMENT_HDR_LEN + FRAG_UNIT_MIN)
-		return false;
-	room -= COPY_HDR_LEN;
-	if (!measure(f, room, &l))
+	if (!pair || !measure(f, room, &l))
 		return false;
 	bytes = extra_bytes(s, &pair->second, &l);
 	if (!budget_take(&w->fwd->budget, s->policy->budget_kbits, bytes, w->now)) {
@@ -108,7 +143,8 @@ void critical_send(struct worker *w, struct frame *f, uint16_t slot, bool copy, 
 
 	count(w, CNT_critical_frames, 1);
 	count(w, CNT_critical_bytes, f->len);
-	if (!twice(w, f, slot, &sent)) {
+	if (!(w->snap->policy->parity ? with_parity(w, f, slot, &sent)
+				      : twice(w, f, slot, &sent))) {
 		struct lane lane = { .node = node, .room = node->room };
 
 		sent = encap_alone(w, f, &lane, last);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Step: one critical frame (state/tables/policy.h) to one node. The frame is sent along two paths
- * if the snapshot has two and the budget permits, else once. Critical frames are never bundled, so
- * they do not wait. Each of the two datagrams is sealed with its own counter, because one counter
- * for two headers would reveal the authentication key. Workers.
+ * if the snapshot has two and the budget permits, or in a block with parity (protect.h). Otherwise
+ * it is sent once. Critical frames are never bundled, so they do not wait. Each of the two
+ * datagrams is sealed with its own counter, because one counter for two headers would reveal the
+ * authentication key. Workers.
  */
 #pragma once
 

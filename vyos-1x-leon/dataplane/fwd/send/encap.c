@@ -7,6 +7,7 @@
 #include "base/defs.h"
 #include "fwd/send/bundling.h"
 #include "fwd/send/outgoing.h"
+#include "fwd/send/protect.h"
 #include "fwd/send/splitting.h"
 #include "fwd/tap/tso.h"
 #include "fwd/worker.h"
@@ -39,6 +40,7 @@ static bool send_super(struct worker *w, const struct frame *f, const struct lan
 		struct outgoing o = { .node = lane->node,
 				      .twice = lane->twice,
 				      .counter = lane->counter + i,
+				      .block = lane->block,
 				      .kind = f->accel ? LEON_ACCEL : LEON_FRAME,
 				      .flags = flags,
 				      .frames = !lane->twice,
@@ -56,6 +58,8 @@ static bool send_super(struct worker *w, const struct frame *f, const struct lan
 			all &= split_segment(w, &t, i, lane, flags);
 			continue;
 		}
+		if (unlikely(lane->block))
+			protect_begin_frame(w, lane->block, 1);
 		head = outgoing_begin(w, &o);
 		if (!head)
 			return false;
@@ -71,12 +75,15 @@ static bool send_whole(struct worker *w, const struct frame *f, const struct lan
 	struct outgoing o = { .node = lane->node,
 			      .twice = true,
 			      .counter = lane->counter,
+			      .block = lane->block,
 			      .kind = LEON_FRAME,
 			      .flags = flags,
 			      .body_len = f->len };
 
 	if (!lane->twice)
 		return outgoing_frame(w, lane->node, flags, f->data, f->len, own);
+	if (lane->block)
+		protect_begin_frame(w, lane->block, 1);
 	return outgoing_begin(w, &o) && outgoing_end(w, &o, f->data);
 }
 

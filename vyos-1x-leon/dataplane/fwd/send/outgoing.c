@@ -9,13 +9,15 @@
 #include "base/defs.h"
 #include "fwd/worker.h"
 #include "wire/copy.h"
+#include "wire/parity.h"
 
-/* Copies use paths other than the path in use and are not counted for it. */
+/* Copies and parities use paths other than the path in use and are not counted for it. */
 static void count_traffic(struct worker *w, const struct outgoing *o, size_t len)
 {
 	const struct snap_node *node = o->node;
+	bool apart = o->twice || o->kind == LEON_COPY;
 
-	traffic_out(w, node->first, o->twice ? SLOT_NONE : (uint16_t)(node - w->snap->node), len);
+	traffic_out(w, node->first, apart ? SLOT_NONE : (uint16_t)(node - w->snap->node), len);
 }
 
 static bool is_sealed(const struct snap_node *node)
@@ -37,12 +39,23 @@ static void write_header(const struct outgoing *o, uint8_t *out)
 	out[1] = o->flags | o->node->flags;
 }
 
+static size_t copy_hdr_len(const struct outgoing *o)
+{
+	return o->block ? PARITY_FRAME_HDR_LEN : COPY_HDR_LEN;
+}
+
 static uint8_t *write_copy(const struct worker *w, const struct outgoing *o, uint8_t *out)
 {
 	struct copy_hdr h = { (uint8_t)w->index, o->counter, o->kind };
+	struct parity_hdr p;
 
-	copy_encode(&h, out);
-	return out + COPY_HDR_LEN;
+	if (o->block) {
+		p = coding_header(o->block, w->index, o->kind);
+		parity_encode(&p, out);
+	} else {
+		copy_encode(&h, out);
+	}
+	return out + copy_hdr_len(o);
 }
 
 uint8_t *outgoing_begin(struct worker *w, struct outgoing *o)
@@ -52,7 +65,7 @@ uint8_t *outgoing_begin(struct worker *w, struct outgoing *o)
 	size_t len;
 
 	if (unlikely(o->twice))
-		o->head_len += COPY_HDR_LEN;
+		o->head_len += copy_hdr_len(o);
 	len = node->hdr_len + o->head_len + o->body_len;
 
 	if (unlikely(node->no_key)) {
@@ -95,8 +108,22 @@ static bool seal(struct worker *w, const struct outgoing *o, const void *body)
 	return true;
 }
 
+/* The head is behind the headers, and not encrypted yet. */
+static void add_to_block(struct worker *w, const struct outgoing *o, const void *body)
+{
+	size_t around = o->node->hdr_len + PARITY_FRAME_HDR_LEN + 0u;
+	struct coding_payload p = { .body = body,
+				    .body_len = o->body_len,
+				    .head_len = o->head_len - PARITY_FRAME_HDR_LEN };
+
+	p.head = o->start + around + (is_sealed(o->node) ? SEAL_NONCE_LEN : 0);
+	coding_add(&w->coding, o->block, o->kind, o->flags & LEON_FLAGS_FRAME, &p);
+}
+
 bool outgoing_end(struct worker *w, const struct outgoing *o, const void *body)
 {
+	if (unlikely(o->block))
+		add_to_block(w, o, body);
 	if (is_sealed(o->node))
 		return seal(w, o, body);
 	if (o->body_len)

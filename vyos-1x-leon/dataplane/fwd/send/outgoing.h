@@ -13,6 +13,7 @@
 
 #include "state/tables/snap.h"
 
+struct coding_block;
 struct worker;
 
 /* Path parameters for the datagrams of a frame. */
@@ -23,12 +24,15 @@ struct lane {
 	 * the following counters too. */
 	bool twice;
 	uint64_t counter;
+	/* With `twice`: the datagrams are sent once, as symbols of this block. */
+	struct coding_block *block;
 };
 
 struct outgoing {
 	const struct snap_node *node;
-	bool twice; /* as in struct lane */
+	bool twice; /* this and the next two as in struct lane */
 	uint64_t counter;
+	struct coding_block *block;
 	uint8_t kind, flags;	   /* in addition to the flags of the security policy */
 	unsigned frames;	   /* frames that are lost with the datagram */
 	size_t head_len, body_len; /* at most the payload budget of the lane together */

@@ -8,6 +8,7 @@
 
 #include "base/defs.h"
 #include "fwd/send/outgoing.h"
+#include "fwd/send/protect.h"
 #include "fwd/worker.h"
 #include "wire/fragment.h"
 
@@ -21,6 +22,7 @@ static bool send_piece(struct worker *w, const struct lane *lane, const struct p
 	struct outgoing o = { .node = lane->node,
 			      .twice = lane->twice,
 			      .counter = lane->counter,
+			      .block = lane->block,
 			      .kind = LEON_FRAGMENT,
 			      .flags = flags,
 			      .frames = !lane->twice,
@@ -52,6 +54,8 @@ bool frag_send(struct worker *w, const struct lane *lane, const struct pieces *p
 	n = (total + unit - 1) / unit;
 	unit = (total + n - 1) / n;
 	h.id = w->fragment_id++;
+	if (unlikely(lane->block))
+		protect_begin_frame(w, lane->block, (unsigned)n);
 	for (size_t offset = 0; offset < total; offset += unit) {
 		h.offset = (uint16_t)offset;
 		if (!send_piece(w, lane, p, &h, min_of(unit, total - offset), flags))

@@ -81,7 +81,7 @@ static void own_facts(struct overlay *o, struct msg_record *r)
 
 	memset(r, 0, sizeof(*r));
 	memcpy(r->identity, o->identity.public, sizeof(r->identity));
-	r->flags = o->own.lan_flags | RECORD_TAKES_COPIES;
+	r->flags = o->own.lan_flags | RECORD_TAKES_COPIES | RECORD_TAKES_PARITY;
 	r->lan = o->own.lan;
 	if (c->transit_disable)
 		r->flags |= RECORD_TRANSIT_DISABLED;

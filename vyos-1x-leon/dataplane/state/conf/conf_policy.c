@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads the section `policy`: the match of critical frames and the conditions of duplication. Pure;
+ * Reads the section `policy`: the match of critical frames and their treatment. Pure;
  * control thread.
  */
 #include <stdlib.h>
@@ -152,6 +152,17 @@ static void read_protocols(struct jsonr_node *critical, struct policy_class *c)
 	}
 }
 
+static void set_parity(struct conf *c)
+{
+	struct policy *p = &c->policy;
+
+	p->parity = true;
+	p->budget_kbits = c->parity_budget_kbits;
+	p->extra_delay_us = c->parity_extra_delay_us;
+	p->loss_pm = (uint16_t)c->parity_loss_pm;
+	p->jitter_us = c->parity_jitter_us;
+}
+
 static void set_duplicate(struct conf *c)
 {
 	struct policy *p = &c->policy;
@@ -174,7 +185,11 @@ void conf_read_policy(struct jsonr_node *root, struct conf *c)
 	read_ethertypes(critical, &p->critical);
 	read_protocols(critical, &p->critical);
 	set_duplicate(c);
-	if (p->duplicate && policy_class_is_empty(&p->critical))
+	if (p->duplicate && c->critical_parity)
+		jsonr_fail(critical, "has both duplicate and parity; choose one");
+	else if (c->critical_parity)
+		set_parity(c);
+	if (policy_uses_pairs(p) && policy_class_is_empty(&p->critical))
 		jsonr_fail(critical,
 			   "says what is done with critical frames, but not which they are; "
 			   "give a dscp, vlan, mac, ethertype or protocol");

@@ -10,13 +10,13 @@
 #define LEAVE_PERCENT 125
 #define ALL_PM	      1000u
 
-const char *pair_state_name(enum pair_state s)
+const char *pair_state_name(enum pair_state s, const struct policy *policy)
 {
 	switch (s) {
 	case PAIR_OFF:
 		return "off";
 	case PAIR_TWICE:
-		return "duplicated";
+		return policy->parity ? "parity" : "duplicated";
 	case PAIR_NO_SECOND:
 		return "no-second-path";
 	case PAIR_TOO_SLOW:
@@ -42,7 +42,7 @@ const char *pair_state_text(enum pair_state s)
 	case PAIR_GOOD:
 		return "the path in use is better than loss and jitter ask for";
 	case PAIR_UNKNOWN:
-		return "the node runs a version that does not know copies";
+		return "the node runs a version that does not know copies or parity";
 	}
 	return NULL;
 }
@@ -168,6 +168,10 @@ bool pair_run(struct pairing *p, const struct latdb *db, const struct path_param
 	run_second(p, db, pp, n_slots, to, now);
 	if (leave_or_take_direct(p, db, pp, to, policy))
 		run_second(p, db, pp, n_slots, to, now);
+	if (!policy->parity)
+		p->second_leads = false;
+	else if (path_same(in_use, &p->way.first) || path_same(in_use, &p->way.path))
+		p->second_leads = path_same(in_use, &p->way.path);
 	p->loss_pm = loss_of(db, in_use);
 	p->jitter_us = in_use->noise_us;
 	p->state = judge(p, policy, now);
@@ -175,7 +179,8 @@ bool pair_run(struct pairing *p, const struct latdb *db, const struct path_param
 		p->since = now;
 	if (p->state != PAIR_TWICE)
 		return before.state == PAIR_TWICE;
-	return before.state != PAIR_TWICE || !is_same_way(&before.way, &p->way);
+	return before.state != PAIR_TWICE || !is_same_way(&before.way, &p->way) ||
+	       before.second_leads != p->second_leads;
 }
 
 bool pair_holds(const struct pairing *p, const struct latdb *db, const struct path_params *pp)
@@ -187,6 +192,16 @@ bool pair_holds(const struct pairing *p, const struct latdb *db, const struct pa
 	path_evaluate(db, pp, SLOT_SELF, &first);
 	path_evaluate(db, pp, SLOT_SELF, &path);
 	return path_works(&first) && path_works(&path) && !first.silent && !path.silent;
+}
+
+const struct path *pair_of_frames(const struct pairing *p)
+{
+	return p->second_leads ? &p->way.path : &p->way.first;
+}
+
+const struct path *pair_of_parities(const struct pairing *p)
+{
+	return p->second_leads ? &p->way.first : &p->way.path;
 }
 
 bool pair_end(struct pairing *p, enum pair_state s, mono_t now)

@@ -36,14 +36,20 @@ struct policy_class {
 
 struct policy {
 	bool duplicate; /* critical frames are sent along two paths */
+	bool parity;	/* their parities are sent along the second path; excludes `duplicate` */
 	struct policy_class critical;
-	uint32_t budget_kbits;	 /* rate limit for second copies as IP packets; 0: no limit */
+	uint32_t budget_kbits;	 /* rate limit for second copies or parities; 0: no limit */
 	uint32_t extra_delay_us; /* permitted extra latency of the slower path */
-	/* Duplicate only if the path in use is at least this bad; 0: always. */
+	/* The second path is used only if the path in use is at least this bad; 0: always. */
 	uint16_t loss_pm;
 	uint32_t jitter_us;
 };
 
+/* Returns true if critical frames use two paths. */
+static inline bool policy_uses_pairs(const struct policy *p)
+{
+	return p->duplicate || p->parity;
+}
 /* Returns true if the frame is critical. v: its view by eth_parse(). */
 bool policy_matches(const struct policy_class *c, const uint8_t *frame, size_t len,
 		    const struct eth_view *v);

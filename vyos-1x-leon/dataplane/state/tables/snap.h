@@ -66,7 +66,7 @@ struct snap_lan {
 };
 
 /* The two paths of critical frames to a node; only path fields are set. If both have a path, frames
- * are duplicated. */
+ * are duplicated, or their parities travel along the second path. */
 struct snap_pair {
 	struct snap_node first, second;
 };
