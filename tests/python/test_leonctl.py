@@ -259,6 +259,7 @@ def test_tab_offers_options():
 
 def test_tab_offers_options_of_the_command():
     assert offered('leonctl init --a') == ['--address'] and offered('leonctl join leon1.x --br') == ['--bridge']
+    assert offered('leonctl join --tls-port 443 --pr') == ['--print']
     assert offered('leonctl invite --e') == ['--expires'] and offered('leonctl leave --y') == ['--yes']
     assert offered('leonctl init --address 10.99.0.1/24 --na') == ['--name']
     assert offered('leonctl show nodes --a') == []
@@ -268,6 +269,9 @@ def test_zsh_and_fish_offer_options_of_the_command():
     assert '--address' in zsh('leonctl', 'init', '--') and '--yes' in zsh('leonctl', '-i', 'leon0', 'leave', '--')
     assert '--address' not in zsh('leonctl', 'show', 'nodes', '--')
     assert '--address' in fish('leonctl', 'leonctl init --') and '--expires' in fish('leonctl', 'leonctl invite --')
+    assert '--tls-port' in zsh('leonctl', 'join', 'x', '--') and '--tls-port' in fish('leonctl', 'leonctl join x --')
+    # The value of an option is no word of the command.
+    assert 'nodes' in fish('leonctl', 'leonctl --uses 3 show ') and 'nodes' in zsh('leonctl', '--uses', '3', 'show', '')
 
 
 def test_tab_offers_nodes(tmp_path):
