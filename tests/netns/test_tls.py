@@ -304,7 +304,7 @@ def test_a_stranger_meets_a_tls_server(lab):
     seen = stranger.run('openssl', 's_client', '-connect', f'{wan.ip4(0)}:{TLS_PORT}', '-alpn',
                         'h2,http/1.1', input='', timeout=20)
     text = seen.stdout + seen.stderr
-    assert 'ALPN protocol: http/1.1' in text and 'CN = localhost' in text, text
+    assert 'ALPN protocol: http/1.1' in text and re.search('CN ?= ?localhost', text), text
     for word in ('leon', 'n0'):
         assert word not in text.lower().split(), text
 
