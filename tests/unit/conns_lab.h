@@ -146,6 +146,19 @@ static inline struct conn *conns_lab_conn(struct conns_lab *l, const struct tcp_
 	return conn_of_packet(&l->e, 0, &t);
 }
 
+/* Makes a plain connection by a frame in each direction. */
+static inline struct conn *conns_lab_track(struct conns_lab *l)
+{
+	struct tcp_segment near = from_near_host(1000, 5000), far = from_far_host(5000, 1000);
+	struct conn *c;
+
+	assert_true(conns_lab_frame(l, ACCEL_LAN, FAR_NODE, &near));
+	assert_true(conns_lab_frame(l, ACCEL_NODE, FAR_NODE, &far));
+	c = conns_lab_conn(l, &far);
+	assert_non_null(c);
+	return c;
+}
+
 /* Counts the messages to leond since the last call, by enum accel_where. */
 static inline void conns_lab_count(struct conns_lab *l, unsigned *n)
 {

@@ -32,6 +32,15 @@ static inline int from_tap_setup(void **state)
 	return open_with(true);
 }
 
+/* Slot 2 has two paths: direct, and through slot 1. snap_set_policy() comes first. */
+static inline void two_paths(struct snap *s)
+{
+	static const uint16_t straight[] = { 2 }, relayed[] = { 1, 2 };
+
+	snap_set_pair(s, 2, (struct snap_route){ straight, 1, FX_MTU },
+		      (struct snap_route){ relayed, 2, FX_MTU - 100 });
+}
+
 /* Reads the next datagram to a node. Returns false if there is none. */
 static bool node_gets(unsigned slot, struct datagram *d)
 {

@@ -21,14 +21,10 @@
 
 static struct policy policy;
 
-/* Slot 2 has two paths: through slot 1, and direct. */
 static void set_policy(struct snap *s)
 {
-	static const uint16_t straight[] = { 2 }, relayed[] = { 1, 2 };
-
 	snap_set_policy(s, &policy);
-	snap_set_pair(s, 2, (struct snap_route){ straight, 1, FX_MTU },
-		      (struct snap_route){ relayed, 2, FX_MTU - 100 });
+	two_paths(s);
 }
 
 static int setup_policy(void **state)

@@ -20,14 +20,11 @@
 
 static struct policy policy;
 
-/* Slot 2 has two paths: direct for frames, through slot 1 for parities. */
+/* Frames use the direct path, parities the relayed one. */
 static void set_policy(struct snap *s)
 {
-	static const uint16_t straight[] = { 2 }, relayed[] = { 1, 2 };
-
 	snap_set_policy(s, &policy);
-	snap_set_pair(s, 2, (struct snap_route){ straight, 1, FX_MTU },
-		      (struct snap_route){ relayed, 2, FX_MTU - 100 });
+	two_paths(s);
 }
 
 static void without_pair(struct snap *s)

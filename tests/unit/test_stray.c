@@ -2,17 +2,11 @@
 /* leon-accel/conns: frames of a connection from a node other than the node of the far host. */
 #include "conns_lab.h"
 
-/* Makes an intercepted connection after frames in both directions. */
 static struct conn *intercept(struct conns_lab *l)
 {
-	struct tcp_segment near = from_near_host(1000, 5000), far = from_far_host(5000, 1000);
+	struct conn *c = conns_lab_track(l);
 	node_id_t node;
-	struct conn *c;
 
-	assert_true(conns_lab_frame(l, ACCEL_LAN, FAR_NODE, &near));
-	assert_true(conns_lab_frame(l, ACCEL_NODE, FAR_NODE, &far));
-	c = conns_lab_conn(l, &far);
-	assert_non_null(c);
 	c->flow.state = FLOW_INTERCEPTED;
 	c->flow.stream = 1;
 	conns_lab_sent(l, &node);
@@ -131,15 +125,13 @@ static void a_frame_from_before_the_move_proves_nothing(void **state)
 /* A plain connection is not intercepted at the node that its near host has left. */
 static void a_host_that_left_is_not_intercepted(void **state)
 {
-	struct tcp_segment near = from_near_host(1000, 5000), far = from_far_host(5000, 1000);
+	struct tcp_segment near = from_near_host(1000, 5000);
 	struct conns_lab l;
 	struct conn *c;
 
 	(void)state;
 	conns_lab_open(&l);
-	assert_true(conns_lab_frame(&l, ACCEL_LAN, FAR_NODE, &near));
-	assert_true(conns_lab_frame(&l, ACCEL_NODE, FAR_NODE, &far));
-	c = conns_lab_conn(&l, &far);
+	c = conns_lab_track(&l);
 	assert_true(c->flow.near.seen);
 	conns_moved(&l.e, 0, mac_from_u64(NEAR_MAC), OTHER_NODE, l.now);
 	assert_false(c->flow.near.seen);
@@ -151,15 +143,13 @@ static void a_host_that_left_is_not_intercepted(void **state)
 /* For a plain connection the frame passes to the host, and nothing is learned. */
 static void a_stray_of_a_plain_one_passes(void **state)
 {
-	struct tcp_segment near = from_near_host(1000, 5000), far = from_far_host(5000, 1000);
+	struct tcp_segment far = from_far_host(5000, 1000);
 	struct conns_lab l;
 	struct conn *c;
 
 	(void)state;
 	conns_lab_open(&l);
-	assert_true(conns_lab_frame(&l, ACCEL_LAN, FAR_NODE, &near));
-	assert_true(conns_lab_frame(&l, ACCEL_NODE, FAR_NODE, &far));
-	c = conns_lab_conn(&l, &far);
+	c = conns_lab_track(&l);
 	assert_false(conns_lab_frame(&l, ACCEL_CLAIM, OTHER_NODE, &far));
 	assert_int_equal(peer_id(c->peer), FAR_NODE);
 	assert_true(c->flow.near.seen && c->flow.far.seen);

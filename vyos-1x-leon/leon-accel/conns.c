@@ -100,11 +100,12 @@ static void forget(struct conn *c)
 static bool make_room(struct engine *e, struct accel_peer *p)
 {
 	struct node_share *s = peer_share(p);
-	struct conn *oldest = share_oldest(s);
+	struct conn *oldest;
 
 	if (!share_is_used(s, e->n_conns, CONNS_MAX))
 		return true;
 	peer_misuse(p, ACCEL_OVER_SHARE);
+	oldest = share_oldest(s);
 	if (oldest)
 		forget(oldest);
 	return oldest;
@@ -460,8 +461,7 @@ void conns_release_all(struct engine *e, mono_t now)
 	}
 }
 
-/* A probe has the address of the other host, and would claim it for this node or this LAN. A near
- * host that has moved proves by its next frame that it is here again. */
+/* A probe in the name of the host would claim it. A near host proves its return by a frame. */
 static void leave_host(struct conn *c, struct mac mac, bool is_here)
 {
 	if (mac_to_u64(is_here ? c->flow.far.mac : c->flow.near.mac) != mac_to_u64(mac))

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rules of `leonctl status` for configured peers: one finding for each peer that is not reached,
- * or is reached over TLS.
- * The cause is the diagnosis of the daemon (`result` of `show peers`). Pure.
+ * Rules of `leonctl status` for configured peers: one finding for each peer that is not reached, or
+ * is reached over TLS. The cause is the diagnosis of the daemon (`result` of `show peers`). Pure.
  */
 #include <string.h>
 

@@ -55,6 +55,14 @@ static vector doubled(vector v)
 	return (v + v) ^ (carry & POLYNOMIAL);
 }
 
+/* The products of a vector with the powers of x. */
+static void fill_powers(const uint8_t *in, vector power[BITS])
+{
+	power[0] = load(in);
+	for (unsigned i = 1; i < BITS; i++)
+		power[i] = doubled(power[i - 1]);
+}
+
 /* All bits of an element are those of one bit of the factor. */
 static void spread(uint8_t factor, vector mask[BITS])
 {
@@ -82,9 +90,7 @@ static void add_group(uint8_t *const out[], const uint8_t factor[], unsigned n, 
 	for (unsigned i = 0; i < n; i++)
 		spread(factor[i], mask[i]);
 	for (size_t at = 0; at < len; at += GF256_UNIT) {
-		power[0] = load(in + at);
-		for (unsigned i = 1; i < BITS; i++)
-			power[i] = doubled(power[i - 1]);
+		fill_powers(in + at, power);
 		for (unsigned i = 0; i < n; i++)
 			add_one(out[i] + at, power, mask[i]);
 	}
@@ -103,9 +109,7 @@ void gf256_scale(uint8_t *p, uint8_t factor, size_t len)
 
 	spread(factor, mask);
 	for (size_t at = 0; at < len; at += GF256_UNIT) {
-		power[0] = load(p + at);
-		for (unsigned i = 1; i < BITS; i++)
-			power[i] = doubled(power[i - 1]);
+		fill_powers(p + at, power);
 		memset(p + at, 0, GF256_UNIT);
 		add_one(p + at, power, mask);
 	}

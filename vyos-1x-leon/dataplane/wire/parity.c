@@ -62,20 +62,20 @@ int parity_decode(const void *data, size_t len, struct parity_hdr *h)
 	return PARITY_FRAME_HDR_LEN;
 }
 
+struct copy_hdr parity_frame(const struct parity_hdr *h)
+{
+	return (struct copy_hdr){ h->worker, h->block | h->first, h->kind | PARITY_MARK };
+}
+
 void parity_encode(const struct parity_hdr *h, void *out)
 {
-	struct copy_hdr c = { h->worker, h->block | h->first, h->kind | PARITY_MARK };
+	struct copy_hdr c = parity_frame(h);
 	uint8_t *p = out;
 
 	copy_encode(&c, p);
 	p[COPY_HDR_LEN] = h->index;
 	if (!h->kind)
 		p[COPY_HDR_LEN + 1] = h->symbols;
-}
-
-struct copy_hdr parity_frame(const struct parity_hdr *h)
-{
-	return (struct copy_hdr){ h->worker, h->block | h->first, h->kind | PARITY_MARK };
 }
 
 void parity_symbol_encode(const struct parity_symbol *s, void *out)
