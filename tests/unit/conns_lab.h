@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "conn_state.h"
 #include "peer.h"
+#include "peer_state.h"
 #include "place.h"
 #include "wire/tcp.h"
 
@@ -179,4 +180,18 @@ static inline unsigned conns_lab_sent(struct conns_lab *l, node_id_t *node)
 		n++;
 	}
 	return n;
+}
+
+/* An inter-proxy connection to the far node. Returns the end of that node. */
+static inline int conns_lab_connected(struct conns_lab *l, struct accel_peer **p)
+{
+	int pair[2];
+
+	conns_lab_open(l);
+	*p = peer_find(&l->e, FAR_NODE);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
+	peer_begin(*p, pair[0], PEER_GREETING, l->now);
+	peer_greet(*p);
+	(*p)->state = PEER_UP;
+	return pair[1];
 }

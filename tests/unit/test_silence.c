@@ -1,23 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* leon-accel/peers: the silence of another node is measured while this process runs. */
 #include "conns_lab.h"
-#include "peer_state.h"
 
 #define LIMIT_S 10 /* seconds of silence after which an inter-proxy connection ends */
-
-/* An inter-proxy connection to the far node. Returns the end of that node. */
-static int connected(struct conns_lab *l, struct accel_peer **p)
-{
-	int pair[2];
-
-	conns_lab_open(l);
-	*p = peer_find(&l->e, FAR_NODE);
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
-	peer_begin(*p, pair[0], PEER_GREETING, l->now);
-	peer_greet(*p);
-	(*p)->state = PEER_UP;
-	return pair[1];
-}
 
 static void tick_after_ms(struct conns_lab *l, int64_t ms)
 {
@@ -31,7 +16,7 @@ static void test_own_stall_is_no_silence_of_the_peer(void **state)
 {
 	struct conns_lab l;
 	struct accel_peer *p;
-	int far = connected(&l, &p);
+	int far = conns_lab_connected(&l, &p);
 
 	(void)state;
 	tick_after_ms(&l, 1000);
@@ -51,7 +36,7 @@ static void test_silent_peer_is_given_up(void **state)
 {
 	struct conns_lab l;
 	struct accel_peer *p;
-	int far = connected(&l, &p);
+	int far = conns_lab_connected(&l, &p);
 
 	(void)state;
 	for (unsigned i = 0; i < LIMIT_S; i++)
@@ -68,7 +53,7 @@ static void test_short_ticks_of_an_end_do_not_count(void **state)
 {
 	struct conns_lab l;
 	struct accel_peer *p;
-	int far = connected(&l, &p);
+	int far = conns_lab_connected(&l, &p);
 
 	(void)state;
 	l.e.stopping = true;
@@ -85,7 +70,7 @@ static void test_accept_of_an_ended_stream_is_answered(void **state)
 	const struct accel_frame accept = { .type = ACCEL_ACCEPT, .stream = 7 };
 	struct conns_lab l;
 	struct accel_peer *p;
-	int far = connected(&l, &p);
+	int far = conns_lab_connected(&l, &p);
 	uint8_t buf[ACCEL_SMALL_MAX];
 	struct accel_frame f;
 	size_t used;

@@ -100,6 +100,9 @@ static void notify(struct flow *f, const struct accel_frame *frame)
 	if (frame->type == ACCEL_REFUSE)
 		count_refusal(c, frame->refuse.reason);
 	peer_notify(c->peer, frame);
+	/* The other node sends data with its TAKE, not a round trip later. */
+	if (frame->type == ACCEL_ACCEPT)
+		conn_give_credit(c);
 }
 
 static bool may_hold(struct flow *f, int64_t bytes)

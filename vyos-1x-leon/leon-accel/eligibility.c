@@ -13,7 +13,8 @@
 /* Limit of simultaneously drained connections with a node. Each connection holds frames of a host,
  * and a stalled accelerator gives no answer for 10 s. With 64 connections in a round trip of 250
  * ms, 256 connections per second can be intercepted. */
-#define ATTEMPTS_MAX 64
+#define ATTEMPTS_MAX	64
+#define MEASURED_ROUNDS 2
 
 /* The compared figures of a check. unit NULL: no figures. */
 struct figure {
@@ -217,15 +218,26 @@ static bool is_later(struct conn *c, struct figure *f, mono_t now)
 
 /* --- expected benefit --- */
 
-/* The rate is known, because the connection was seen from its first segment on, or for two round
- * trips. */
-static bool is_measured(const struct conn *c, mono_t now)
+/* Round trips until the rate is known. A rate seen from the first segment on is known at once. */
+static unsigned rounds_of_measurement(struct conn *c, mono_t now)
 {
 	const struct flow *f = &c->flow;
-	bool from_start = !c->times && f->near.syn.scale != TCP_SCALE_UNKNOWN &&
-			  f->far.syn.scale != TCP_SCALE_UNKNOWN;
+	uint32_t rtt_us = peer_rtt_us(c->peer);
 
-	return from_start || mono_sub_us(now, f->since) >= 2 * (int64_t)peer_rtt_us(c->peer);
+	if (c->times || f->near.syn.scale == TCP_SCALE_UNKNOWN ||
+	    f->far.syn.scale == TCP_SCALE_UNKNOWN)
+		return MEASURED_ROUNDS;
+	/* Data follows the commit of an offer, so the node beside the sender offers first. The
+	 * handshake and the offer of the other node need two round trips. */
+	return meter_best(&c->plain[SAVED_OUT], rtt_us, now) <
+			       meter_best(&c->plain[SAVED_IN], rtt_us, now)
+		       ? MEASURED_ROUNDS + 1
+		       : 0;
+}
+
+static int64_t measurement_us(struct conn *c, mono_t now)
+{
+	return (int64_t)rounds_of_measurement(c, now) * peer_rtt_us(c->peer);
 }
 
 /* The connection was released because of a low rate, and the rate has not changed. */
@@ -279,8 +291,8 @@ static bool lacks_benefit(struct conn *c, struct figure *f, mono_t now)
 static bool is_measuring(struct conn *c, struct figure *f, mono_t now)
 {
 	*f = (struct figure){ (uint64_t)max_of(mono_sub_us(now, c->flow.since), (int64_t)0),
-			      2ull * peer_rtt_us(c->peer), "us" };
-	return c->e->settings.mode != ACCEL_ALWAYS && !is_measured(c, now);
+			      (uint64_t)measurement_us(c, now), "us" };
+	return c->e->settings.mode != ACCEL_ALWAYS && f->value < f->limit;
 }
 
 /* The figures describe the direction with more data: bytes per round trip, now and intercepted. */
