@@ -71,7 +71,7 @@ def test_no_place_there(mixed):
     first = transfer(mixed, 0, ENDLESS)
     mixed.wait_intercepted()
     second = transfer(mixed, 0, ENDLESS)
-    # The leader of any release begins; a follower begins only in releases after decision 072.
+    # The leader of any release begins; a follower begins only in releases with OFFER and ACCEPT.
     if mixed.today == 'b':
         wait_for(lambda: mixed.count('b', 'refused'), 60, 'there is no place for the second')
     second.wait_more(accel.MB)

@@ -2,7 +2,7 @@
 /*
  * Membership by a list of identities. An unlisted node is removed at once. The node stays removed
  * in spite of any attempt, even if a member still trusts the node. No other node is affected.
- * doc/decisions/015.
+ * doc/decisions/018.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /*
  * Rate limits. Access link: configured (shaper egress), automatic (shaper automatic), or the lower
  * of both. Direct traffic to each node: configured (shaper per-peer), requested by the node (its
- * shaper ingress), or the lower of both. Control thread. doc/decisions/041, 039, 052.
+ * shaper ingress), or the lower of both. Control thread. doc/decisions/039, 041.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Ingress shaping: the arrival rate of each node, and the rate limit requested from it (shaper
- * ingress). Control thread. doc/decisions/052.
+ * ingress). Control thread. doc/decisions/039.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * Enforces the list of trusted identities: refuses others, and removes those that a reload has
  * taken off the list. Of refused identities only the report times of the last 64 are kept, for the
- * log and `show identity`. Control thread. doc/decisions/015, 018.
+ * log and `show identity`. Control thread. doc/decisions/018.
  */
 #include "proto/admit/trust.h"
 

@@ -2,7 +2,7 @@
 /*
  * Rate limits of ingress shaping in PONGs: the limit requested from each sender, and the limit
  * received from it. Defines overlay_set_share(), overlay_share() and overlay_requested_kbits().
- * Control thread. Protocol 4.7; doc/decisions/052.
+ * Control thread. Protocol 4.7; doc/decisions/039.
  */
 #pragma once
 

@@ -8,7 +8,7 @@
  * may have jumped; the two cannot be distinguished yet. Therefore its cost rises at once with the
  * age of the oldest unanswered probe, and traffic moves to cheaper links. If this age is unusual
  * for the link, the link is marked unresponsive. It counts as down only after a longer silence. A
- * late answer is a valid answer and sample. doc/decisions/022.
+ * late answer is a valid answer and sample. doc/decisions/021.
  */
 #include "proto/measure/probe.h"
 

@@ -2,7 +2,7 @@
 /*
  * Round-trip time and one-way values of one PING and its PONG. The answering node may lie: ids are
  * unpredictable, and a held time counts only up to the bound of an honest node. Called by probe.c
- * and ping.c on the control thread. Protocol 4.7; doc/decisions/020 and 007.
+ * and ping.c on the control thread. Protocol 4.7; doc/decisions/020.
  */
 #include "proto/measure/rtt.h"
 

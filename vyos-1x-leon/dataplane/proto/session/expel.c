@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Removes nodes whose identity a reload has taken off the list of trusted identities, and withdraws
- * the values offered to them. Called by overlay.c; control thread. doc/decisions/015, 018.
+ * the values offered to them. Called by overlay.c; control thread. doc/decisions/018.
  */
 #include "proto/session/expel.h"
 

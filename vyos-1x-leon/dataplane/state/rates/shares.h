@@ -3,7 +3,7 @@
  * Ingress shaping (shaper ingress): the rate limit that a receiving node requests from each sender,
  * so that the sum fits its line, by max-min fairness. A sender below its share may increase, and
  * the others get the part that it leaves. Also the limit that this node received from another one,
- * while it is valid. Pure; owned by the embedding structure; control thread. doc/decisions/052.
+ * while it is valid. Pure; owned by the embedding structure; control thread. doc/decisions/039.
  */
 #pragma once
 
