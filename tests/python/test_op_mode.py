@@ -277,7 +277,7 @@ def test_errors(script, leon, daemon, monkeypatch, run_dir):
             'reset_invitation',
             {'invitation': '5ab6c3ad1c9b2f70'},
             {'invitation': '5ab6c3ad1c9b2f70', 'uses_left': 1},
-            'leon0: invitation 5ab6c3ad1c9b2f70 has ended, with 1 uses left\n',
+            'leon0: invitation 5ab6c3ad1c9b2f70 has ended, with 1 use left\n',
         ),
         (
             'reset_node',

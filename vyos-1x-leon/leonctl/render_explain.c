@@ -127,8 +127,8 @@ static void print_change(struct jsonr_node *root, FILE *out)
 			"voluntary changes wait for another %.1f s (hold-time %.0f s), unless the cost "
 			"of the path in use is more than twice that of the wanted path\n",
 			(double)hold_ms / 1000, (double)value_u64(p, "hold-time"));
-	fprintf(out, "at most %s relays, each costs %s; a broken path is replaced at once\n",
-		text_number(p, "maximum-relays"), text_us(p, "relay-cost"));
+	fprintf(out, "at most %s, each costs %s; a broken path is replaced at once\n",
+		text_count(value_u64(p, "maximum-relays"), "relay"), text_us(p, "relay-cost"));
 }
 
 int render_explain(struct jsonr_node *root, FILE *out)
@@ -137,9 +137,9 @@ int render_explain(struct jsonr_node *root, FILE *out)
 	const char *source = text_str(root, "source_name");
 
 	fprintf(out, "From %s to %s\n", source, text_node(root, "destination", "name"));
-	fprintf(out, "in use          for %s (since %s), selected by: %s, %s changes\n",
+	fprintf(out, "in use          for %s (since %s), selected by: %s, %s\n",
 		text_age(root, "since_seconds"), text_str(root, "since"),
-		text_str(root, "chosen_by"), text_number(root, "changes"));
+		text_str(root, "chosen_by"), text_count(value_u64(root, "changes"), "change"));
 	fprintf(out, "last decision   %s: %s\n", text_str(root, "reason"),
 		text_str(root, "reason_text"));
 	if (jsonr_len(jsonr_array(root, "avoided_names")))

@@ -111,8 +111,7 @@ int render_invitations(struct jsonr_node *root, FILE *out)
 
 int render_reset_invitation(struct jsonr_node *root, FILE *out)
 {
-	fprintf(out, "%s: invitation %s has ended, with %s uses left\n",
-		text_str(root, "interface"), text_str(root, "invitation"),
-		text_number(root, "uses_left"));
+	fprintf(out, "%s: invitation %s has ended, with %s left\n", text_str(root, "interface"),
+		text_str(root, "invitation"), text_count(value_u64(root, "uses_left"), "use"));
 	return 0;
 }

@@ -29,14 +29,15 @@ static const char *listeners(struct jsonr_node *n, const char *key)
 static const char *receives(struct jsonr_node *n, const char *key)
 {
 	char *out = text_buffer();
-	unsigned long long lists = value_u64(n, key);
+	uint64_t lists = value_u64(n, key);
 
 	if (!value_bool(n, "snooping"))
 		return "all groups (no snooping)";
 	if (!lists)
 		return "all groups";
-	snprintf(out, TEXT_MAX, "%llu groups in %llu VLANs and families, all in others",
-		 (unsigned long long)value_u64(n, "groups"), lists);
+	snprintf(out, TEXT_MAX, "%s in %s and %s, all in others",
+		 text_count(value_u64(n, "groups"), "group"), text_count(lists, "VLAN"),
+		 lists == 1 ? "family" : "families");
 	return out;
 }
 
@@ -78,7 +79,8 @@ static void print_nodes(struct jsonr_node *list, FILE *out)
 
 int render_multicast(struct jsonr_node *root, FILE *out)
 {
-	unsigned long long left_out = value_u64(root, "left_out");
+	uint64_t left_out = value_u64(root, "left_out");
+	uint64_t queries = value_u64(root, "queries");
 
 	if (!value_bool(root, "snooping")) {
 		fputs("Multicast snooping is off: this node sends multicast to all nodes and "
@@ -87,12 +89,12 @@ int render_multicast(struct jsonr_node *root, FILE *out)
 		return 0;
 	}
 	if (value_bool(root, "querier"))
-		fprintf(out, "This node is a querier and has sent %s queries.\n\n",
-			text_number(root, "queries"));
+		fprintf(out, "This node is a querier and has sent %s %s.\n\n",
+			text_number(root, "queries"), queries == 1 ? "query" : "queries");
 	print_vlans(jsonr_array(root, "vlans"), out);
 	print_groups(jsonr_array(root, "groups"), out);
 	if (left_out)
-		fprintf(out, "%llu more listeners are not shown.\n", left_out);
+		fprintf(out, "%s not shown.\n", text_count(left_out, "more listener"));
 	print_nodes(jsonr_array(root, "nodes"), out);
 	return 0;
 }

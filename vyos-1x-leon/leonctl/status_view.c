@@ -8,22 +8,17 @@
 
 enum { EXIT_PROBLEMS = 2 };
 
-static const char *plural(unsigned n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static void head(const struct status_input *in, const struct status *s, FILE *out)
 {
 	unsigned notes = s->n + s->n_more - s->n_problems;
 
 	fprintf(out, "%s: ", text_str(in->statistics, "interface"));
 	if (s->n_problems)
-		fprintf(out, "%u problem%s", s->n_problems, plural(s->n_problems));
+		fputs(text_count(s->n_problems, "problem"), out);
 	else
 		fputs("all well", out);
 	if (notes)
-		fprintf(out, ", %u note%s", notes, plural(notes));
+		fprintf(out, ", %s", text_count(notes, "note"));
 	fprintf(out, "\n  node   %s, VNI %s, UDP port %s\n",
 		text_node(in->statistics, "node_id", "name"), text_number(in->statistics, "vni"),
 		text_number(in->statistics, "port"));

@@ -118,9 +118,10 @@ static void put_head(struct top_page *v, const struct top_input *in)
 		members += strcmp(state, "left") != 0;
 		reached += strcmp(state, "reachable") == 0;
 	}
-	snprintf(line, sizeof(line), "%s  %s   %u nodes, %u of %u others reached   up %s   q quits",
-		 text_str(in->nodes, "interface"), text_str(in->paths, "source_name"), members,
-		 reached, members ? members - 1 : 0, text_age(in->statistics, "uptime_seconds"));
+	snprintf(line, sizeof(line), "%s  %s   %s, %u of %u others reached   up %s   q quits",
+		 text_str(in->nodes, "interface"), text_str(in->paths, "source_name"),
+		 text_count(members, "node"), reached, members ? members - 1 : 0,
+		 text_age(in->statistics, "uptime_seconds"));
 	put(v, line);
 }
 

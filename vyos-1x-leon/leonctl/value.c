@@ -95,6 +95,14 @@ const char *text_number(struct jsonr_node *n, const char *key)
 	return buf;
 }
 
+const char *text_count(uint64_t n, const char *noun)
+{
+	char *buf = text_buffer();
+
+	snprintf(buf, TEXT_MAX, "%" PRIu64 " %s%s", n, noun, n == 1 ? "" : "s");
+	return buf;
+}
+
 const char *text_permille(struct jsonr_node *n, const char *key)
 {
 	uint64_t v;

@@ -24,6 +24,7 @@ const char *text_us(struct jsonr_node *n, const char *key); /* "21.0 ms" */
 const char *text_path_latency(struct jsonr_node *n, const char *key);
 const char *text_direct_latency(struct jsonr_node *n, const char *key);
 const char *text_number(struct jsonr_node *n, const char *key);
+const char *text_count(uint64_t n, const char *noun);		  /* "1 group", "2 groups" */
 const char *text_permille(struct jsonr_node *n, const char *key); /* "1.5 %" */
 const char *text_age(struct jsonr_node *n, const char *key);	  /* "3 min 20 s" */
 const char *text_bytes(struct jsonr_node *n, const char *key);	  /* "4.2 MiB" */
