@@ -193,7 +193,7 @@ void flow_tick(struct flow *f, int64_t rtt_ms, mono_t now);
 bool flow_watch(struct flow *f, int64_t rtt_ms, mono_t now);
 /* The inter-proxy connection has ended. */
 void flow_interproxy_gone(struct flow *f, mono_t now);
-/* The near proxy socket failed, or the far one failed (`told`: the other node knows). */
+/* The near proxy socket failed, or the far one failed (notified: the other node knows). */
 void flow_reset(struct flow *f, bool notified, mono_t now);
 /* A dead process had intercepted the connection, so all its frames are answered with RST. */
 void flow_quench(struct flow *f, mono_t now);

@@ -12,13 +12,13 @@
 #include "wire/eth.h"
 #include "wire/tcp.h"
 
-/* The most segments of one super-frame, so that a message of a few bytes cannot become thousands of
- * datagrams: 64 KiB in segments of 496 bytes, the default MSS of RFC 9293 less 40 bytes of options.
+/* Maximum number of segments of a super-frame: 64 KiB in segments of 496 bytes, the default MSS of
+ * RFC 9293 less 40 bytes of options. A message of a few bytes cannot become thousands of datagrams.
  * The size of a segment has no minimum: small packets of equal length are coalesced too. */
 #define VNET_SEGMENTS_MAX 132
 
 /*
- * Writes the header anew from the parsed segment. Only two statements of the sender remain: that
+ * Writes a new header from the parsed segment. Only two statements of the sender remain: that
  * the checksum is partial, and the size of the segments of a super-frame. Returns false if the
  * header is invalid: an unknown flag or type, a segment size of 0, or too many segments.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Frames that wait for a connection. The queue is bounded in bytes and in time, and drops its
- * oldest frame, as the queue of an interface with a short buffer does: a frame that waits for a
- * retransmission of TCP is worth less than the next one. Allocates at creation only.
+ * oldest frame, as an interface with a short buffer does. A frame that waits for a retransmission
+ * of TCP is worth less than the next one. Allocates at creation only.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Logging: level, token (subsystem), message with a key=value tail, to stderr with <N> prefixes
- * that journald understands. Owns the level and the sink (the only globals besides counters).
+ * that journald understands. Owns the level and the sink (the only globals except counters).
  * Called from io/, proto/, daemon/ on the control thread only; wire/, crypto/, state/ and fwd/
  * never log. Secrets are never passed to it.
  */

@@ -60,7 +60,7 @@ struct accel_notify_frame {
 		uint8_t version; /* HERE */
 		struct {	 /* SETUP */
 			node_id_t self;
-			struct mac device; /* of the interface: in its name leon-accel asks */
+			struct mac device; /* of the interface: sender of host probes */
 			uint8_t n_queues;
 		} setup;
 		struct { /* NODE */

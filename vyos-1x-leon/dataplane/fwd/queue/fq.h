@@ -114,7 +114,7 @@ static inline bool fq_has_fresh(const struct fq *q)
 /* Appends an item to the flow that `hash` selects. */
 void fq_put(struct fq *q, struct fq_item *item, uint32_t hash, mono_t now);
 /* Returns the next item, or NULL if the queue is empty. fq_dropped() returns the items that CoDel
- * dropped meanwhile. */
+ * dropped in this call. */
 struct fq_item *fq_next(struct fq *q, mono_t now);
 /* Iterates the items dropped by fq_next(). NULL: no more. */
 struct fq_item *fq_dropped(struct fq *q);

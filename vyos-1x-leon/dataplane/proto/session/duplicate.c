@@ -3,7 +3,7 @@
  * Detection of a duplicate node-id: a cloned machine with its identity key, or a number assigned
  * twice. One of the nodes is in session with this node and the other is not, so neither can detect
  * the conflict alone. A node that sees both reports it to both (CONFLICT, protocol 4.11), and a
- * node that receives a HELLO with its own node-id asks for a proof.
+ * node that receives a HELLO with its own node-id requests a proof.
  *
  * Only an echo of a value that was just offered counts. Own datagrams reflected by a NAT, messages
  * of an earlier run and replays are therefore not mistaken for another node. The result is shown to

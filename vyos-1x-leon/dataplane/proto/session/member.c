@@ -301,7 +301,7 @@ void member_record(struct overlay *o, struct peer *p, const struct msg_record *r
 	took_record(o, n, !was_known || was_left, restarted, was_known);
 }
 
-/* --- upkeep --- */
+/* --- maintenance --- */
 
 static void forget(struct overlay *o, struct node *n)
 {
