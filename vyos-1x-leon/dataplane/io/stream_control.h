@@ -11,7 +11,6 @@
 
 #include "base/addr.h"
 
-#define STREAM_CONTROL_FD 3	   /* descriptor of the socket in leon-tls */
 #define STREAM_ACCEPTED	  1u << 31 /* ids of accepted connections; others are those of leond */
 #define STREAM_NAME_LEN	  256
 #define STREAM_PATH_LEN	  256

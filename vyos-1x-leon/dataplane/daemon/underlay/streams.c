@@ -5,27 +5,21 @@
 #include "daemon/underlay/streams.h"
 
 #include <errno.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/defs.h"
 #include "base/mem.h"
+#include "daemon/underlay/child.h"
 #include "daemon/underlay/resolve.h"
 #include "io/tcp_socket.h"
 
 #define RESTART_MAX_S	60
-#define HANG_MS		2000
 #define UNUSED_MS	60000 /* a connection without a node at its other end */
 #define PROXY_RESOLVE_S 60
-
-extern char **environ;
 
 struct stream_relay {
 	int control; /* -1: leon-tls does not run */
@@ -193,36 +187,6 @@ static void on_control(void *arg, int control, uint32_t events)
 	d->streams->wait_s = min_of(d->streams->wait_s * 2, (uint32_t)RESTART_MAX_S);
 }
 
-static int spawn(struct stream_relay *s, int end)
-{
-	const char *other = getenv("LEON_TLS_PROGRAM");
-	const char *path = other ? other : LEON_LIBEXECDIR "/leon-tls";
-	char name[] = "leon-tls";
-	char *argv[] = { name, NULL };
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	sigset_t none, all;
-	int rc;
-
-	sigemptyset(&none);
-	sigfillset(&all);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, end, STREAM_CONTROL_FD);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-						POSIX_SPAWN_SETSCHEDULER);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	rc = posix_spawn(&s->pid, path, &actions, &attr, argv, environ);
-	posix_spawnattr_destroy(&attr);
-	posix_spawn_file_actions_destroy(&actions);
-	if (rc == 0)
-		return 0;
-	s->pid = 0;
-	log_error("tls", "%s cannot be started: %s", path, strerror(rc));
-	return -rc;
-}
-
 static void configure(struct leond *d)
 {
 	struct stream_command c = {
@@ -282,22 +246,21 @@ static void listen_there(struct leond *d)
 static void start_program(struct leond *d)
 {
 	struct stream_relay *s = d->streams;
-	int end[2];
+	int rc;
 
 	s->start_at = mono_add_ms(loop_now(d->loop), RESTART_MAX_S * 1000);
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, end) < 0) {
-		log_error("tls", "leon-tls cannot be started: %s", strerror(errno));
+	rc = child_start("leon-tls", "LEON_TLS_PROGRAM", &s->control, &s->pid);
+	if (rc == 0)
+		rc = loop_fd_add(d->loop, s->control, EPOLLIN, on_control, d);
+	if (rc < 0) {
+		log_error("tls", "leon-tls cannot be started: %s", strerror(-rc));
+		if (s->control >= 0)
+			close(s->control);
+		s->control = -1;
 		return;
 	}
-	s->control = end[0];
-	if (spawn(s, end[1]) < 0 || loop_fd_add(d->loop, end[0], EPOLLIN, on_control, d) < 0) {
-		close(end[0]);
-		s->control = -1;
-	} else {
-		configure(d);
-		listen_there(d);
-	}
-	close(end[1]);
+	configure(d);
+	listen_there(d);
 }
 
 /* --- proxy --- */
@@ -415,15 +378,6 @@ void streams_set_watcher(struct leond *d, streams_changed_fn fn)
 		d->streams->changed = fn;
 }
 
-/* leon-tls ends by itself when its socket is gone, unless it hangs. */
-static void collect(struct stream_relay *s, mono_t now)
-{
-	if (waitpid(s->pid, NULL, WNOHANG) != 0)
-		s->pid = 0;
-	else if (mono_sub_ms(now, s->ended_at) > HANG_MS)
-		kill(s->pid, SIGKILL);
-}
-
 void streams_second(struct leond *d, mono_t now)
 {
 	struct stream_relay *s = d->streams;
@@ -431,7 +385,7 @@ void streams_second(struct leond *d, mono_t now)
 	if (!s)
 		return;
 	if (s->pid && s->control < 0)
-		collect(s, now);
+		child_collect(&s->pid, mono_sub_ms(now, s->ended_at));
 	if (s->control < 0 && !s->pid && !mono_before(now, s->start_at))
 		start_program(d);
 	resolve_proxy(d, now);
