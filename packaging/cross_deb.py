@@ -30,8 +30,8 @@ import roots  # noqa: E402
 SUITE = 'bookworm'
 # Build-Depends of packaging/debian/control: first the build tools, then the libraries.
 TOOLS = ('build-essential', 'debhelper', 'dpkg-dev', 'fakeroot', 'meson', 'python3', 'scdoc', 'systemd')
-AGAINST = ('libjson-c-dev', 'libmnl-dev', 'libssl-dev', 'libsystemd-dev', 'libzstd-dev', 'pkg-config',
-           'uthash-dev')
+AGAINST = ('libjson-c-dev', 'libminiupnpc-dev', 'libmnl-dev', 'libnatpmp-dev', 'libssl-dev',
+           'libsystemd-dev', 'libzstd-dev', 'pkg-config', 'uthash-dev')
 # Build-Depends of one architecture only.
 AGAINST_ONE = {'amd64': ('libipsec-mb-dev',)}
 

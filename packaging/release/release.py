@@ -26,7 +26,7 @@ import uuid
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-PACKAGES = ('leond', 'leon-accel', 'leon-cloud', 'leon-sclp', 'vyos-1x-leon', 'vyos-1x-leon-lisp')
+PACKAGES = ('leond', 'leon-accel', 'leon-cloud', 'leon-portmap', 'leon-sclp', 'vyos-1x-leon', 'vyos-1x-leon-lisp')
 SBOM_TOOL = Path(__file__).with_name('debsbom.txt')
 NAMESPACE = uuid.UUID('6f0c7d5a-53a1-5d50-9c58-4c454f4e494d')
 SUITE = 'leon'

@@ -56,6 +56,7 @@ TARGETS = {
                 'proto/admit/trust.c', 'proto/overlay.c'],
     'pack': ['../leon-accel/pack.c'],
     'parity': ['wire/parity.c', 'fwd/in/recovery.c', 'base/gf256.c'],
+    'portmap': ['io/portmap_control.c'],
     'request': ['daemon/control/cmds.c'],
     'sclp': ['wire/sclp.c', 'wire/sclp_join.c'],
     'sealed': ['fwd/in/incoming.c', 'crypto/seal.c'],

@@ -28,6 +28,7 @@ PROGRAMS = {
     'leonctl': ('leonctl', 'leonctl/libleon-ctl.a.p'),
     'leonsim': ('leonsim', 'leonsim/libleon-sim.a.p'),
     'leon-sclp': ('leon-sclp', 'leon-sclp/leon-sclp.p'),
+    'leon-portmap': ('leon-portmap', 'leon-portmap/libleon-portmap-core.a.p'),
     'leon-tls': ('leon-tls', 'leon-tls/libleon-tls-core.a.p'),
 }
 LAYERS = DATAPLANE | PROGRAMS

@@ -33,6 +33,7 @@ BELOW = {
     'leonctl': {'state', 'io', 'crypto', 'wire', 'base'},
     'leon-accel': {'io', 'wire', 'base'},
     'leon-sclp': {'io', 'wire', 'base'},
+    'leon-portmap': {'io', 'base'},
     'leon-tls': {'io', 'base'},
     'leonsim': {'proto', 'state', 'wire', 'crypto', 'base'},
 }
@@ -45,6 +46,8 @@ OWNERS = {
     'openssl/': ('crypto/', 'leon-tls/tls.c'),
     'intel-ipsec-mb.h': 'crypto/gcm_mb.c',
     'zstd.h': 'leon-accel/pack.c',
+    'natpmp.h': 'leon-portmap/natpmp.c',
+    'miniupnpc/': 'leon-portmap/upnp.c',
 }
 
 # The core runs on virtual time in one process, without access to a clock or the kernel.
@@ -134,7 +137,8 @@ def compile_alone(header):
     run = subprocess.run(
         ['cc', '-std=gnu11', '-D_GNU_SOURCE', '-Wall', '-Wextra', '-Werror', '-fsyntax-only',
          '-I', tree.DATAPLANE, '-I', 'vyos-1x-leon/leonctl', '-I', 'vyos-1x-leon/leon-sclp',
-         '-I', 'vyos-1x-leon/leon-accel', '-I', 'vyos-1x-leon/leon-tls', '-x', 'c', '-'],
+         '-I', 'vyos-1x-leon/leon-accel', '-I', 'vyos-1x-leon/leon-tls',
+         '-I', 'vyos-1x-leon/leon-portmap', '-x', 'c', '-'],
         # Through a file of one line, because #pragma once in a main file is a warning.
         input=f'#include "{os.path.join(tree.TOP, header)}"\n', cwd=tree.TOP, text=True,
         stderr=subprocess.PIPE, check=False)
@@ -148,6 +152,7 @@ def main():
     paths += tree.files('.c', '.h', under='vyos-1x-leon/leonctl')
     paths += tree.files('.c', '.h', under='vyos-1x-leon/leon-accel')
     paths += tree.files('.c', '.h', under='vyos-1x-leon/leon-sclp')
+    paths += tree.files('.c', '.h', under='vyos-1x-leon/leon-portmap')
     paths += tree.files('.c', '.h', under='vyos-1x-leon/leon-tls')
     paths += tree.files('.c', '.h', under='vyos-1x-leon/leonsim')
     problems = [problem for path in paths for problem in check_text(path)]

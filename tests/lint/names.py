@@ -13,7 +13,7 @@ import sys
 import tree
 
 # Each program is linked with parts of the dataplane, but no two programs with each other.
-PROGRAMS = ('leonctl', 'leonsim', 'leon-accel', 'leon-sclp', 'leon-tls')
+PROGRAMS = ('leonctl', 'leonsim', 'leon-accel', 'leon-sclp', 'leon-tls', 'leon-portmap')
 
 
 def types(paths):

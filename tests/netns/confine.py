@@ -23,7 +23,7 @@ USER = 'nobody'
 # machine.
 COPY = '/mnt'
 # Variables with the path of a program that leond starts.
-CHILDREN = ('LEON_TLS_PROGRAM',)
+CHILDREN = ('LEON_TLS_PROGRAM', 'LEON_PORTMAP_PROGRAM')
 
 
 def settings(unit):

@@ -88,7 +88,7 @@ class Lab:
     def __init__(self, topology, start=True):
         self.topology = topology
         self.directory = tempfile.mkdtemp(prefix='leon-')
-        self.node, self.host, self.stranger, self.spare = {}, {}, {}, []
+        self.node, self.host, self.router, self.stranger, self.spare = {}, {}, {}, {}, []
         self.wan = None
         Lab.live.append(self)
         try:
@@ -144,7 +144,7 @@ class Lab:
     def _add_nat(self, name, namespace, kind):
         """A masquerading router stands between the node and the Internet, as at home."""
         rules, flags = NATS[kind]
-        router = ns.Namespace('nat-' + name)
+        router = self.router[name] = ns.Namespace('nat-' + name)
         self.spare.append(router)
         self.wan.add_site(name, router)
         ns.connect(router, 'lan0', namespace, 'wan0')

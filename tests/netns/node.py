@@ -71,6 +71,10 @@ def tls_program():
     return find_program('leon-tls', 'leon-tls')
 
 
+def portmap_program():
+    return find_program('leon-portmap', 'leon-portmap')
+
+
 def log_text(path):
     """The content of a log file, empty without a file."""
     try:
@@ -98,6 +102,7 @@ class Node:
         self.prepare = None          # run in the child before leond, e.g. a private /etc/hosts
         self.wrapper = []            # a program around leond
         self.program = None          # another leond than the binary of the build
+        self.portmap = None          # another leon-portmap
         self.config_owner = None  # owner of the configuration, root if not set
         self.expected_trouble = False  # the test wants an abnormal end
         self.killed = False
@@ -132,7 +137,8 @@ class Node:
             self.process = self.namespace.start(
                 *self.wrapper, self.program or leond_program(), '--config', self.config_file, stdin=subprocess.DEVNULL,
                 stdout=log, stderr=log, prepare=self.prepare,
-                env={**os.environ, **SANITIZERS, 'LEON_TLS_PROGRAM': tls_program()})
+                env={**os.environ, **SANITIZERS, 'LEON_TLS_PROGRAM': tls_program(),
+                     'LEON_PORTMAP_PROGRAM': self.portmap or portmap_program()})
 
     def start(self, within=10):
         self.launch()

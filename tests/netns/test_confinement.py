@@ -14,6 +14,7 @@ import pytest
 
 import confine
 import ns
+from gateway import NatPmp, granting, wait_state
 from lab import PATIENT, SECRET, line_up, wait_for
 from node import build_dir
 
@@ -90,6 +91,36 @@ def test_everything_works_confined(net):
     wait_for(lambda: 'configuration unchanged' in node.log(), 10)
 
 
+def confined_child(node, name):
+    """/proc/PID/status of the child, which has no rights."""
+    with open(f'/proc/{node.process.pid}/task/{node.process.pid}/children', encoding='ascii') as f:
+        (child,) = f.read().split()
+    with open(f'/proc/{child}/status', encoding='ascii') as f:
+        seen = {key: value.strip() for key, _, value in (line.partition(':') for line in f)}
+    assert seen['Name'] == name and set(seen['Uid'].split()) == {'65534'}
+    assert {int(seen[key], 16) for key in ('CapEff', 'CapPrm', 'CapAmb')} == {0}
+    assert seen['NoNewPrivs'] == '1' and seen['Seccomp'] == '2'
+    return int(child)
+
+
+def test_port_mapping_has_no_capability(lab, keep):
+    """leon-portmap works confined, and has the limit of memory."""
+    if is_sanitized():
+        pytest.skip('sanitizers need more system calls')
+    net = lab({'sites': {'n0': {}, 'n1': {'nat': True, 'config': {'port-mapping': {}}}}, 'seeds': ['n0'],
+               'hosts': False}, start=False)
+    confined(net, 'n1')
+    keep(NatPmp(net.router['n1'], granting('44.1.1.1')))
+    net.start()
+    node = net.node['n1']
+    wait_state(node, 'mapped')
+    child = confined_child(node, 'leon-portmap')
+    with open(f'/proc/{child}/limits', encoding='ascii') as f:
+        limits = {line[:25].strip(): line[25:].split()[:2] for line in f}
+    assert limits['Max data size'] == [str(64 << 20)] * 2
+    assert limits['Max core file size'] == ['0'] * 2
+
+
 def test_tls_has_no_capability(lab):
     if is_sanitized():
         pytest.skip('sanitizers need more system calls')
@@ -106,13 +137,7 @@ def test_tls_has_no_capability(lab):
     for node, other in (('n0', 'n1'), ('n1', 'n0')):
         node, other = net.node[node], net.node[other]
         assert node.nodes()[other.node_id]['transport'] == 'tls'
-        with open(f'/proc/{node.process.pid}/task/{node.process.pid}/children', encoding='ascii') as f:
-            (child,) = f.read().split()
-        with open(f'/proc/{child}/status', encoding='ascii') as f:
-            seen = {key: value.strip() for key, _, value in (line.partition(':') for line in f)}
-        assert seen['Name'] == 'leon-tls' and set(seen['Uid'].split()) == {'65534'}
-        assert {int(seen[key], 16) for key in ('CapEff', 'CapPrm', 'CapAmb')} == {0}
-        assert seen['NoNewPrivs'] == '1' and seen['Seccomp'] == '2'
+        confined_child(node, 'leon-tls')
 
 
 def scheduling(node):

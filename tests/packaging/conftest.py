@@ -130,6 +130,13 @@ def vyos_deb(built) -> Path:
 
 
 @pytest.fixture(scope='session')
+def portmap_deb(built) -> Path:
+    """Path of the leon-portmap package."""
+    (package,) = built.glob('leon-portmap_*.deb')
+    return package
+
+
+@pytest.fixture(scope='session')
 def sclp_deb(built) -> Path:
     """Path of the leon-sclp package."""
     (package,) = built.glob('leon-sclp_*.deb')

@@ -4,6 +4,7 @@
 import pytest
 import rates_cases
 import secret_cases
+from vyos_leon import underlay
 from vyos_leon import verify
 
 SECRET = secret_cases.SECRET
@@ -102,6 +103,12 @@ ERRORS = {
         config(transport={'tls': {}}, ipsec={}),
         host(),
         'IPsec does not protect connections of "transport tls": delete "ipsec" or "transport tls".',
+    ),
+    'a port mapping beside IPsec': (
+        config(port_mapping={}, ipsec={}),
+        host(),
+        'Mapped datagrams arrive outside of IPsec, which drops them: delete "port-mapping" or '
+        '"ipsec".',
     ),
     'a TOS with ECN': (
         config(parameters={'ip': {'tos': '185'}, 'ipv6': {'tclass': '184'}}),
@@ -523,7 +530,16 @@ ERRORS.update({
 
 ERRORS.update({name: (config(**wrong), host(), says) for name, (wrong, says) in rates_cases.ERRORS.items()})
 ERRORS.update({name: (config(**wrong), host(), says) for name, (wrong, says) in secret_cases.ERRORS.items()})
+# The package may be installed on the machine of the tests.
+underlay.PORTMAP_PROGRAM = '/nonexistent/leon-portmap'
+
 WARNINGS = {
+    'a port mapping without the package': (
+        config(port_mapping={}),
+        host(),
+        'No port is mapped, since leon-portmap is not installed: install the package leon-portmap, '
+        'or delete "port-mapping".',
+    ),
     'secret can be guessed': (
         config(authentication={'pre_shared_secret': 'x' * 15}),
         host(),

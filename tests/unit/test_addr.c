@@ -319,9 +319,37 @@ static void an_address_with_its_length(void **state)
 	assert_int_equal(len, 128);
 }
 
+static void global_addresses(void **state)
+{
+	static const char *const global[] = { "44.0.0.1",     "1.1.1.1",    "9.255.255.255",
+					      "11.0.0.0",     "100.63.0.1", "100.128.0.0",
+					      "172.15.0.1",   "172.32.0.0", "192.0.1.1",
+					      "198.17.0.1",   "198.20.0.1", "223.255.255.254",
+					      "2a00:1450::1", "3fff::1" };
+	static const char *const other[] = {
+		"0.0.0.0",	"10.0.0.1",   "100.64.0.1", "100.127.255.1", "127.0.0.1",
+		"169.254.1.1",	"172.16.0.1", "172.31.0.1", "192.0.0.1",     "192.0.2.1",
+		"192.168.77.1", "198.18.0.1", "198.19.0.1", "198.51.100.7",  "203.0.113.9",
+		"224.0.0.1",	"255.1.1.1",  "::1",	    "fe80::1",	     "fc00::1",
+		"2001:db8::1",	"ff02::1"
+	};
+	struct ip_addr ip;
+
+	(void)state;
+	for (size_t i = 0; i < array_size(global); i++) {
+		assert_int_equal(ip_parse(global[i], &ip), 0);
+		assert_true(ip_is_global(&ip));
+	}
+	for (size_t i = 0; i < array_size(other); i++) {
+		assert_int_equal(ip_parse(other[i], &ip), 0);
+		assert_false(ip_is_global(&ip));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(global_addresses),
 		cmocka_unit_test(node_id_text),
 		cmocka_unit_test(mac_text),
 		cmocka_unit_test(prefix_text),

@@ -369,6 +369,65 @@ static void lookups(void **state)
 	assert_true(run("ip link del v11"));
 }
 
+/* Returns the gateway, or "none". */
+static const char *gateway_to(const struct nl_flow *flow, char buf[IP_STRLEN])
+{
+	struct nl_next_hop hop;
+
+	assert_int_equal(nl_next_hop(nl, flow, &hop), 0);
+	return hop.gateway.family ? ip_format(&hop.gateway, buf, IP_STRLEN) : "none";
+}
+
+static void next_hops(void **state)
+{
+	const struct ip_addr first = { 4, { 10, 21, 0, 1 } }, second = { 4, { 10, 22, 0, 1 } };
+	struct nl_flow flow = { .to = { 4, { 193, 0, 14, 129 } } };
+	struct nl_next_hop hop;
+	struct nl_link link;
+	char buf[IP_STRLEN];
+
+	(void)state;
+	assert_true(run("ip link add v21 type veth peer name w21"));
+	assert_true(run("ip link set v21 up"));
+	assert_true(run("ip link set w21 up"));
+	assert_string_equal(gateway_to(&flow, buf), "none");
+	assert_true(run("ip addr add 10.21.0.1/24 dev v21"));
+	assert_true(run("ip addr add 10.22.0.1/24 dev w21"));
+	assert_true(run("ip route add default via 10.21.0.9"));
+	assert_string_equal(gateway_to(&flow, buf), "10.21.0.9");
+	assert_int_equal(nl_next_hop(nl, &flow, &hop), 0);
+	assert_true(ip_equal(&hop.source, &first));
+	/* A neighbor needs no gateway. */
+	flow.to.b[0] = 10, flow.to.b[1] = 21, flow.to.b[2] = 0;
+	assert_string_equal(gateway_to(&flow, buf), "none");
+	flow.to = (struct ip_addr){ 4, { 193, 0, 14, 129 } };
+	/* Mark, source and device select another route. */
+	assert_true(run("ip route add default via 10.22.0.9 table 7"));
+	assert_true(run("ip rule add fwmark 7 table 7"));
+	flow.mark = 7;
+	assert_string_equal(gateway_to(&flow, buf), "10.22.0.9");
+	flow.mark = 0;
+	assert_true(run("ip rule add from 10.22.0.1 table 7"));
+	flow.from = second;
+	assert_string_equal(gateway_to(&flow, buf), "10.22.0.9");
+	flow.from.family = 0;
+	assert_true(run("ip route add default via 10.22.0.8 metric 9"));
+	assert_int_equal(nl_link_by_name(nl, "w21", &link), 0);
+	flow.index = link.index;
+	assert_string_equal(gateway_to(&flow, buf), "10.22.0.8");
+	/* No route, and an address that this host does not have. */
+	flow.index = 0;
+	flow.from = (struct ip_addr){ 4, { 10, 23, 0, 1 } };
+	assert_string_equal(gateway_to(&flow, buf), "none");
+	flow.from.family = 0;
+	assert_true(run("ip route replace blackhole 193.0.14.0/24"));
+	assert_string_equal(gateway_to(&flow, buf), "none");
+	assert_true(run("ip rule del fwmark 7 table 7"));
+	assert_true(run("ip rule del from 10.22.0.1 table 7"));
+	assert_true(run("ip route del blackhole 193.0.14.0/24"));
+	assert_true(run("ip link del v21"));
+}
+
 static void monitor(void **state)
 {
 	struct nl_monitor *m = NULL;
@@ -520,9 +579,9 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(links),	  T(port_of_a_bridge), T(addresses),	     T(routes),
-		T(own_addresses), T(lookups),	       T(monitor),	     T(monitor_room),
-		T(tap_queues),	  T(tap_refusals),     T(tap_that_persists),
+		T(links),	  T(port_of_a_bridge), T(addresses),	T(routes),
+		T(own_addresses), T(lookups),	       T(next_hops),	T(monitor),
+		T(monitor_room),  T(tap_queues),       T(tap_refusals), T(tap_that_persists),
 	};
 
 	log_set_sink(silent, NULL);

@@ -242,6 +242,13 @@ static void this_daemon(void **state)
 		  .want = "table-full;fdb-full;" },
 		{ .statistics = "{" STATISTICS "\"drops\":{\"too_big\":4}}",
 		  .want = "too-big note;" },
+		{ .statistics = "{" STATISTICS "\"port_mapping\":{\"state\":\"mapped\"}}",
+		  .want = "" },
+		{ .statistics = "{" STATISTICS
+				"\"port_mapping\":{\"state\":\"failed\",\"gateway\":\"10.0.0.1\","
+				"\"reason\":\"NAT-PMP: no answer\"}}",
+		  .want = "no-port-mapping note;",
+		  .fragment = "gateway 10.0.0.1 gives no port mapping\n  why: NAT-PMP: no answer" },
 		{ .statistics = "{" STATISTICS "\"bridge\":\"br7\",\"bridge_missing\":true}",
 		  .want = "bridge-missing;",
 		  .fragment = "br7, the `bridge` of the configuration, does not exist" },

@@ -137,6 +137,19 @@ static void print_interface(FILE *out, struct jsonr_node *root)
 	fputc('\n', out);
 }
 
+static void print_port_mapping(FILE *out, struct jsonr_node *m)
+{
+	fprintf(out, "port mapping    %s", text_str(m, "state"));
+	if (jsonr_has(m, "external"))
+		fprintf(out, ", %s by %s, %s left", text_str(m, "external"),
+			text_str(m, "protocol"), text_age(m, "expires_seconds"));
+	if (jsonr_has(m, "gateway"))
+		fprintf(out, ", gateway %s", text_str(m, "gateway"));
+	if (jsonr_has(m, "reason"))
+		fprintf(out, " (%s)", text_str(m, "reason"));
+	fputc('\n', out);
+}
+
 int render_statistics(struct jsonr_node *root, FILE *out)
 {
 	static const char *const objects[] = { "tx_by_type", "rx_by_type" };
@@ -148,6 +161,8 @@ int render_statistics(struct jsonr_node *root, FILE *out)
 	fprintf(out, "overlay         VNI %s, UDP port %s, %s\n", text_number(root, "vni"),
 		text_number(root, "port"),
 		value_bool(root, "authenticated") ? "pre-shared secret" : "NO pre-shared secret");
+	if (jsonr_has(root, "port_mapping"))
+		print_port_mapping(out, jsonr_object(root, "port_mapping"));
 	fprintf(out, "workers         %s, %s scheduling\n", text_number(root, "workers"),
 		text_str(root, "scheduling"));
 	fprintf(out, "encryption      AES-256-GCM by %s\n", text_str(root, "cipher_library"));

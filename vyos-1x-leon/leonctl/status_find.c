@@ -237,6 +237,24 @@ static void offload_broken(struct status *s, struct jsonr_node *broken)
 	snprintf(f->command, sizeof(f->command), "leonctl reload");
 }
 
+static void no_port_mapping(struct status *s, struct jsonr_node *mapping)
+{
+	struct status_diagnosis *f;
+
+	if (!is(mapping, "state", "failed") && !is(mapping, "state", "private"))
+		return;
+	f = status_add(s, "no-port-mapping", STATUS_NOTE);
+	if (!f)
+		return;
+	snprintf(f->what, sizeof(f->what), "gateway %s gives no port mapping",
+		 text_str(mapping, "gateway"));
+	snprintf(f->why, sizeof(f->why), "%s", text_str(mapping, "reason"));
+	f->remedy =
+		"enable NAT-PMP or UPnP at the gateway, or forward the UDP port there and delete "
+		"`port-mapping`";
+	snprintf(f->command, sizeof(f->command), "leonctl show statistics");
+}
+
 static void check_self(const struct status_input *in, struct status *s)
 {
 	struct jsonr_node *memory = jsonr_object(in->statistics, "memory");
@@ -252,6 +270,8 @@ static void check_self(const struct status_input *in, struct status *s)
 		no_bridge(s, text_str(in->statistics, "bridge"));
 	if (offloads && jsonr_len(jsonr_array(offloads, "udp_gso_broken")))
 		offload_broken(s, jsonr_array(offloads, "udp_gso_broken"));
+	if (jsonr_has(in->statistics, "port_mapping"))
+		no_port_mapping(s, jsonr_object(in->statistics, "port_mapping"));
 	if (drops && value_u64(drops, "too_big"))
 		simple(s, "too-big", "frames were dropped because of their size",
 		       "the host uses a larger MTU than the overlay interface",

@@ -341,6 +341,28 @@ bool ip_is_private(const struct ip_addr *ip)
 	return false;
 }
 
+bool ip_is_global(const struct ip_addr *ip)
+{
+	static const struct prefix global6 = { { 6, { 0x20 } }, 3 };
+	static const struct prefix special[] = {
+		{ { 4, { 0 } }, 8 },
+		{ { 4, { 127 } }, 8 },
+		{ { 4, { 169, 254 } }, 16 },
+		{ { 4, { 192, 0, 0 } }, 24 },
+		{ { 4, { 192, 0, 2 } }, 24 },
+		{ { 4, { 198, 18 } }, 15 },
+		{ { 4, { 198, 51, 100 } }, 24 },
+		{ { 4, { 203, 0, 113 } }, 24 },
+		{ { 4, { 224 } }, 3 },
+		{ { 6, { 0x20, 0x01, 0x0d, 0xb8 } }, 32 },
+	};
+
+	for (size_t i = 0; i < array_size(special); i++)
+		if (prefix_has(&special[i], ip))
+			return false;
+	return !ip_is_private(ip) && (ip->family == 4 || prefix_has(&global6, ip));
+}
+
 bool endpoint_is_usable(const struct endpoint *ep)
 {
 	if (ep->port == 0)

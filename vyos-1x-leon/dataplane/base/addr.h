@@ -86,6 +86,9 @@ char *prefix_format(const struct prefix *p, char *buf, size_t len);
 bool ip_is_v6_link_local(const struct ip_addr *ip);
 /* True for private addresses: RFC 1918, RFC 6598 (carrier-grade NAT), RFC 4193. */
 bool ip_is_private(const struct ip_addr *ip);
+/* True if hosts of the Internet can send to the address: unicast, and outside the special blocks of
+ * RFC 6890. */
+bool ip_is_global(const struct ip_addr *ip);
 bool ip_equal(const struct ip_addr *a, const struct ip_addr *b);
 bool endpoint_equal(const struct endpoint *a, const struct endpoint *b);
 /* Orders by family, address bytes, then length, so that a prefix directly precedes the prefixes it

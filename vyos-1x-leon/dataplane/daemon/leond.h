@@ -48,6 +48,7 @@ struct guard_io;
 struct housekeeping;
 struct bottleneck;
 struct locators;
+struct portmap;
 struct probe_job;
 struct routes;
 struct senders;
@@ -154,6 +155,7 @@ struct leond {
 	struct housekeeping *housekeeping;
 	struct bottleneck *bottleneck;
 	struct locators *locators;
+	struct portmap *portmap; /* NULL: no `port-mapping` */
 	struct routes *routes;
 	struct senders *senders;
 	struct snooping *snooping;

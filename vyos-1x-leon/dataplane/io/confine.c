@@ -7,7 +7,6 @@
 #include <linux/capability.h>
 #include <linux/landlock.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>

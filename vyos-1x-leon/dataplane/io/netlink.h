@@ -128,6 +128,20 @@ struct nl_lookup {
 int nl_route_lookup(struct nl *nl, const struct ip_addr *ip, int vrf, int own_index,
 		    struct nl_lookup *out);
 
+/* Next hop of packets from an address of this host, with a firewall mark. */
+struct nl_flow {
+	struct ip_addr to;
+	struct ip_addr from; /* family 0: any address of this host */
+	int index;	     /* outgoing link or VRF; 0: any */
+	uint32_t mark;
+};
+struct nl_next_hop {
+	struct ip_addr gateway; /* family 0: on-link destination, or no route */
+	struct ip_addr source;	/* source address that the kernel selects; family 0: unknown */
+};
+/* Returns 0 or -errno. A missing route is success without a gateway. */
+int nl_next_hop(struct nl *nl, const struct nl_flow *flow, struct nl_next_hop *out);
+
 /* --- notifications --- */
 enum nl_change {
 	NL_LINK_CHANGED, /* new link, or changed flags, MTU, master or name */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Routes of netlink.h: changes in batches, and dumps. Control thread.
+ * Routes of netlink.h: changes in batches, dumps and lookups. Control thread.
  */
 #include "io/netlink.h"
 
@@ -296,6 +296,69 @@ int nl_route_lookup(struct nl *nl, const struct ip_addr *ip, int vrf, int own_in
 	case -EACCES: /* prohibit route */
 	case -EAGAIN: /* throw route without a following match */
 		out->kind = NL_LOOKUP_NONE;
+		return 0;
+	default:
+		return rc;
+	}
+}
+
+/* --- next hop --- */
+
+static int read_next_hop_attr(const struct nlattr *a, void *arg)
+{
+	struct nl_next_hop *hop = arg;
+	struct ip_addr *ip = NULL;
+
+	if (mnl_attr_get_type(a) == RTA_GATEWAY)
+		ip = &hop->gateway;
+	if (mnl_attr_get_type(a) == RTA_PREFSRC)
+		ip = &hop->source;
+	if (ip && mnl_attr_get_payload_len(a) == 4) {
+		ip->family = 4;
+		memcpy(ip->b, mnl_attr_get_payload(a), 4);
+	}
+	return MNL_CB_OK;
+}
+
+static int read_next_hop(const struct nlmsghdr *nlh, void *arg)
+{
+	const struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
+
+	if (nlh->nlmsg_type == RTM_NEWROUTE && rtm->rtm_family == AF_INET &&
+	    rtm->rtm_type == RTN_UNICAST)
+		mnl_attr_parse(nlh, sizeof(*rtm), read_next_hop_attr, arg);
+	return MNL_CB_OK;
+}
+
+int nl_next_hop(struct nl *nl, const struct nl_flow *flow, struct nl_next_hop *out)
+{
+	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	struct rtmsg *rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
+	int rc;
+
+	*out = (struct nl_next_hop){ .gateway.family = 0 };
+	nlh->nlmsg_type = RTM_GETROUTE;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+	rtm->rtm_family = AF_INET;
+	rtm->rtm_dst_len = 32;
+	put_ip(nlh, RTA_DST, &flow->to);
+	if (flow->from.family == 4) {
+		rtm->rtm_src_len = 32;
+		put_ip(nlh, RTA_SRC, &flow->from);
+	}
+	if (flow->index)
+		mnl_attr_put_u32(nlh, RTA_OIF, (uint32_t)flow->index);
+	if (flow->mark)
+		mnl_attr_put_u32(nlh, RTA_MARK, flow->mark);
+	rc = nl_transact(nl, nlh, read_next_hop, out);
+	if (out->source.family == 0)
+		out->source = flow->from;
+	switch (rc) {
+	case -ENETUNREACH:
+	case -EHOSTUNREACH:
+	case -EACCES:
+	case -EINVAL: /* a blackhole route, or the address is gone */
 		return 0;
 	default:
 		return rc;

@@ -50,17 +50,16 @@ static int prepare(int fd, const struct tcp_config *c, uint8_t family, uint16_t 
 	return rc;
 }
 
-static int new_socket(uint8_t family)
+static int new_socket(uint8_t family, int type)
 {
-	int fd = socket(family == 6 ? AF_INET6 : AF_INET,
-			SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd = socket(family == 6 ? AF_INET6 : AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	return fd < 0 ? -errno : fd;
 }
 
 int tcp_listen(const struct tcp_config *c, uint8_t family, uint16_t port)
 {
-	int fd = new_socket(family);
+	int fd = new_socket(family, SOCK_STREAM);
 	int rc = fd < 0 ? fd : prepare(fd, c, family, port);
 
 	if (rc == 0 && listen(fd, BACKLOG) < 0)
@@ -72,9 +71,9 @@ int tcp_listen(const struct tcp_config *c, uint8_t family, uint16_t port)
 	return rc;
 }
 
-int tcp_connect(const struct tcp_config *c, const struct endpoint *to)
+static int connect_to(const struct tcp_config *c, const struct endpoint *to, int type)
 {
-	int fd = new_socket(to->ip.family);
+	int fd = new_socket(to->ip.family, type);
 	int rc = fd < 0 ? fd : prepare(fd, c, to->ip.family, 0);
 	struct sockaddr_storage ss;
 	unsigned len = endpoint_to_sockaddr(to, &ss);
@@ -86,4 +85,14 @@ int tcp_connect(const struct tcp_config *c, const struct endpoint *to)
 	if (fd >= 0)
 		close(fd);
 	return rc;
+}
+
+int tcp_connect(const struct tcp_config *c, const struct endpoint *to)
+{
+	return connect_to(c, to, SOCK_STREAM);
+}
+
+int udp_connect(const struct tcp_config *c, const struct endpoint *to)
+{
+	return connect_to(c, to, SOCK_DGRAM);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * TCP sockets of the underlay: listening sockets and connection attempts, with source address,
- * device and firewall mark of the overlay. All are non-blocking. Control thread; never logs.
+ * TCP sockets of the underlay (listening sockets, connection attempts) and connected UDP sockets,
+ * with source address, device and firewall mark of the overlay. All are non-blocking. Control
+ * thread; never logs.
  */
 #pragma once
 
@@ -20,3 +21,5 @@ int tcp_listen(const struct tcp_config *c, uint8_t family, uint16_t port);
 /* Begins a connection. Returns the descriptor, which becomes writable at the end of the attempt, or
  * -errno. */
 int tcp_connect(const struct tcp_config *c, const struct endpoint *to);
+/* Returns a UDP socket that exchanges datagrams with one endpoint, or -errno. */
+int udp_connect(const struct tcp_config *c, const struct endpoint *to);

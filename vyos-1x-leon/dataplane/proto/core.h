@@ -186,6 +186,7 @@ struct overlay {
 	/* addresses of this node as the host knows them */
 	struct endpoint locator[MSG_LOCATORS_MAX];
 	unsigned n_locators;
+	struct endpoint mapped; /* at a NAT gateway; family 0: none */
 
 	/* Peers */
 	struct peer **by_slot;

@@ -163,12 +163,8 @@ void overlay_set_conf(struct overlay *o, const struct conf *conf)
 	schedule_paths_now(o);
 }
 
-void overlay_set_locators(struct overlay *o, const struct endpoint *ep, unsigned n)
+static void addresses_changed(struct overlay *o)
 {
-	o->n_locators = 0;
-	for (unsigned i = 0; i < n && o->n_locators < MSG_LOCATORS_MAX; i++)
-		if (endpoint_is_usable(&ep[i]))
-			o->locator[o->n_locators++] = ep[i];
 	if (!o->started || o->leaving)
 		return;
 	own_refresh(o, false);
@@ -176,6 +172,21 @@ void overlay_set_locators(struct overlay *o, const struct endpoint *ep, unsigned
 	for (uint32_t i = 0; i < o->cap_slots; i++)
 		if (o->by_slot[i])
 			schedule_probe(o, o->by_slot[i]);
+}
+
+void overlay_set_locators(struct overlay *o, const struct endpoint *ep, unsigned n)
+{
+	o->n_locators = 0;
+	for (unsigned i = 0; i < n && o->n_locators < MSG_LOCATORS_MAX; i++)
+		if (endpoint_is_usable(&ep[i]))
+			o->locator[o->n_locators++] = ep[i];
+	addresses_changed(o);
+}
+
+void overlay_set_mapped(struct overlay *o, const struct endpoint *ep)
+{
+	o->mapped = ep && endpoint_is_usable(ep) ? *ep : (struct endpoint){ .port = 0 };
+	addresses_changed(o);
 }
 
 /* --- notifications of the host --- */

@@ -117,6 +117,10 @@ struct invitations *overlay_invitations(const struct overlay *o);
 /* Sets the addresses of this node that the host knows. The record contains these and the observed
  * addresses. */
 void overlay_set_locators(struct overlay *o, const struct endpoint *ep, unsigned n);
+/* Sets the address of this node at a gateway with NAT for the record; NULL: none. */
+void overlay_set_mapped(struct overlay *o, const struct endpoint *ep);
+/* True if a node in session receives datagrams of this node from this source address. */
+bool overlay_is_observed_at(const struct overlay *o, const struct ip_addr *ip);
 /* Sets the announced prefixes, sorted, at most MSG_PREFIXES_MAX. Without a call all configured
  * prefixes are announced. */
 void overlay_set_prefixes(struct overlay *o, const struct prefix *p, unsigned n);

@@ -55,6 +55,17 @@ const struct overlay_counters *overlay_counters(const struct overlay *o)
 	return &o->count;
 }
 
+bool overlay_is_observed_at(const struct overlay *o, const struct ip_addr *ip)
+{
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		const struct peer *p = o->by_slot[i];
+
+		if (p && p->cur && ip_equal(&p->observed.ip, ip))
+			return true;
+	}
+	return false;
+}
+
 /* The record of the node says so, or its endpoint is not in the record (yet). */
 static bool is_behind_nat(const struct node *n, const struct endpoint *ep)
 {

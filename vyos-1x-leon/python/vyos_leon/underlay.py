@@ -3,12 +3,14 @@
 that VyOS accepts without reaching any node. Part of vyos_leon.verify, in a separate file."""
 
 import ipaddress
+import os
 import re
 
 from vyos_leon.leaves import limits
 from vyos_leon.routes import listed
 
 DESCRIPTION_MAX = limits('peer NAME description')[1]
+PORTMAP_PROGRAM = '/usr/lib/leon/leon-portmap'
 # Datagrams to these networks never leave the router.
 INWARD_INTERFACE = re.compile(r'lo|dum\d+')
 
@@ -83,6 +85,14 @@ def tls_does_not_bypass_ipsec(config, _):
         )
 
 
+def port_mapping_has_plain_datagrams(config, _):
+    if 'port_mapping' in config and 'ipsec' in config:
+        yield (
+            'Mapped datagrams arrive outside of IPsec, which drops them: delete '
+            '"port-mapping" or "ipsec".'
+        )
+
+
 def peer_description_fits(config, _):
     for name, peer in config.get('peer', {}).items():
         if len(peer.get('description', '').encode()) > DESCRIPTION_MAX:
@@ -125,13 +135,22 @@ def source_is_not_of_one_link(config, _):
             )
 
 
+def port_mapping_has_a_program(config, _):
+    if 'port_mapping' in config and not os.path.exists(PORTMAP_PROGRAM):
+        yield (
+            'No port is mapped, since leon-portmap is not installed: install the package '
+            'leon-portmap, or delete "port-mapping".'
+        )
+
+
 ERRORS = (
     source_has_no_zone,
     peer_has_no_zone,
     source_interface_leads_out,
     tls_is_configured,
     tls_does_not_bypass_ipsec,
+    port_mapping_has_plain_datagrams,
     peer_description_fits,
     ecn_is_left_alone,
 )
-WARNINGS = (peers_have_a_source, source_is_not_of_one_link)
+WARNINGS = (peers_have_a_source, source_is_not_of_one_link, port_mapping_has_a_program)

@@ -50,7 +50,9 @@ static void write_changes(struct jsonw *w, unsigned changes)
 		      { CONF_DATAGRAMS, "datagrams" },
 		      { CONF_POLICY, "policy" },
 		      { CONF_ACCELERATION, "acceleration" },
-		      { CONF_SCHEDULING, "scheduling" } };
+		      { CONF_SCHEDULING, "scheduling" },
+		      { CONF_TRANSPORT, "transport" },
+		      { CONF_PORT_MAPPING, "port-mapping" } };
 
 	jsonw_array(w, "changes");
 	for (size_t i = 0; i < array_size(names); i++)

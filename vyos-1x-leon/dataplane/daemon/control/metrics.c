@@ -20,6 +20,7 @@
 #include "daemon/report/event_log.h"
 #include "daemon/routes/announcer.h"
 #include "daemon/routes/kernel_routes.h"
+#include "daemon/underlay/portmap.h"
 #include "daemon/underlay/reach.h"
 #include "daemon/underlay/streams.h"
 
@@ -124,6 +125,18 @@ static void put_tls(struct out *o)
 	put_counter(o, "tls_failed_total", "TLS handshakes that failed.", n.failed);
 	put_counter(o, "tls_expired_total", "Connections closed because no member used them.",
 		    n.expired);
+}
+
+static void put_port_mapping(struct out *o)
+{
+	struct portmap_view v;
+
+	if (!portmap_view(o->d, &v))
+		return;
+	put_gauge(o, "port_mapped", "1 if the record of this node has a mapped address.",
+		  v.state == PORTMAP_IS_MAPPED);
+	put_counter(o, "port_mapping_failures_total",
+		    "Attempts to map or renew the port that failed.", v.failures);
 }
 
 static void put_routes(struct out *o)
@@ -371,6 +384,7 @@ enum command_result show_metrics(struct command *c)
 	put_peers(&o);
 	put_control(&o);
 	put_tls(&o);
+	put_port_mapping(&o);
 	put_routes(&o);
 	put_counters(&o);
 	put_segments(&o);

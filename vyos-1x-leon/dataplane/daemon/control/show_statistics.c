@@ -3,13 +3,14 @@
  * `show statistics`: counters since the start or the last reset, and the state of parts without a
  * command: offloads, loop guard, MTU, memory. Control thread.
  */
-
+#include "base/defs.h"
 #include "base/version.h"
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
 #include "daemon/control/counters.h"
 #include "daemon/device/offload.h"
 #include "daemon/leond.h"
+#include "daemon/underlay/portmap.h"
 #include "daemon/underlay/streams.h"
 
 #define ADDRS_MAX 64
@@ -198,6 +199,35 @@ static void write_tls(struct command *c)
 	jsonw_end(c->w);
 }
 
+static void write_port_mapping(struct command *c)
+{
+	struct portmap_view v;
+	int64_t left_ms;
+	bool mapped;
+	char gateway[IP_STRLEN];
+
+	if (!portmap_view(c->d, &v)) {
+		jsonw_null(c->w, "port_mapping");
+		return;
+	}
+	mapped = v.external.port != 0;
+	left_ms = mapped ? max_of(mono_sub_ms(v.expires_at, c->now), (int64_t)0) : 0;
+	jsonw_object(c->w, "port_mapping");
+	jsonw_str(c->w, "state", portmap_state_name(v.state));
+	jsonw_str(c->w, "gateway",
+		  v.gateway.family ? ip_format(&v.gateway, gateway, sizeof(gateway)) : NULL);
+	jsonw_str(c->w, "protocol", mapped ? portmap_method_name(v.method) : NULL);
+	if (mapped)
+		answer_endpoint(c->w, "external", &v.external);
+	else
+		jsonw_null(c->w, "external");
+	answer_known(c->w, "expires_seconds", mapped, (uint64_t)left_ms / 1000);
+	jsonw_str(c->w, "reason", v.reason);
+	jsonw_u64(c->w, "reports", v.reports);
+	jsonw_u64(c->w, "failures", v.failures);
+	jsonw_end(c->w);
+}
+
 static void write_memory(struct command *c)
 {
 	struct leond *d = c->d;
@@ -246,6 +276,7 @@ enum command_result show_statistics(struct command *c)
 	write_offloads(c);
 	write_guard(c);
 	write_tls(c);
+	write_port_mapping(c);
 	write_memory(c);
 	jsonw_str(c->w, "daemon_version", leon_version);
 	answer_id(c->w, "node_id", d->self);

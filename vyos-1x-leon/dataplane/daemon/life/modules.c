@@ -25,6 +25,7 @@
 #include "daemon/underlay/datagrams.h"
 #include "daemon/underlay/fallback.h"
 #include "daemon/underlay/locators.h"
+#include "daemon/underlay/portmap.h"
 #include "daemon/underlay/reach.h"
 #include "daemon/underlay/seeds.h"
 #include "daemon/underlay/senders.h"
@@ -64,6 +65,11 @@ static const struct module modules[] = {
 	  .changes = CONF_ROUTES,
 	  .apply = locators_update,
 	  .stop = locators_free },
+	{ .start = portmap_apply_conf,
+	  .changes = CONF_PORT_MAPPING | CONF_DATAGRAMS,
+	  .apply = portmap_apply_conf,
+	  .second = portmap_second,
+	  .stop = portmap_stop },
 	{ .start = routes_start,
 	  .changes = CONF_ROUTES,
 	  .apply = routes_addresses_changed,

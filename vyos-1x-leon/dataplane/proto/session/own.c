@@ -75,6 +75,19 @@ static void add_observed(struct overlay *o, struct msg_record *r)
 		}
 }
 
+/* The mapped address is the first one. A host with many addresses leaves a place for the mapped
+ * address, and other nodes reach no private address. */
+static void add_host_locators(const struct overlay *o, struct msg_record *r)
+{
+	if (o->mapped.ip.family) {
+		r->locator[r->n_locators++] = o->mapped;
+		r->flags |= RECORD_BEHIND_NAT;
+	}
+	for (unsigned i = 0; i < o->n_locators && r->n_locators < MSG_LOCATORS_MAX; i++)
+		if (!has_locator(r, &o->locator[i]))
+			r->locator[r->n_locators++] = o->locator[i];
+}
+
 static void own_facts(struct overlay *o, struct msg_record *r)
 {
 	const struct conf *c = o->conf;
@@ -90,9 +103,7 @@ static void own_facts(struct overlay *o, struct msg_record *r)
 	if (o->own.accelerates)
 		r->flags |= RECORD_ACCELERATES;
 	memcpy(r->name, c->node_name, sizeof(r->name));
-	for (unsigned i = 0; i < o->n_locators; i++)
-		if (!has_locator(r, &o->locator[i]))
-			r->locator[r->n_locators++] = o->locator[i];
+	add_host_locators(o, r);
 	add_observed(o, r);
 	r->n_overlay = c->n_overlay;
 	memcpy(r->overlay, c->overlay, sizeof(r->overlay));

@@ -176,7 +176,7 @@ static bool is_own(const struct overlay *o, const struct endpoint *ep)
 	for (unsigned i = 0; i < o->n_locators; i++)
 		if (endpoint_equal(&o->locator[i], ep))
 			return true;
-	return false;
+	return o->mapped.ip.family && endpoint_equal(&o->mapped, ep);
 }
 
 static void ask(struct overlay *o, struct seed *s)

@@ -187,9 +187,10 @@ enum conf_change {
 	CONF_ACCELERATION = 1 << 13, /* acceleration */
 	CONF_SCHEDULING = 1 << 14,   /* system scheduling */
 	CONF_TRANSPORT = 1 << 15,    /* transport */
+	CONF_PORT_MAPPING = 1 << 16, /* port-mapping */
 	/* Requires a restart: interface, vni, node-id, port, source-*, presence of a secret,
 	 * workers, control-socket, presence of `transport tls`. */
-	CONF_RESTART = 1 << 16,
+	CONF_RESTART = 1 << 17,
 };
 unsigned conf_diff(const struct conf *a, const struct conf *b);
 /* Lists the changed keys that need a restart, separated by commas, for the answer to `reload`. */

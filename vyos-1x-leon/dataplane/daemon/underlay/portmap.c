@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Port mapping at a gateway with NAT, see portmap.h.
+ */
+#include "daemon/underlay/portmap.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+#include "daemon/report/event_text.h"
+#include "daemon/underlay/child.h"
+#include "io/stream_control.h"
+#include "io/tcp_socket.h"
+
+#define RESTART_MAX_S 60
+#define REMOVE_MS     1000 /* leond waits for the removal of the mapping at its end */
+#define PATIENCE_MS   5000 /* delay before a private external address is reported */
+
+/* The gateway towards the Internet is that of this address of a root name server, which has been
+ * constant since 1997. Nothing is sent there. */
+#define INTERNET                                                                                   \
+	{                                                                                          \
+		4,                                                                                 \
+		{                                                                                  \
+			193, 0, 14, 129                                                            \
+		}                                                                                  \
+	}
+
+struct portmap {
+	int control; /* -1: leon-portmap does not run */
+	pid_t pid;   /* 0: none, or collected */
+	mono_t start_at, ended_at;
+	uint32_t wait_s; /* before the next start */
+
+	struct nl_next_hop hop; /* of the request */
+	struct ip_addr source;	/* of the request */
+	uint32_t number;	/* of the request; 0: none */
+	enum portmap_state state;
+	struct endpoint external; /* port 0: no mapping */
+	uint32_t method;
+	mono_t mapped_at, expires_at;
+	bool announced; /* in the record of this node */
+	bool refused;	/* the refusal was reported */
+	char reason[PORTMAP_REASON_LEN];
+	uint64_t reports, failures;
+};
+
+const char *portmap_state_name(enum portmap_state s)
+{
+	static const char *const names[] = {
+		[PORTMAP_IS_NO_GATEWAY] = "no-gateway", [PORTMAP_IS_PUBLIC] = "public-address",
+		[PORTMAP_IS_REQUESTED] = "requested",	[PORTMAP_IS_MAPPED] = "mapped",
+		[PORTMAP_IS_PRIVATE] = "private",	[PORTMAP_IS_FAILED] = "failed",
+	};
+
+	return names[s];
+}
+
+/* --- events --- */
+
+static void report_refused(struct leond *d, const char *reason)
+{
+	struct portmap *m = d->portmap;
+	const struct event_facts n = { .kind = EV_PORT_MAPPING_REFUSED, .detail = reason };
+	char gateway[IP_STRLEN];
+
+	if (m->refused)
+		return;
+	m->refused = true;
+	report_event(d, &n, "gateway %s gives no port mapping: %s",
+		     ip_format(&m->hop.gateway, gateway, sizeof(gateway)), reason);
+}
+
+static void report_lost(struct leond *d, const char *reason)
+{
+	struct portmap *m = d->portmap;
+	char external[ENDPOINT_STRLEN];
+	const struct event_facts n = { .kind = EV_PORT_MAPPING_LOST,
+				       .detail = endpoint_format(&m->external, external,
+								 sizeof(external)) };
+
+	report_event(d, &n, "the port mapping %s ended: %s", external, reason);
+}
+
+static void report_mapped(struct leond *d)
+{
+	struct portmap *m = d->portmap;
+	char external[ENDPOINT_STRLEN], gateway[IP_STRLEN];
+	const struct event_facts n = { .kind = EV_PORT_MAPPED,
+				       .detail = endpoint_format(&m->external, external,
+								 sizeof(external)) };
+
+	report_event(d, &n, "gateway %s maps UDP port %u to %s (%s)",
+		     ip_format(&m->hop.gateway, gateway, sizeof(gateway)), d->udp.port, external,
+		     portmap_method_name(m->method));
+}
+
+/* --- the mapping --- */
+
+/* No record keeps an address for which no mapping exists. */
+static void withdraw(struct leond *d, const char *reason)
+{
+	struct portmap *m = d->portmap;
+
+	if (m->announced) {
+		report_lost(d, reason);
+		overlay_set_mapped(d->overlay, NULL);
+	}
+	m->announced = false;
+	m->external = (struct endpoint){ .port = 0 };
+}
+
+/* A gateway may have a private address itself, or lie. Its address counts if the Internet can reach
+ * it, or if another node sees this node there, in a private underlay. */
+static bool is_credible(const struct leond *d)
+{
+	const struct ip_addr *ip = &d->portmap->external.ip;
+
+	return ip_is_global(ip) || overlay_is_observed_at(d->overlay, ip);
+}
+
+static void announce(struct leond *d, mono_t now)
+{
+	struct portmap *m = d->portmap;
+	char ip[IP_STRLEN], reason[PORTMAP_REASON_LEN];
+
+	if (m->external.port == 0 || m->announced)
+		return;
+	if (is_credible(d)) {
+		m->state = PORTMAP_IS_MAPPED;
+		m->announced = true;
+		m->refused = false;
+		m->reason[0] = '\0';
+		overlay_set_mapped(d->overlay, &m->external);
+		report_mapped(d);
+		return;
+	}
+	m->state = PORTMAP_IS_PRIVATE;
+	snprintf(reason, sizeof(reason),
+		 "its external address %s is no public address: a second NAT follows, or the line "
+		 "has a shared address",
+		 ip_format(&m->external.ip, ip, sizeof(ip)));
+	snprintf(m->reason, sizeof(m->reason), "%s", reason);
+	if (mono_sub_ms(now, m->mapped_at) >= PATIENCE_MS)
+		report_refused(d, reason);
+}
+
+static void mapped(struct leond *d, const struct portmap_report *p, mono_t now)
+{
+	struct portmap *m = d->portmap;
+
+	if (!endpoint_equal(&p->external, &m->external)) {
+		withdraw(d, "the gateway has another one now");
+		m->external = p->external;
+		m->mapped_at = now;
+	}
+	m->method = p->method;
+	m->expires_at = mono_add_ms(now, (int64_t)p->lifetime_s * 1000);
+	if (m->announced)
+		m->reason[0] = '\0';
+	announce(d, now);
+}
+
+static void failed(struct leond *d, const struct portmap_report *p)
+{
+	struct portmap *m = d->portmap;
+
+	m->failures++;
+	snprintf(m->reason, sizeof(m->reason), "%s", p->reason);
+	if (m->external.port && p->news == PORTMAP_FAILED)
+		return; /* until the end of its lifetime */
+	withdraw(d, p->reason);
+	m->state = PORTMAP_IS_FAILED;
+	report_refused(d, p->reason);
+}
+
+static void took(struct leond *d, struct portmap_report *p)
+{
+	struct portmap *m = d->portmap;
+
+	if (!portmap_report_check(p)) {
+		log_warn("portmap", "leon-portmap sent an invalid report");
+		return;
+	}
+	/* A report about an earlier request crossed this one. */
+	if (m->number == 0 || p->number != m->number)
+		return;
+	m->reports++;
+	m->wait_s = 1;
+	if (p->news == PORTMAP_MAPPED)
+		mapped(d, p, loop_now(d->loop));
+	else
+		failed(d, p);
+}
+
+static void expire(struct leond *d, mono_t now)
+{
+	struct portmap *m = d->portmap;
+
+	if (m->external.port == 0 || mono_before(now, m->expires_at))
+		return;
+	withdraw(d, m->reason[0] ? m->reason : "leon-portmap did not renew it");
+	m->state = PORTMAP_IS_FAILED;
+}
+
+/* --- the program --- */
+
+static void end_program(struct leond *d)
+{
+	struct portmap *m = d->portmap;
+
+	if (m->control >= 0) {
+		loop_fd_del(d->loop, m->control);
+		close(m->control);
+	}
+	m->control = -1;
+	m->ended_at = loop_now(d->loop);
+	m->number = 0;
+}
+
+static void on_control(void *arg, int control, uint32_t events)
+{
+	struct leond *d = arg;
+	struct portmap *m = d->portmap;
+	struct portmap_report p;
+	int fd, rc;
+
+	(void)events;
+	while ((rc = stream_receive(control, &p, sizeof(p), &fd)) == 0) {
+		if (fd >= 0)
+			close(fd);
+		took(d, &p);
+	}
+	if (rc == -EAGAIN)
+		return;
+	/* The mapping stays at the gateway, and the next program renews it. */
+	log_warn("portmap", "leon-portmap ended; leond starts it again in %u s", m->wait_s);
+	end_program(d);
+	m->failures++;
+	m->start_at = mono_add_ms(m->ended_at, m->wait_s * 1000);
+	m->wait_s = min_of(m->wait_s * 2, (uint32_t)RESTART_MAX_S);
+}
+
+static void start_program(struct leond *d)
+{
+	struct portmap *m = d->portmap;
+	int rc = child_start("leon-portmap", "LEON_PORTMAP_PROGRAM", &m->control, &m->pid);
+
+	m->start_at = mono_add_ms(loop_now(d->loop), RESTART_MAX_S * 1000);
+	if (rc == 0)
+		rc = loop_fd_add(d->loop, m->control, EPOLLIN, on_control, d);
+	if (rc == 0)
+		return;
+	if (m->control >= 0)
+		close(m->control);
+	m->control = -1;
+	m->state = PORTMAP_IS_FAILED;
+	snprintf(m->reason, sizeof(m->reason), "leon-portmap cannot be started: %s%s",
+		 strerror(-rc), rc == -ENOENT ? " (install the package leon-portmap)" : "");
+	if (!m->refused)
+		log_error("portmap", "%s", m->reason);
+	m->refused = true;
+}
+
+/* --- requests --- */
+
+static int device_index(struct leond *d)
+{
+	struct nl_link link;
+
+	if (!d->conf->source_interface[0] ||
+	    nl_link_by_name(d->nl, d->conf->source_interface, &link) < 0)
+		return 0;
+	return link.index;
+}
+
+static void request(struct leond *d)
+{
+	struct portmap *m = d->portmap;
+	const struct conf *c = d->conf;
+	const struct tcp_config tc = { .source4 = m->source,
+				       .device =
+					       c->source_interface[0] ? c->source_interface : NULL,
+				       .fwmark = c->fwmark };
+	const struct endpoint to = { .ip = m->hop.gateway, .port = NATPMP_PORT_NUMBER };
+	struct portmap_command q = { .protocol = PORTMAP_PROTOCOL,
+				     .order = PORTMAP_SETUP,
+				     .lifetime_s = c->port_mapping_s,
+				     .gateway = m->hop.gateway,
+				     .source = m->source,
+				     .port = d->udp.port,
+				     .external_port = d->udp.port };
+	int fd = udp_connect(&tc, &to);
+
+	if (fd < 0)
+		return; /* the address or the interface is gone; the next second has news */
+	if (m->external.port)
+		q.external_port = m->external.port;
+	m->number = q.number = m->number % UINT16_MAX + 1;
+	if (stream_send(m->control, &q, sizeof(q), fd) < 0)
+		m->number = 0;
+	close(fd);
+	if (m->external.port == 0)
+		m->state = PORTMAP_IS_REQUESTED;
+}
+
+static void leave_gateway(struct leond *d, enum portmap_state s, const char *reason)
+{
+	struct portmap *m = d->portmap;
+
+	withdraw(d, reason);
+	m->reason[0] = '\0';
+	m->state = s;
+	m->number = 0;
+}
+
+/* Follows the route to the Internet. Returns true if a mapping is to be requested. */
+static bool look_for_gateway(struct leond *d)
+{
+	struct portmap *m = d->portmap;
+	const struct nl_flow flow = { .to = INTERNET,
+				      .from = d->conf->source4,
+				      .index = device_index(d),
+				      .mark = d->conf->fwmark };
+	struct nl_next_hop hop;
+	struct ip_addr source;
+
+	if (nl_next_hop(d->nl, &flow, &hop) < 0)
+		return m->number != 0;
+	source = d->conf->source4.family ? d->conf->source4 : hop.source;
+	if (!ip_equal(&hop.gateway, &m->hop.gateway) || !ip_equal(&source, &m->source)) {
+		leave_gateway(d, PORTMAP_IS_REQUESTED, "the route to the Internet changed");
+		m->refused = false;
+	}
+	m->hop = hop;
+	m->source = source;
+	if (d->udp.fd4[0] >= 0 && hop.gateway.family && source.family && !ip_is_global(&source))
+		return true;
+	leave_gateway(d, ip_is_global(&source) ? PORTMAP_IS_PUBLIC : PORTMAP_IS_NO_GATEWAY,
+		      "the route to the Internet changed");
+	return false;
+}
+
+/* --- module --- */
+
+void portmap_second(struct leond *d, mono_t now)
+{
+	struct portmap *m = d->portmap;
+	bool wanted;
+
+	if (!m)
+		return;
+	if (m->pid && m->control < 0)
+		child_collect(&m->pid, mono_sub_ms(now, m->ended_at));
+	expire(d, now);
+	wanted = look_for_gateway(d);
+	announce(d, now);
+	if (wanted && m->control < 0 && !m->pid && !mono_before(now, m->start_at))
+		start_program(d);
+	if (wanted && m->control >= 0 && m->number == 0)
+		request(d);
+}
+
+/* The gateway forgets the mapping before leond ends, if it answers at once. */
+static void remove_mapping(struct portmap *m)
+{
+	const struct portmap_command q = { .protocol = PORTMAP_PROTOCOL, .order = PORTMAP_REMOVE };
+	struct pollfd f = { .fd = m->control, .events = POLLIN };
+	struct portmap_report p;
+	int fd, rc = -EAGAIN;
+
+	if (m->control < 0 || stream_send(m->control, &q, sizeof(q), -1) < 0)
+		return;
+	while (rc != -EPIPE && poll(&f, 1, REMOVE_MS) > 0)
+		rc = stream_receive(m->control, &p, sizeof(p), &fd);
+}
+
+void portmap_stop(struct leond *d)
+{
+	struct portmap *m = d->portmap;
+
+	if (!m)
+		return;
+	remove_mapping(m);
+	if (m->control >= 0)
+		end_program(d);
+	if (m->pid) {
+		kill(m->pid, SIGKILL);
+		child_collect(&m->pid, 0);
+	}
+	free(m);
+	d->portmap = NULL;
+}
+
+void portmap_apply_conf(struct leond *d)
+{
+	if (!d->conf->port_mapping) {
+		if (d->portmap)
+			withdraw(d, "`port-mapping` was deleted");
+		portmap_stop(d);
+		return;
+	}
+	if (!d->portmap) {
+		d->portmap = x_new(struct portmap);
+		*d->portmap = (struct portmap){ .control = -1, .wait_s = 1 };
+	}
+	d->portmap->number = 0;
+	portmap_second(d, loop_now(d->loop));
+}
+
+bool portmap_view(const struct leond *d, struct portmap_view *out)
+{
+	const struct portmap *m = d->portmap;
+
+	if (!m)
+		return false;
+	*out = (struct portmap_view){ .state = m->state,
+				      .gateway = m->hop.gateway,
+				      .external = m->external,
+				      .method = m->method,
+				      .expires_at = m->expires_at,
+				      .reason = m->reason[0] ? m->reason : NULL,
+				      .reports = m->reports,
+				      .failures = m->failures };
+	return true;
+}

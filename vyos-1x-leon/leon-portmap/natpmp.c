@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * NAT-PMP (RFC 6886) by libnatpmp. Servers of PCP (RFC 6887) that also answer NAT-PMP are included;
+ * Debian has no library for PCP. Main thread.
+ */
+#include <natpmp.h>
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mono.h"
+#include "io/portmap_control.h"
+#include "mapping.h"
+
+/* The library repeats a request after 250, 500 and 1000 ms. RFC 6886 continues up to 64 s, which is
+ * the task of the next attempt here. */
+#define ANSWER_MS 1800
+
+/* libnatpmp opens its socket itself, without the device and the firewall mark of the overlay. The
+ * structure is public, so the socket of leond takes its place. */
+static natpmp_t state_of(const struct mapping_request *q)
+{
+	natpmp_t p = { .s = q->natpmp };
+
+	memcpy(&p.gateway, q->gateway.b, sizeof(p.gateway));
+	return p;
+}
+
+static mono_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (mono_t){ ts.tv_sec * NS_PER_S + ts.tv_nsec };
+}
+
+static int wait_ms(natpmp_t *p, mono_t end)
+{
+	struct timeval tv;
+	int64_t left = mono_sub_ms(end, now()), ms;
+
+	if (getnatpmprequesttimeout(p, &tv) < 0 || left < 0)
+		return 0;
+	ms = (int64_t)tv.tv_sec * 1000 + tv.tv_usec / 1000 + 1;
+	return (int)(ms < 0 ? 0 : ms < left ? ms : left);
+}
+
+/* Old datagrams may be in the socket, so other answers are skipped. */
+static bool is_answer(const natpmpresp_t *r, uint16_t type, uint16_t port)
+{
+	return r->type == type &&
+	       (type == NATPMP_RESPTYPE_PUBLICADDRESS || r->pnu.newportmapping.privateport == port);
+}
+
+/* Waits for the answer to the pending request. Returns 0 or a number of the library. */
+static int answer(natpmp_t *p, natpmpresp_t *r, uint16_t type, uint16_t port)
+{
+	mono_t end = mono_add_ms(now(), ANSWER_MS);
+	struct pollfd f = { .fd = p->s, .events = POLLIN };
+	int rc;
+
+	do {
+		poll(&f, 1, wait_ms(p, end));
+		rc = readnatpmpresponseorretry(p, r);
+		if (rc == 0 && is_answer(r, type, port))
+			return 0;
+		/* The answer ended the request; it belongs to another one. */
+		if (rc == 0)
+			p->has_pending_request = 1;
+		else if (rc != NATPMP_TRYAGAIN && rc != NATPMP_ERR_WRONGPACKETSOURCE)
+			return rc;
+	} while (mono_before(now(), end));
+	return NATPMP_TRYAGAIN;
+}
+
+static enum mapping_result failed(int rc, struct mapping_answer *a)
+{
+	const char *why = "the answer is invalid";
+
+	switch (rc) {
+	case NATPMP_TRYAGAIN:
+		why = "no answer";
+		break;
+	case NATPMP_ERR_NOGATEWAYSUPPORT:
+		why = "no service at the gateway";
+		break;
+	case NATPMP_ERR_UNSUPPORTEDVERSION:
+		why = "the gateway has another version, perhaps PCP only";
+		break;
+	case NATPMP_ERR_SENDERR:
+		why = "this host cannot send to the gateway";
+		break;
+	case NATPMP_ERR_NOTAUTHORIZED:
+		snprintf(a->reason, sizeof(a->reason), "the gateway does not permit mappings");
+		return MAPPING_REFUSED;
+	case NATPMP_ERR_NETWORKFAILURE:
+		snprintf(a->reason, sizeof(a->reason), "the gateway has no public address");
+		return MAPPING_REFUSED;
+	case NATPMP_ERR_OUTOFRESOURCES:
+		snprintf(a->reason, sizeof(a->reason), "the gateway has no free mapping");
+		return MAPPING_REFUSED;
+	default:
+		break;
+	}
+	snprintf(a->reason, sizeof(a->reason), "%s", why);
+	return MAPPING_SILENT;
+}
+
+static enum mapping_result natpmp_map(const struct mapping_request *q, struct mapping_answer *a)
+{
+	natpmp_t p = state_of(q);
+	natpmpresp_t r;
+	int rc = sendpublicaddressrequest(&p);
+
+	if (rc >= 0)
+		rc = answer(&p, &r, NATPMP_RESPTYPE_PUBLICADDRESS, 0);
+	if (rc < 0)
+		return failed(rc, a);
+	a->external.ip = (struct ip_addr){ .family = 4 };
+	memcpy(a->external.ip.b, &r.pnu.publicaddress.addr, 4);
+	rc = sendnewportmappingrequest(&p, NATPMP_PROTOCOL_UDP, q->port, q->external_port,
+				       q->lifetime_s);
+	if (rc >= 0)
+		rc = answer(&p, &r, NATPMP_RESPTYPE_UDPPORTMAPPING, q->port);
+	if (rc < 0)
+		return failed(rc, a);
+	a->external.port = r.pnu.newportmapping.mappedpublicport;
+	a->lifetime_s = r.pnu.newportmapping.lifetime;
+	if (a->lifetime_s && endpoint_is_usable(&a->external))
+		return MAPPING_OK;
+	snprintf(a->reason, sizeof(a->reason), "the gateway grants no address, port or lifetime");
+	return MAPPING_REFUSED;
+}
+
+static void natpmp_unmap(const struct mapping_request *q)
+{
+	natpmp_t p = state_of(q);
+	natpmpresp_t r;
+
+	if (sendnewportmappingrequest(&p, NATPMP_PROTOCOL_UDP, q->port, 0, 0) >= 0)
+		answer(&p, &r, NATPMP_RESPTYPE_UDPPORTMAPPING, q->port);
+}
+
+const struct mapping_method natpmp_method = {
+	.name = "NAT-PMP", .number = PORTMAP_NATPMP, .map = natpmp_map, .unmap = natpmp_unmap
+};
