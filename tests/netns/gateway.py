@@ -2,6 +2,7 @@
 """Port mapping at the NAT router of a lab. The router gets a public address, and a real miniupnpd
 or a NAT-PMP server of the test with any answers."""
 import http.client
+import http.server
 import os
 import re
 import shutil
@@ -79,13 +80,12 @@ class Gateway:
 
     def occupy(self, port, address):
         """Maps the port to another host of the LAN, by UPnP."""
-        service = 'urn:schemas-upnp-org:service:WANIPConnection:1'
         values = {'NewRemoteHost': '', 'NewExternalPort': port, 'NewProtocol': 'UDP',
                   'NewInternalPort': port, 'NewInternalClient': address, 'NewEnabled': 1,
                   'NewPortMappingDescription': 'other', 'NewLeaseDuration': 3600}
         body = (f'<?xml version="1.0"?><s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/" '
                 f's:encodingStyle="http://schemas.xmlsoap.org/soap/encoding/"><s:Body>'
-                f'<u:AddPortMapping xmlns:u="{service}">'
+                f'<u:AddPortMapping xmlns:u="{SERVICE}">'
                 f'{"".join(f"<{key}>{value}</{key}>" for key, value in values.items())}'
                 f'</u:AddPortMapping></s:Body></s:Envelope>')
 
@@ -94,7 +94,7 @@ class Gateway:
                 with self.net.node[self.name].namespace:
                     request = http.client.HTTPConnection(LAN, HTTP_PORT, timeout=5, source_address=(address, 0))
                     request.request('POST', '/ctl/IPConn', body, {
-                        'Content-Type': 'text/xml', 'SOAPAction': f'"{service}#AddPortMapping"'})
+                        'Content-Type': 'text/xml', 'SOAPAction': f'"{SERVICE}#AddPortMapping"'})
                 return request.getresponse().status == 200
             except OSError:
                 return False
@@ -145,6 +145,81 @@ class NatPmp:
         self.socket.close()
 
 
+SERVICE = 'urn:schemas-upnp-org:service:WANIPConnection:1'
+
+
+def description(control, base=''):
+    """A UPnP description of a gateway with this control address."""
+    return f'''<?xml version="1.0"?><root xmlns="urn:schemas-upnp-org:device-1-0">{base}<device>
+        <deviceType>urn:schemas-upnp-org:device:InternetGatewayDevice:1</deviceType><deviceList><device>
+        <deviceType>urn:schemas-upnp-org:device:WANConnectionDevice:1</deviceType><serviceList><service>
+        <serviceType>{SERVICE}</serviceType><controlURL>{control}</controlURL>
+        </service></serviceList></device></deviceList></device></root>'''.encode()
+
+
+class Upnp:
+    """A UPnP device in a namespace. It answers each search with a location, and each HTTP request
+    with answer(path): bytes, or a generator of bytes."""
+
+    def __init__(self, namespace, address, location, answer):
+        self.location, self.paths = location, []
+        with namespace:
+            self.search = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            self.search.bind(('239.255.255.250', 1900))
+            self.search.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
+                                   socket.inet_aton('239.255.255.250') + socket.inet_aton(address))
+            self.server = http.server.ThreadingHTTPServer((address, HTTP_PORT), self._handler(answer))
+        self.threads = [threading.Thread(target=run, daemon=True)
+                        for run in (self._answer_searches, self.server.serve_forever)]
+        for thread in self.threads:
+            thread.start()
+
+    def _handler(self, answer):
+        paths = self.paths
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                paths.append(self.path)
+                body = answer(self.path)
+                try:
+                    self.send_response(200)
+                    self.send_header('Content-Type', 'text/xml')
+                    self.end_headers()
+                    for part in [body] if isinstance(body, bytes) else body:
+                        self.wfile.write(part)
+                except OSError:
+                    pass  # the program closed the connection
+
+            do_POST = do_GET
+
+            def log_message(self, *_):
+                pass
+        return Handler
+
+    def _answer_searches(self):
+        while True:
+            try:
+                request, client = self.search.recvfrom(2000)
+            except OSError:
+                return
+            if not request:
+                return
+            kind = re.search(rb'ST: *(\S+)', request)
+            self.search.sendto(b'HTTP/1.1 200 OK\r\nST: %s\r\nUSN: uuid:1::%s\r\nLOCATION: %s\r\n\r\n' % (
+                kind.group(1), kind.group(1), self.location.encode()), client)
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+        try:
+            self.search.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        for thread in self.threads:
+            thread.join()
+        self.search.close()
+
+
 def granting(address, port=None, lifetime=10, result=0):
     """An answer function: a well-formed server with these values."""
     def answer(opcode, request):
@@ -170,5 +245,5 @@ def locators(node, of=None):
     return node.nodes().get((of or node).node_id, {}).get('locators', [])
 
 
-__all__ = ['Gateway', 'NatPmp', 'granting', 'locators', 'mapping', 'own_public_addresses', 'public',
+__all__ = ['Gateway', 'LAN', 'NatPmp', 'Upnp', 'HTTP_PORT', 'description', 'granting', 'locators', 'mapping', 'own_public_addresses', 'public',
            'wait_state', 'wan']

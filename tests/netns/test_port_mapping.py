@@ -3,13 +3,15 @@
 and servers of the test that refuse, lie or send garbage."""
 import os
 import signal
+import socket
 import struct
 
 import pytest
 
-from gateway import (MINIUPNPD, Gateway, NatPmp, granting, locators, mapping, own_public_addresses,
+from gateway import (HTTP_PORT, LAN, MINIUPNPD, Gateway, NatPmp, Upnp, description, granting, locators, mapping, own_public_addresses,
                      public, wait_state)
 from lab import wait_for
+from test_confinement import is_sanitized
 from test_status import status, wait_note
 
 needs_gateway = pytest.mark.skipif(not MINIUPNPD, reason='needs miniupnpd')
@@ -254,6 +256,53 @@ def test_garbage_maps_nothing(lab, keep):
     assert len(node.events('port-mapping-refused')) == 1
     server.answer = granting('44.1.1.1')
     wait_state(node, 'mapped', 20)
+
+
+def test_a_host_that_is_no_gateway_directs_nothing(lab, keep):
+    """Another host of the LAN answers the search with its own address, then in the name of the
+    gateway, whose description names the host."""
+    net = behind(lab, SHORT)
+    net.router['n1'].ip('addr add 192.168.77.3/24 dev lan0')
+    host, gateway = f'http://192.168.77.3:{HTTP_PORT}', f'http://{LAN}:{HTTP_PORT}'
+    other = keep(Upnp(net.router['n1'], '192.168.77.3', f'{host}/root.xml',
+                      lambda path: description(f'{host}/control')))
+    net.start()
+    node = net.node['n1']
+    seen = wait_state(node, 'failed')
+    assert 'UPnP: the default gateway does not answer, another device does' in seen['reason']
+    lies = {'control': description(f'{host}/control'),
+            'base': description('/control', f'<URLBase>{host}/</URLBase>'),
+            'no service': b'<root></root>', 'no XML': os.urandom(5000), 'nothing': b''}
+    other.close()
+    other.close = lambda: None
+    answers = iter(lies.values())
+    server = keep(Upnp(net.router['n1'], LAN, f'{gateway}/root.xml', lambda path: next(answers)))
+    with net.router['n1'], socket.create_server(('192.168.77.3', HTTP_PORT)) as trap:
+        trap.settimeout(0)
+        for number, name in enumerate(lies):
+            before = mapping(node)['reports']
+            node.reload(port_mapping={'lifetime': 20 + number})
+            wait_for(lambda: mapping(node)['reports'] > before, 20, name)
+            assert 'UPnP: the description of the gateway is invalid' in mapping(node)['reason'], name
+        with pytest.raises(BlockingIOError):
+            trap.accept()
+    assert server.paths == ['/root.xml'] * len(lies)
+
+
+@pytest.mark.skipif(is_sanitized(), reason='with sanitizers, leon-portmap has no limit of memory')
+def test_an_endless_answer_ends_the_program_only(lab, keep):
+    def endless(path):
+        while True:
+            yield b'x' * (1 << 20)
+
+    net = behind(lab, SHORT)
+    server = keep(Upnp(net.router['n1'], LAN, f'http://{LAN}:{HTTP_PORT}/root.xml', endless))
+    net.start()
+    net.joined()
+    node = net.node['n1']
+    wait_for(lambda: server.paths, 15, 'the description is read')
+    wait_for(lambda: mapping(node)['failures'], 20, 'the attempt ended')
+    assert mapping(node)['external'] is None and node.alive()
 
 
 def test_the_program_dies_and_the_mapping_stays(lab, keep):
