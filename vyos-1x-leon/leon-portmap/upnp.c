@@ -18,7 +18,6 @@
 
 #define DISCOVERY_MS	     1000
 #define PORT_TRIES	     4
-#define ERROR_NO_ENTRY	     714
 #define ERROR_CONFLICT	     718
 #define ERROR_ONLY_PERMANENT 725
 
@@ -113,8 +112,10 @@ static void number(char out[12], uint32_t n)
 	snprintf(out, 12, "%u", n);
 }
 
-/* The gateway has the mapping, and it belongs to this host. */
-static bool has_entry(const struct mapping_request *q, uint16_t port)
+enum entry { ENTRY_NONE, ENTRY_OWN, ENTRY_OTHER };
+
+/* Some gateways let a host take the external port of another host, so the owner is read first. */
+static enum entry entry_at(const struct mapping_request *q, uint16_t port)
 {
 	char external[12], own[IP_STRLEN], want[12];
 	/* At least as large as the library writes. */
@@ -123,10 +124,11 @@ static bool has_entry(const struct mapping_request *q, uint16_t port)
 	number(external, port);
 	number(want, q->port);
 	ip_format(&q->source, own, sizeof(own));
-	return UPNP_GetSpecificPortMappingEntry(igd.url.controlURL, igd.data.first.servicetype,
-						external, "UDP", NULL, client, inside, text,
-						enabled, lease) == UPNPCOMMAND_SUCCESS &&
-	       strcmp(client, own) == 0 && strcmp(inside, want) == 0;
+	if (UPNP_GetSpecificPortMappingEntry(igd.url.controlURL, igd.data.first.servicetype,
+					     external, "UDP", NULL, client, inside, text, enabled,
+					     lease) != UPNPCOMMAND_SUCCESS)
+		return ENTRY_NONE;
+	return strcmp(client, own) == 0 && strcmp(inside, want) == 0 ? ENTRY_OWN : ENTRY_OTHER;
 }
 
 static int add_entry(const struct mapping_request *q, uint16_t port, uint32_t lifetime_s)
@@ -139,6 +141,20 @@ static int add_entry(const struct mapping_request *q, uint16_t port, uint32_t li
 	ip_format(&q->source, own, sizeof(own));
 	return UPNP_AddPortMapping(igd.url.controlURL, igd.data.first.servicetype, external, inside,
 				   own, "leon", "UDP", NULL, lease);
+}
+
+static int try_port(const struct mapping_request *q, uint16_t port)
+{
+	enum entry now = entry_at(q, port);
+	int rc;
+
+	if (now == ENTRY_OTHER)
+		return ERROR_CONFLICT;
+	if (now == ENTRY_OWN && !q->renew)
+		return 0;
+	rc = add_entry(q, port, q->lifetime_s);
+	/* The mapping stays until it is removed; this program renews it all the same. */
+	return rc == ERROR_ONLY_PERMANENT ? add_entry(q, port, 0) : rc;
 }
 
 /* Unprivileged ports, the same ones for each start of a node. */
@@ -165,16 +181,10 @@ static enum mapping_result request(const struct mapping_request *q, struct mappi
 		return MAPPING_SILENT;
 	}
 	a->lifetime_s = q->lifetime_s;
-	a->external.port = port;
-	if (!q->renew && has_entry(q, port))
-		return MAPPING_OK;
-	for (int i = 0; i < PORT_TRIES && rc; i++, port = rc ? next_port(port) : port) {
-		rc = add_entry(q, port, q->lifetime_s);
-		/* The mapping stays until it is removed; this program renews it all the same. */
-		if (rc == ERROR_ONLY_PERMANENT)
-			rc = add_entry(q, port, 0);
+	for (int i = 0; i < PORT_TRIES; i++, port = next_port(port)) {
 		a->external.port = port;
-		if (rc < 0)
+		rc = try_port(q, port);
+		if (rc <= 0)
 			break;
 	}
 	return rc ? failed(rc, a) : MAPPING_OK;

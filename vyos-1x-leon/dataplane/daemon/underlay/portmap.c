@@ -22,7 +22,10 @@
 
 #define RESTART_MAX_S 60
 #define REMOVE_MS     1000 /* leond waits for the removal of the mapping at its end */
-#define PATIENCE_MS   5000 /* delay before a private external address is reported */
+/* leon-portmap sends a report each second at most. One that sends more was taken over. */
+#define REPORTS_PER_S 8
+#define ANNOUNCE_MS   20000 /* two announcements, or a gateway could make all nodes busy */
+#define PATIENCE_MS   5000  /* delay before a private external address is reported */
 
 /* The gateway towards the Internet is that of this address of a root name server, which has been
  * constant since 1997. Nothing is sent there. */
@@ -47,8 +50,10 @@ struct portmap {
 	struct endpoint external; /* port 0: no mapping */
 	uint32_t method;
 	mono_t mapped_at, expires_at;
-	bool announced; /* in the record of this node */
-	bool refused;	/* the refusal was reported */
+	bool announced;		/* in the record of this node */
+	bool refused;		/* the refusal was reported */
+	mono_t announced_at[2]; /* the last one first */
+	unsigned credit;	/* reports that may arrive in this second */
 	char reason[PORTMAP_REASON_LEN];
 	uint64_t reports, failures;
 };
@@ -135,6 +140,13 @@ static void announce(struct leond *d, mono_t now)
 	if (m->external.port == 0 || m->announced)
 		return;
 	if (is_credible(d)) {
+		if (!mono_is_never(m->announced_at[1]) &&
+		    mono_sub_ms(now, m->announced_at[1]) < ANNOUNCE_MS) {
+			m->state = PORTMAP_IS_REQUESTED;
+			return;
+		}
+		m->announced_at[1] = m->announced_at[0];
+		m->announced_at[0] = now;
 		m->state = PORTMAP_IS_MAPPED;
 		m->announced = true;
 		m->refused = false;
@@ -182,23 +194,24 @@ static void failed(struct leond *d, const struct portmap_report *p)
 	report_refused(d, p->reason);
 }
 
-static void took(struct leond *d, struct portmap_report *p)
+/* Returns false if the program does not behave like leon-portmap. */
+static bool took(struct leond *d, struct portmap_report *p)
 {
 	struct portmap *m = d->portmap;
 
-	if (!portmap_report_check(p)) {
-		log_warn("portmap", "leon-portmap sent an invalid report");
-		return;
-	}
+	if (m->credit == 0 || !portmap_report_check(p))
+		return false;
+	m->credit--;
 	/* A report about an earlier request crossed this one. */
 	if (m->number == 0 || p->number != m->number)
-		return;
+		return true;
 	m->reports++;
 	m->wait_s = 1;
 	if (p->news == PORTMAP_MAPPED)
 		mapped(d, p, loop_now(d->loop));
 	else
 		failed(d, p);
+	return true;
 }
 
 static void expire(struct leond *d, mono_t now)
@@ -237,12 +250,14 @@ static void on_control(void *arg, int control, uint32_t events)
 	while ((rc = stream_receive(control, &p, sizeof(p), &fd)) == 0) {
 		if (fd >= 0)
 			close(fd);
-		took(d, &p);
+		if (!took(d, &p))
+			break;
 	}
 	if (rc == -EAGAIN)
 		return;
 	/* The mapping stays at the gateway, and the next program renews it. */
-	log_warn("portmap", "leon-portmap ended; leond starts it again in %u s", m->wait_s);
+	log_warn("portmap", "leon-portmap %s; leond starts it again in %u s",
+		 rc ? "ended" : "sends invalid reports, and leond ends it", m->wait_s);
 	end_program(d);
 	m->failures++;
 	m->start_at = mono_add_ms(m->ended_at, m->wait_s * 1000);
@@ -358,6 +373,7 @@ void portmap_second(struct leond *d, mono_t now)
 
 	if (!m)
 		return;
+	m->credit = REPORTS_PER_S;
 	if (m->pid && m->control < 0)
 		child_collect(&m->pid, mono_sub_ms(now, m->ended_at));
 	expire(d, now);
@@ -377,10 +393,14 @@ static void remove_mapping(struct portmap *m)
 	struct portmap_report p;
 	int fd, rc = -EAGAIN;
 
+	/* The end of the program follows at most a few reports. */
 	if (m->control < 0 || stream_send(m->control, &q, sizeof(q), -1) < 0)
 		return;
-	while (rc != -EPIPE && poll(&f, 1, REMOVE_MS) > 0)
+	for (int i = 0; i < REPORTS_PER_S && rc != -EPIPE && poll(&f, 1, REMOVE_MS) > 0; i++) {
 		rc = stream_receive(m->control, &p, sizeof(p), &fd);
+		if (fd >= 0)
+			close(fd);
+	}
 }
 
 void portmap_stop(struct leond *d)
