@@ -46,6 +46,7 @@ struct portmap {
 	struct nl_next_hop hop; /* of the request */
 	struct ip_addr source;	/* of the request */
 	uint32_t number;	/* of the request; 0: none */
+	uint32_t last_number;	/* never used again, as late reports may state it */
 	enum portmap_state state;
 	struct endpoint external; /* port 0: no mapping */
 	uint32_t method;
@@ -319,7 +320,8 @@ static void request(struct leond *d)
 		return; /* the address or the interface is gone; the next second has news */
 	if (m->external.port)
 		q.external_port = m->external.port;
-	m->number = q.number = m->number % UINT16_MAX + 1;
+	m->last_number = m->last_number % UINT32_MAX + 1;
+	m->number = q.number = m->last_number;
 	if (stream_send(m->control, &q, sizeof(q), fd) < 0)
 		m->number = 0;
 	close(fd);
