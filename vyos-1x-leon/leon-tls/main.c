@@ -2,9 +2,9 @@
 /*
  * leon-tls: carries the datagrams of leond in TLS connections, where a network passes no UDP. leond
  * starts this program, if `transport tls` is configured, and passes it connected and listening
- * sockets. Strangers talk to this program: it has neither rights nor secrets, and its end costs
- * leond only these connections. It ends with leond. Exit codes: 0 leond ended, 1 a failure, 2 not
- * started by leond.
+ * sockets. Strangers talk to this program, so leon-tls has neither rights nor secrets. leond loses
+ * only the TLS connections with the program, and the program ends with leond. Exit codes: 0 leond
+ * ended, 1 a failure, 2 not started by leond.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -22,7 +22,7 @@
 
 #define RESTART_MAX_S 60
 #define REMOVE_MS     1000 /* leond waits for the removal of the mapping at its end */
-/* leon-portmap sends a report each second at most. One that sends more was taken over. */
+/* leon-portmap sends a report each second at most. A program that sends more is compromised. */
 #define REPORTS_PER_S 8
 #define ANNOUNCE_MS   20000 /* two announcements, or a gateway could make all nodes busy */
 #define PATIENCE_MS   5000  /* delay before a private external address is reported */
