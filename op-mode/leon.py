@@ -115,6 +115,10 @@ def show_peers(raw: bool, interface: typing.Optional[str]):
     return _show(raw, interface, 'show', 'peers')
 
 
+def show_lines(raw: bool, interface: typing.Optional[str]):
+    return _show(raw, interface, 'show', 'lines')
+
+
 def show_paths(raw: bool, interface: typing.Optional[str]):
     return _show(raw, interface, 'show', 'paths')
 

@@ -389,7 +389,7 @@ int __wrap_connect(int fd, const struct sockaddr *a, socklen_t len)
 
 int __wrap_getpeername(int fd, struct sockaddr *a, socklen_t *len)
 {
-	struct endpoint from = { accel_address(lab->peer), 40000 };
+	struct endpoint from = { .ip = accel_address(lab->peer), .port = 40000 };
 	struct sockaddr_storage ss;
 
 	(void)fd;

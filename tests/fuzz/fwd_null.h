@@ -27,7 +27,7 @@ struct null_path {
 
 static inline struct endpoint null_ep(unsigned slot)
 {
-	return (struct endpoint){ { 4, { 127, 0, 0, (uint8_t)(1 + slot) } }, 5366 };
+	return (struct endpoint){ .ip = { 4, { 127, 0, 0, (uint8_t)(1 + slot) } }, .port = 5366 };
 }
 
 static inline void null_snap(struct null_path *n, void (*change)(struct snap *s))

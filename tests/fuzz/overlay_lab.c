@@ -28,7 +28,7 @@ ssize_t getrandom(void *out, size_t len, unsigned flags)
 
 struct endpoint lab_ep(enum overlay_who who)
 {
-	return (struct endpoint){ { 4, { 198, 18, 0, (uint8_t)(1 + who) } }, 5366 };
+	return (struct endpoint){ .ip = { 4, { 198, 18, 0, (uint8_t)(1 + who) } }, .port = 5366 };
 }
 
 node_id_t lab_id(enum overlay_who who)

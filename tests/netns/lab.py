@@ -2,7 +2,8 @@
 """An overlay from one dictionary. Keys of a topology:
 
     sites    {name: {}} in order; per site: config (merged last), v4, v6, hosts (overrides),
-             nat (behind a NAT of a kind of NATS; True: port-restricted)
+             nat (behind a NAT of a kind of NATS; True: port-restricted), lines (True: `first`
+             at wan0 and `second` at wan1; or the key `line`)
     strangers  names of machines on the Internet outside the overlay
     rtt_ms   {(a, b): ms}; other pairs have `rtt_ms_default` (10)
     underlay 'v4' (default), 'v6' or 'dual'
@@ -114,6 +115,9 @@ class Lab:
             self.spare.append(namespace)
             self._add_site(index, name, namespace, options)
             self.node[name] = self.new_node(name, namespace, self._config(index, name, options))
+        for name, options in self.topology['sites'].items():
+            if options.get('lines'):
+                self._add_line(name, options)
         for name in self.topology.get('strangers', ()):
             self.stranger[name] = ns.Namespace(name)
             self.spare.append(self.stranger[name])
@@ -140,6 +144,16 @@ class Lab:
                          'link set br0 mtu 1500 up')
             namespace.sysctl('ipv6/conf/br0/disable_ipv6', 1)
             self.host[name] = Host('host-' + name, namespace, index + 1)
+
+    def _add_line(self, name, options):
+        """A second interface `wan1`, which is the site NAME-2 of the Internet."""
+        node = self.node[name]
+        index = self.wan.add_site(f'{name}-2', node.namespace, 'wan1', **self._families(options))
+        first = node.config.pop('source-address')
+        lines = options['lines'] if isinstance(options['lines'], dict) else \
+            {'first': {'interface': 'wan0'}, 'second': {'interface': 'wan1'}}
+        node.config.update({'node-id': first[0], 'line': lines})
+        node.second = wan.ip4(index)
 
     def _add_nat(self, name, namespace, kind):
         """A masquerading router stands between the node and the Internet, as at home."""

@@ -72,7 +72,7 @@ OF_VYOS = {
 }  # fmt: skip
 NEEDS_RESTART = {
     path for path, leaf in leaves_.LEAVES.items()
-    if leaf.restarts and path not in model.NOT_AT_CLI | SECTIONS
+    if leaf.restarts and leaf.kind != 'TABLE' and path not in model.NOT_AT_CLI | SECTIONS
 }
 
 

@@ -35,6 +35,7 @@ SHOWN = {  # a field of each vector in the form of tshark
     'msg-summary-request': ('leon.message', '2'), 'msg-summary': ('leon.summary.sequence', '3'),
     'msg-fetch': ('leon.fetch.origin', '192.0.2.1'), 'msg-record': ('leon.record.name', 'tokyo'),
     'msg-row': ('leon.row.rtt', '21700'), 'msg-ping': ('leon.ping.id', '7'),
+    'msg-ping-line': ('leon.line', '2'),
     'msg-pong': ('leon.pong.limit', '47500'), 'msg-notice': ('leon.notice.next', '203.0.113.3'),
     'msg-secrets': ('leon.secrets.secrets', '16909060'),
     'msg-groups': ('leon.groups.sequence', '3'), 'msg-groups-ack': ('leon.groups_ack.sequence', '3'),

@@ -101,22 +101,22 @@ import vyos_leon_hook
 from vyos.configdict import is_source_interface as ask
 
 class Config:
-    leon = {'leon0': 'eth0', 'leon7': None}
+    leon = {('leon0', 'source-interface'): 'eth0', ('leon7', 'line', 'a', 'interface'): 'eth7'}
     level = ['interfaces', 'bridge']
     def set_level(self, level):
         self.level, old = level, self.level
         return old
     def list_nodes(self, path):
-        assert self.level == [] and path == ['interfaces', 'leon']
-        return list(self.leon)
+        assert self.level == [] and path[:2] == ['interfaces', 'leon']
+        return list(dict.fromkeys(p[len(path) - 2] for p in self.leon if list(p[:len(path) - 2]) == path[2:]))
     def exists(self, path):
-        return self.leon[path[2]] is not None
+        return tuple(path[2:]) in self.leon
     def return_value(self, path):
-        return self.leon[path[2]]
+        return self.leon[tuple(path[2:])]
 
 conf = Config()
 print([ask(conf, 'eth0'), ask(conf, 'eth1'), ask(conf, 'eth2'), ask(conf, 'eth0', 'vxlan'),
-       ask(conf, 'eth0', ['macsec', 'leon']), conf.level])
+       ask(conf, 'eth0', ['macsec', 'leon']), ask(conf, 'eth7'), conf.level])
 conf.list_nodes = None
 print(ask(conf, 'eth0'))
 """
@@ -128,5 +128,5 @@ def test_bridges_see_what_an_overlay_runs_over(tmp_path):
     (tmp_path / 'vyos/__init__.py').write_text('')
     (tmp_path / 'vyos/configdict.py').write_text(FAKE_CONFIGDICT)
     assert run(ASK, PYTHON, tmp_path) == (
-        "['leon0', 'vxlan1', False, False, 'leon0', ['interfaces', 'bridge']]\nFalse\n"
+        "['leon0', 'vxlan1', False, False, 'leon0', 'leon7', ['interfaces', 'bridge']]\nFalse\n"
     )

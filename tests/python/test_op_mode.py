@@ -37,6 +37,7 @@ def answer(name):
 COMMANDS = {
     'show_nodes': ('nodes', 'show nodes', {}),
     'show_peers': ('peers', 'show peers', {}),
+    'show_lines': ('lines', 'show lines', {}),
     'show_paths': ('paths', 'show paths', {}),
     'show_policy': ('policy', 'show policy', {}),
     'show_ipsec': ('ipsec', 'show ipsec', {}),

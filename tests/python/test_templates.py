@@ -203,6 +203,13 @@ CONFIGS = {
             'a.b-c_d': {'vlan': '0', 'id': '1'},
         },
     },
+    # Not together with source-address.
+    'lines': {
+        'ifname': 'leon0',
+        'node_id': '10.0.0.1',
+        'authentication': {'pre_shared_secret': 'correct-horse-battery'},
+        'line': {'lte': {'interface': 'wwan0'}, 'a.b-c_d': {'address': '2001:db8::1'}},
+    },
     # Addresses of the interface are announced where something is exported.
     'exporting': {
         'ifname': 'leon0',

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every rule of vyos_leon.verify: a violation, the message, and permitted values."""
 
+import line_cases
 import pytest
 import rates_cases
 import secret_cases
@@ -528,7 +529,8 @@ ERRORS.update({
     ),
 })  # fmt: skip
 
-ERRORS.update({name: (config(**wrong), host(), says) for name, (wrong, says) in rates_cases.ERRORS.items()})
+for _cases in (rates_cases, line_cases):
+    ERRORS.update({name: (config(**wrong), host(), says) for name, (wrong, says) in _cases.ERRORS.items()})
 ERRORS.update({name: (config(**wrong), host(), says) for name, (wrong, says) in secret_cases.ERRORS.items()})
 # The package may be installed on the machine of the tests.
 underlay.PORTMAP_PROGRAM = '/nonexistent/leon-portmap'

@@ -156,7 +156,7 @@ static void a_replay(void **state)
 	assert_true(invitation_open_answer(&observer, l.out.data, l.out.len, &text) < 0);
 	l.out.n = 0;
 	for (unsigned i = 0; i < 500; i++)
-		sim_inject(l.s, &(struct endpoint){ mallory(8).ip, 7 }, 0, r.datagram,
+		sim_inject(l.s, &(struct endpoint){ .ip = mallory(8).ip, .port = 7 }, 0, r.datagram,
 			   sizeof(r.datagram));
 	sim_run(l.s, 1000);
 	assert_in_range(l.out.n, 1, 40);
@@ -202,8 +202,10 @@ static void strangers(void **state)
 	assert_int_equal(count(&l)->rx_not_authentic, 1);
 	assert_int_equal(count(&l)->key_exchanges, exchanges);
 	/* Too short, with a relay, of another member. */
-	sim_inject(l.s, &(struct endpoint){ mallory(1).ip, 7 }, 0, r.datagram, INVITATION_LEN - 1);
-	sim_inject(l.s, &(struct endpoint){ mallory(1).ip, 7 }, 1, r.datagram, INVITATION_LEN);
+	sim_inject(l.s, &(struct endpoint){ .ip = mallory(1).ip, .port = 7 }, 0, r.datagram,
+		   INVITATION_LEN - 1);
+	sim_inject(l.s, &(struct endpoint){ .ip = mallory(1).ip, .port = 7 }, 1, r.datagram,
+		   INVITATION_LEN);
 	sim_run(l.s, 200);
 	assert_int_equal(l.out.n, 0);
 	assert_int_equal(redeem(&l, &r, 1), INVITATION_GRANTED);
@@ -221,7 +223,7 @@ static void a_flood(void **state)
 	invitation_request(&r, &l.token);
 	r.datagram[INVITATION_LEN - 1] ^= 1;
 	for (unsigned i = 0; i < 3000; i++)
-		sim_inject(l.s, &(struct endpoint){ mallory(1).ip, 7 }, 0, r.datagram,
+		sim_inject(l.s, &(struct endpoint){ .ip = mallory(1).ip, .port = 7 }, 0, r.datagram,
 			   sizeof(r.datagram));
 	sim_run(l.s, 200);
 	assert_true(count(&l)->rx_rate_limited > 2000);

@@ -61,8 +61,9 @@ static inline struct endpoint lab_endpoint(const struct lab *lab, unsigned index
 	uint8_t last = (uint8_t)(index + 1);
 
 	if (lab->v6)
-		return (struct endpoint){ { 6, { 0x20, 1, 0x0d, 0xb8, [15] = last } }, 5366 };
-	return (struct endpoint){ { 4, { 192, 0, 2, last } }, 5366 };
+		return (struct endpoint){ .ip = { 6, { 0x20, 1, 0x0d, 0xb8, [15] = last } },
+					  .port = 5366 };
+	return (struct endpoint){ .ip = { 4, { 192, 0, 2, last } }, .port = 5366 };
 }
 static inline uint16_t lab_slot(unsigned self, unsigned other)
 {
@@ -216,7 +217,10 @@ static inline bool lab_open_node(struct lab *lab, struct lab_node *n)
 	setup.udp_gso = lab->offload && n->udp.gso;
 	setup.udp_gro = lab->offload && n->udp.gro;
 	for (unsigned i = 0; i < lab->n_workers; i++)
-		io[i] = (struct fwd_io){ n->tap.fd[i], n->udp.fd4[i], n->udp.fd6[i], -1, 0 };
+		io[i] = (struct fwd_io){ .tap = n->tap.fd[i],
+					 .udp4 = n->udp.fd4[i],
+					 .udp6 = n->udp.fd6[i],
+					 .accel = -1 };
 	n->f = fwd_new(&setup);
 	n->fdb = fdb_new(1024);
 	n->neigh = neigh_new(1024);

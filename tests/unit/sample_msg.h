@@ -98,7 +98,7 @@ static inline void sample_small(uint8_t type, struct msg *m)
 						      0,      1000,  1452,     false };
 		break;
 	case MSG_PING:
-		m->ping = (struct msg_ping){ 7, 0x0123456789abcdefULL, 41, 73, 1000 };
+		m->ping = (struct msg_ping){ 7, 0x0123456789abcdefULL, 41, 73, 1000, 0 };
 		break;
 	case MSG_PONG:
 		m->pong = (struct msg_pong){ 7,		 0x0123456789abcdefULL,

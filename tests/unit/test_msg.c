@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/defs.h"
 #include "golden.h"
 #include "sample_msg.h"
 
@@ -72,6 +73,23 @@ static void test_round_trip(void **state)
 	for (uint8_t type = MSG_HELLO; type <= TYPE_LAST; type++) {
 		sample_full(type, &m);
 		round_trip(&m, longest[type]);
+	}
+}
+
+/* Each shorter message is a PING without the attribute. */
+static void round_trip_line(const struct msg *m)
+{
+	uint8_t buf[MSG_LEN_MAX];
+	struct msg back;
+	int len = msg_encode(m, buf, sizeof(buf));
+
+	assert_int_equal(len, MSG_PING_LEN + MSG_PING_LINE_LEN);
+	assert_golden("msg-ping-line", buf, (size_t)len);
+	assert_int_equal(decode_copy(buf, (size_t)len, &back), 0);
+	assert_encodes(&back, buf, len);
+	for (int cut = MSG_PING_LEN; cut < len; cut++) {
+		assert_int_equal(decode_copy(buf, (size_t)cut, &back), 0);
+		assert_int_equal(back.ping.line, 0);
 	}
 }
 
@@ -390,6 +408,33 @@ static void test_attributes_behind_the_body(void **state)
 	}
 }
 
+static void test_ping_line(void **state)
+{
+	/* An unknown attribute, LINE with another length, then LINE. */
+	static const uint8_t behind[] = { 9, 2, 1, 1, 1, 2, 7, 7, 1, 1, 2 };
+	/* Lists that end early: padding, and attributes beyond the message. */
+	static const uint8_t none[][3] = { { 0, 1, 2 }, { 1, 1 }, { 9, 2, 2 }, { 1 } };
+	static const size_t none_len[] = { 3, 2, 3, 1 };
+	uint8_t buf[MSG_LEN_MAX] = { 0 };
+	struct msg m, back;
+
+	(void)state;
+	sample_small(MSG_PING, &m);
+	m.ping.size = 76;
+	m.ping.line = 2;
+	round_trip_line(&m);
+	m.ping.line = 0;
+	assert_int_equal(msg_encode(&m, buf, sizeof(buf)), MSG_PING_LEN);
+	memcpy(buf + MSG_PING_LEN, behind, sizeof(behind));
+	assert_int_equal(decode_copy(buf, MSG_PING_LEN + sizeof(behind), &back), 0);
+	assert_int_equal(back.ping.line, 2);
+	for (size_t i = 0; i < array_size(none); i++) {
+		memcpy(buf + MSG_PING_LEN, none[i], 3);
+		assert_int_equal(decode_copy(buf, MSG_PING_LEN + none_len[i], &back), 0);
+		assert_int_equal(back.ping.line, 0);
+	}
+}
+
 static void test_record_vlans(void **state)
 {
 	const struct id_range low = { 10, 19 }, high = { 21, 0xffffff };
@@ -532,6 +577,7 @@ int main(void)
 		cmocka_unit_test(test_record_ranges),
 		cmocka_unit_test(test_record_attributes),
 		cmocka_unit_test(test_attributes_behind_the_body),
+		cmocka_unit_test(test_ping_line),
 		cmocka_unit_test(test_record_vlans),
 		cmocka_unit_test(test_prefix_mask),
 		cmocka_unit_test(test_row_ranges),

@@ -77,6 +77,8 @@ static void tables(void **state)
 	check("nodes", render_nodes, 0);
 	check("peers", render_peers, 0);
 	check("peers_none", render_peers, 0);
+	check("lines", render_lines, 0);
+	check("lines_none", render_lines, 0);
 	check("paths", render_paths, 0);
 	check("policy", render_policy, 0);
 	check("policy_off", render_policy, 0);

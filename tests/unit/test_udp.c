@@ -137,7 +137,7 @@ static void batches(bool v6)
 	struct udp_tx_result r;
 	struct failures f = { 0 };
 	struct udp_tx *tx = udp_tx_new(16, 128);
-	struct endpoint to = { v6 ? lo6 : lo4, 0 };
+	struct endpoint to = { .ip = v6 ? lo6 : lo4 };
 	struct udp a, b;
 	unsigned messages, n, sa_len;
 	size_t len;
@@ -206,7 +206,7 @@ static void classes(bool v6)
 	struct udp_tx *tx = udp_tx_new(16, 128);
 	struct udp_rx *rx = udp_rx_new(1, 65536);
 	struct failures f = { 0 };
-	struct endpoint to = { v6 ? lo6 : lo4, 0 };
+	struct endpoint to = { .ip = v6 ? lo6 : lo4 };
 	struct udp_marking m = { .tos = 40, .tclass = 80 };
 	struct sockaddr_storage ss;
 	unsigned sa_len, usual = v6 ? 80 : 40, n = 0;
@@ -260,7 +260,7 @@ static void classes_v6(void **state)
 static void arrival_times(void **state)
 {
 	struct udp_rx *rx = udp_rx_new(2, 2048);
-	struct endpoint to = { lo4, 0 }, from;
+	struct endpoint to = { .ip = lo4 }, from;
 	struct timespec now;
 	struct udp a, b;
 	int64_t age;
@@ -293,7 +293,7 @@ static void too_large_for_the_buffer(void **state)
 {
 	static uint8_t data[3000];
 	struct udp_rx *rx = udp_rx_new(2, 1000);
-	struct endpoint to = { lo4, 0 };
+	struct endpoint to = { .ip = lo4 };
 	struct udp a, b;
 
 	(void)state;
@@ -313,7 +313,7 @@ static void errors_of_others(void **state)
 {
 	struct udp_rx *rx = udp_rx_new(8, 2048);
 	struct udp_tx *tx = udp_tx_new(4, 4);
-	struct endpoint gone = { lo4, 0 }, there = { lo4, 0 };
+	struct endpoint gone = { .ip = lo4 }, there = { .ip = lo4 };
 	struct sockaddr_storage ss;
 	struct failures f = { 0 };
 	struct udp_error e;
@@ -354,7 +354,8 @@ static void errors_of_others(void **state)
 static void what_cannot_be_sent(void **state)
 {
 	static uint8_t data[70000];
-	struct endpoint bad = { { 4, { 255, 255, 255, 255 } }, 9 }, good = { lo4, 0 };
+	struct endpoint bad = { .ip = { 4, { 255, 255, 255, 255 } }, .port = 9 },
+			good = { .ip = lo4 };
 	struct sockaddr_storage ss_bad, ss_good;
 	unsigned bad_len = endpoint_to_sockaddr(&bad, &ss_bad), good_len;
 	struct udp_tx *tx = udp_tx_new(8, 64);
@@ -398,7 +399,7 @@ static void what_cannot_be_sent(void **state)
 static void gso_refused(void **state)
 {
 	static uint8_t data[5000], got[6000];
-	struct endpoint to = { lo4, 0 };
+	struct endpoint to = { .ip = lo4 };
 	struct sockaddr_storage ss;
 	struct udp_tx *tx = udp_tx_new(8, 64);
 	struct failures f = { 0 };

@@ -122,7 +122,11 @@ def every_option():
     return wanted
 
 
-# The commit refuses segments beside acceleration.
+# The commit refuses lines beside source-address, and segments beside acceleration.
+LINE = {
+    'fibre': {'interface': 'eth0'},
+    'lte': {'address': '192.0.2.1', 'interface': 'eth1'},
+}
 SEGMENT = {'storage': {'vlan': 10, 'id': 70010}}
 
 
@@ -232,6 +236,15 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         self.set_all({'segment': SEGMENT}, path)
         self.cli_commit()
         self.assertEqual(document(interface)['segment'], SEGMENT)
+
+    def test_leon_lines(self):
+        interface = 'leon0'
+        path = self._base_path + [interface]
+        self.set_options(interface)
+        self.set_all({'line': LINE}, path)
+        self.cli_commit()
+        self.assertEqual(document(interface)['line'], LINE)
+        self.assertTrue(daemon(interface))
 
     def test_leon_export(self):
         interface = 'leon0'

@@ -24,7 +24,8 @@ static struct accel_key between(uint16_t vlan, const struct endpoint *near,
 /* The key in the view of this node. */
 struct accel_key conn_key_of(const struct tcp_view *t, uint16_t vlan, bool from_near)
 {
-	const struct endpoint src = { t->src, t->src_port }, dst = { t->dst, t->dst_port };
+	const struct endpoint src = { .ip = t->src, .port = t->src_port };
+	const struct endpoint dst = { .ip = t->dst, .port = t->dst_port };
 
 	return between(vlan, from_near ? &src : &dst, from_near ? &dst : &src);
 }
@@ -32,7 +33,8 @@ struct accel_key conn_key_of(const struct tcp_view *t, uint16_t vlan, bool from_
 /* The key of a decoded frame. `mirrored`: in the view of the other node. */
 struct accel_key conn_key_from(const struct accel_key *of, bool mirrored)
 {
-	const struct endpoint near = { of->near, of->near_port }, far = { of->far, of->far_port };
+	const struct endpoint near = { .ip = of->near, .port = of->near_port };
+	const struct endpoint far = { .ip = of->far, .port = of->far_port };
 
 	return between(of->vlan, mirrored ? &far : &near, mirrored ? &near : &far);
 }

@@ -96,7 +96,8 @@ void conns_page(struct engine *e, uint64_t behind, struct jsonw *w, mono_t now)
 static bool is_between(const struct accel_key *k, const struct endpoint *a,
 		       const struct endpoint *b)
 {
-	struct endpoint near = { k->near, k->near_port }, far = { k->far, k->far_port };
+	struct endpoint near = { .ip = k->near, .port = k->near_port };
+	struct endpoint far = { .ip = k->far, .port = k->far_port };
 
 	return (endpoint_equal(&near, a) && endpoint_equal(&far, b)) ||
 	       (endpoint_equal(&near, b) && endpoint_equal(&far, a));

@@ -238,7 +238,7 @@ static void on_listener(void *arg, int fd, uint32_t events)
 
 static int listen_for_interproxies(struct engine *e)
 {
-	struct endpoint own = { accel_address(e->self), ACCEL_PORT };
+	struct endpoint own = { .ip = accel_address(e->self), .port = ACCEL_PORT };
 	struct sockaddr_storage ss;
 	socklen_t len = endpoint_to_sockaddr(&own, &ss);
 	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), one = 1;

@@ -306,8 +306,8 @@ static void no_interproxy(const struct accel_peer *p, int error, mono_t now)
 
 void peer_connect(struct accel_peer *p, mono_t now)
 {
-	struct endpoint to = { accel_address(p->id), ACCEL_PORT };
-	struct endpoint from = { accel_address(p->e->self), 0 };
+	struct endpoint to = { .ip = accel_address(p->id), .port = ACCEL_PORT };
+	struct endpoint from = { .ip = accel_address(p->e->self) };
 	struct sockaddr_storage ss;
 	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	socklen_t len = endpoint_to_sockaddr(&from, &ss);

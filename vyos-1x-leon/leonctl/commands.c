@@ -32,6 +32,8 @@ static const struct ctl_command table[] = {
 	{ "show nodes", ARG_NONE, render_nodes, "nodes of the overlay and the links to them" },
 	{ "show peers", ARG_NONE, render_peers,
 	  "configured peers, and the cause for each unreached peer" },
+	{ "show lines", ARG_NONE, render_lines,
+	  "lines of this site, and the measured pairs of lines to each node" },
 	{ "show paths", ARG_NONE, render_paths, "path in use to each node, with its latency" },
 	{ "show policy", ARG_NONE, render_policy,
 	  "critical frames, copies, parities and both paths" },

@@ -19,6 +19,7 @@ int verdict_trace(struct jsonr_node *root);
 
 int render_nodes(struct jsonr_node *root, FILE *out);
 int render_peers(struct jsonr_node *root, FILE *out);
+int render_lines(struct jsonr_node *root, FILE *out);
 int render_paths(struct jsonr_node *root, FILE *out);
 int render_policy(struct jsonr_node *root, FILE *out);
 int render_routes(struct jsonr_node *root, FILE *out);

@@ -19,13 +19,17 @@ def _extend_ifconfig(module):
 
 
 def _leon_over(conf, interface):
-    """The LEON interface with the given source-interface."""
+    """The LEON interface with the given source-interface, or with a line at the interface."""
     level = conf.set_level([])
     try:
         for name in conf.list_nodes(['interfaces', 'leon']):
-            path = ['interfaces', 'leon', name, 'source-interface']
-            if conf.exists(path) and conf.return_value(path) == interface:
-                return name
+            leon = ['interfaces', 'leon', name]
+            paths = [leon + ['source-interface']]
+            for line in conf.list_nodes(leon + ['line']):
+                paths.append(leon + ['line', line, 'interface'])
+            for path in paths:
+                if conf.exists(path) and conf.return_value(path) == interface:
+                    return name
     finally:
         conf.set_level(level)
     return None

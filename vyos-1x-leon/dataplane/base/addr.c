@@ -301,9 +301,14 @@ bool prefix_covers(const struct prefix *p, const struct prefix *longer)
 	return longer->len >= p->len && prefix_has(p, &longer->ip);
 }
 
-bool endpoint_equal(const struct endpoint *a, const struct endpoint *b)
+bool endpoint_same_address(const struct endpoint *a, const struct endpoint *b)
 {
 	return a->port == b->port && ip_equal(&a->ip, &b->ip);
+}
+
+bool endpoint_equal(const struct endpoint *a, const struct endpoint *b)
+{
+	return a->line == b->line && endpoint_same_address(a, b);
 }
 
 static bool ipv4_is_usable(const uint8_t b[4])
@@ -392,8 +397,8 @@ int endpoint_from_sockaddr(const struct sockaddr_storage *ss, struct endpoint *o
 		struct sockaddr_in6 sin6;
 
 		memcpy(&sin6, ss, sizeof(sin6));
-		out->ip = ip_from_v6(sin6.sin6_addr.s6_addr);
-		out->port = ntohs(sin6.sin6_port);
+		*out = (struct endpoint){ .ip = ip_from_v6(sin6.sin6_addr.s6_addr),
+					  .port = ntohs(sin6.sin6_port) };
 		return 0;
 	}
 	return -EAFNOSUPPORT;

@@ -43,9 +43,13 @@ struct ip_addr {
 		}                                                                                  \
 	} /* sockets of leond itself */
 
+/* Lines of this host: sources of datagrams to the underlay. doc/decisions/080. */
+#define LINES_MAX 2
+
 struct endpoint {
 	struct ip_addr ip;
 	uint16_t port; /* UDP port */
+	uint8_t line;  /* line of this host to the address; no message contains it */
 };
 
 /* Address prefix. The host bits are zero; prefix_parse() and prefix_mask() ensure this. */
@@ -91,6 +95,8 @@ bool ip_is_private(const struct ip_addr *ip);
 bool ip_is_global(const struct ip_addr *ip);
 bool ip_equal(const struct ip_addr *a, const struct ip_addr *b);
 bool endpoint_equal(const struct endpoint *a, const struct endpoint *b);
+/* Compares address and port without the line. */
+bool endpoint_same_address(const struct endpoint *a, const struct endpoint *b);
 /* Orders by family, address bytes, then length, so that a prefix directly precedes the prefixes it
  * covers. */
 int ip_compare(const struct ip_addr *a, const struct ip_addr *b);

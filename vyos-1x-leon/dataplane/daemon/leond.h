@@ -87,6 +87,12 @@ struct stream_link {
 	bool kept;		/* leon-tls knows that a node is there */
 };
 
+/* An Internet line of this site (underlay/lines.h). */
+struct line {
+	int index;	  /* of its interface; 0: none, or missing */
+	const char *lost; /* reason why it cannot be used; NULL: none */
+};
+
 struct device {
 	int master;	     /* ifindex of the bridge, bond or VRF; 0 none */
 	bool bridge_port;    /* the master is a bridge */
@@ -126,6 +132,8 @@ struct leond {
 	struct tap tap;
 	struct udp udp;
 	struct udp stream_udp; /* sockets to leon-tls; n 0: none */
+	struct udp second_udp; /* sockets of the second line; n 0: none */
+	struct line line[LINES_MAX];
 	struct device device;
 
 	struct fdb *fdb; /* published; owned here until retired */

@@ -129,7 +129,8 @@ static void print_advice(void *arg, const char *text)
 
 static int check(const struct conf *c)
 {
-	if (c->node_id == NODE_ID_NONE && c->source4.family == 0 && !c->source_interface[0]) {
+	if (c->node_id == NODE_ID_NONE && c->source4.family == 0 && !c->source_interface[0] &&
+	    c->line[0].ip.family != 4) {
 		fputs("node-id: missing; set node-id, an IPv4 source-address or a "
 		      "source-interface\n",
 		      stderr);

@@ -25,8 +25,9 @@ struct fwd;
 struct fwd_io {
 	int tap;
 	int udp4, udp6;
-	int accel;  /* seqpacket socket to the accelerator */
-	int stream; /* UDP socket to leon-tls; 0: none, like accel */
+	int accel;	      /* seqpacket socket to the accelerator */
+	int stream;	      /* UDP socket to leon-tls; 0: none, like accel */
+	int second4, second6; /* UDP sockets of the second line; 0: none, like accel */
 };
 struct fwd_setup {
 	unsigned n_workers;

@@ -56,9 +56,30 @@ static void drain_errors(struct worker *w, int fd)
 {
 	struct udp_error e;
 
-	while (udp_error_next(fd, &e))
+	while (udp_error_next(fd, &e)) {
+		e.to.line = w->rx_line;
 		if (e.error != EMSGSIZE)
 			report_send_error(w, &e.to, e.error, false);
+	}
+}
+
+/* --- the second line --- */
+
+static bool from_second(struct worker *w, int fd)
+{
+	bool more;
+
+	w->rx_line = 1;
+	more = from_net(w, fd);
+	w->rx_line = 0;
+	return more;
+}
+
+static void drain_second(struct worker *w, int fd)
+{
+	w->rx_line = 1;
+	drain_errors(w, fd);
+	w->rx_line = 0;
 }
 
 static void add_source(struct worker *w, struct source s)
@@ -77,6 +98,10 @@ static void add_sources(struct worker *w)
 	add_source(w, (struct source){ w->io.tap, from_tap, from_tap_due, NULL });
 	add_source(w, (struct source){ w->io.udp4, from_net, NULL, drain_errors });
 	add_source(w, (struct source){ w->io.udp6, from_net, NULL, drain_errors });
+	if (w->io.second4 > 0)
+		add_source(w, (struct source){ w->io.second4, from_second, NULL, drain_second });
+	if (w->io.second6 > 0)
+		add_source(w, (struct source){ w->io.second6, from_second, NULL, drain_second });
 	if (w->io.stream > 0)
 		add_source(w, (struct source){ w->io.stream, from_net, NULL, drain_errors });
 	if (w->io.accel > 0)

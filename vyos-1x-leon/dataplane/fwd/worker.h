@@ -109,6 +109,7 @@ struct worker {
 	struct handover handover;
 	struct udp_rx *rx;
 	unsigned rx_messages; /* messages of the next batch, by the size of earlier ones */
+	uint8_t rx_line;      /* line of the socket that is read */
 	struct bundle bundle[BUNDLE_OPEN]; /* hash table by slot, see bundling.h */
 	struct tx tx;
 	struct deliver deliver;

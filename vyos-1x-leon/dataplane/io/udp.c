@@ -6,6 +6,7 @@
 #include "io/udp.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/errqueue.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
@@ -18,6 +19,7 @@
 #define DEFAULT_BUFFER (4 << 20)
 /* Retries of a send that failed with the pending error of an earlier datagram. */
 #define PENDING_ERRORS 8
+#define NO_DEVICE      "lo"
 
 static int set_int(int fd, int level, int name, int value)
 {
@@ -37,8 +39,23 @@ static int set_buffer(int fd, int force, int plain, int bytes)
 	return bytes;
 }
 
+static int bind_device(int fd, const char *device)
+{
+	if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device, (socklen_t)strlen(device)) < 0)
+		return -errno;
+	return 0;
+}
+
+/* Without the device, the loopback device reaches nobody and receives nothing from outside. */
+static int bind_device_or_none(int fd, const char *device)
+{
+	int rc = bind_device(fd, device);
+
+	return rc == -ENODEV ? bind_device(fd, NO_DEVICE) : rc;
+}
+
 /* Mandatory options, set before the bind. */
-static int set_required(int fd, bool v6, const char *device)
+static int set_required(int fd, bool v6, const struct udp_config *c)
 {
 	int level = v6 ? IPPROTO_IPV6 : IPPROTO_IP;
 	int rc;
@@ -58,10 +75,14 @@ static int set_required(int fd, bool v6, const char *device)
 	rc = set_int(fd, level, v6 ? IPV6_RECVTCLASS : IP_RECVTOS, 1);
 	if (rc < 0)
 		return rc;
-	if (device &&
-	    setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device, (socklen_t)strlen(device)) < 0)
-		return -errno;
-	return 0;
+	if (c->late) {
+		rc = set_int(fd, level, v6 ? IPV6_FREEBIND : IP_FREEBIND, 1);
+		if (rc < 0)
+			return rc;
+	}
+	if (!c->device)
+		return 0;
+	return c->late ? bind_device_or_none(fd, c->device) : bind_device(fd, c->device);
 }
 
 /* Optional offloads. Reports an offload only if all sockets have it. */
@@ -115,12 +136,14 @@ static int bound_port(int fd, uint16_t *port)
  */
 static int try_exclusive(const struct udp_config *c, bool v6, uint16_t *port)
 {
-	int fd = socket(v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	int rc;
+	int fd, rc;
 
+	if (c->shared && *port)
+		return 0;
+	fd = socket(v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	rc = set_required(fd, v6, c->device);
+	rc = set_required(fd, v6, c);
 	if (rc == 0)
 		rc = bind_socket(fd, v6 ? &c->source6 : &c->source4, v6, *port);
 	if (rc == 0)
@@ -136,7 +159,7 @@ static int open_socket(struct udp *u, const struct udp_config *c, bool v6)
 
 	if (fd < 0)
 		return -errno;
-	rc = set_required(fd, v6, c->device);
+	rc = set_required(fd, v6, c);
 	if (rc == 0)
 		rc = set_int(fd, SOL_SOCKET, SO_REUSEPORT, 1);
 	if (rc == 0)
@@ -295,6 +318,34 @@ void udp_close(struct udp *u)
 		u->fd4[i] = u->fd6[i] = -1;
 	}
 	u->n = 0;
+}
+
+static int replace_socket(struct udp *u, const struct udp_config *c, int *fd, bool v6)
+{
+	int fresh, rc;
+
+	if (*fd < 0)
+		return 0;
+	fresh = open_socket(u, c, v6);
+	if (fresh < 0)
+		return fresh;
+	rc = dup3(fresh, *fd, O_CLOEXEC) < 0 ? -errno : 0;
+	close(fresh);
+	return rc;
+}
+
+int udp_reopen(struct udp *u, const struct udp_config *c)
+{
+	int rc = 0, r;
+
+	for (unsigned i = 0; i < u->n; i++) {
+		r = replace_socket(u, c, &u->fd4[i], false);
+		rc = rc ? rc : r;
+		r = replace_socket(u, c, &u->fd6[i], true);
+		rc = rc ? rc : r;
+	}
+	u->gro_used = u->gro;
+	return rc;
 }
 
 static int fd_for(int fd4, int fd6, const struct endpoint *to)

@@ -30,6 +30,10 @@ struct udp_config {
 	const char *device;		 /* SO_BINDTODEVICE: interface or VRF; NULL none */
 	/* buffer of each socket and direction in bytes; 0: 4 MiB */
 	int buffer_bytes;
+	/* Address and device may be missing now: the sockets cannot send until they return. */
+	bool late;
+	/* Another socket set of this program may have the port at a wider address. */
+	bool shared;
 };
 struct udp {
 	unsigned n;
@@ -48,6 +52,13 @@ struct udp {
  */
 int udp_open(struct udp *u, const struct udp_config *c);
 void udp_close(struct udp *u);
+/*
+ * Replaces all sockets behind their descriptors, because a device was deleted and created again. A
+ * socket that is bound to a device can be bound to another one only with CAP_NET_RAW. The marking
+ * and udp_use_gro() have to be applied again. A poll() that runs may overlook the new socket once.
+ * Returns 0 or -errno.
+ */
+int udp_reopen(struct udp *u, const struct udp_config *c);
 /* Sets IP header fields of all future datagrams of all sockets; 0: the host's default. */
 struct udp_marking {
 	uint8_t tos, ttl, tclass, hoplimit;

@@ -33,6 +33,7 @@ enum due {
 	DUE_PMTU,	/* next path MTU probe */
 	DUE_RECORD,	/* retransmission of the own record */
 	DUE_LAN,	/* deferred change of the LAN behind the peer */
+	DUE_LINES,	/* PINGs of unused pairs of lines */
 	DUE_GROUPS,	/* retransmission of the announced multicast groups */
 	DUE_N,
 };
@@ -93,6 +94,7 @@ struct peer {
 	struct lan_changes lan;
 	struct bucket verify; /* limits verification of records that it forwards */
 	struct probing probe;
+	struct peer_lines lines;
 	struct pmtu pmtu;
 	struct path_probe path_probe;
 	struct loss loss;
@@ -187,6 +189,8 @@ struct overlay {
 	struct endpoint locator[MSG_LOCATORS_MAX];
 	unsigned n_locators;
 	struct endpoint mapped; /* at a NAT gateway; family 0: none */
+	uint8_t n_lines; /* at least 1 */
+	struct overlay_line line[LINES_MAX];
 
 	/* Peers */
 	struct peer **by_slot;

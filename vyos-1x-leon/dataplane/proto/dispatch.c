@@ -8,6 +8,7 @@
 
 #include "proto/schedule.h"
 #include "proto/core.h"
+#include "proto/measure/line_pairs.h"
 #include "proto/measure/path_probe.h"
 #include "proto/measure/guard_stated.h"
 #include "proto/measure/ping.h"
@@ -41,12 +42,16 @@ static void compare(struct overlay *o, struct peer *p, uint64_t digest, uint32_t
 }
 
 /* Passes a PONG to the module that sent the PING with this id. */
-static void pong(struct overlay *o, struct peer *p, const struct msg_pong *m, bool direct,
-		 mono_t rx)
+static void pong(struct overlay *o, struct peer *p, const struct msg_pong *m,
+		 const struct endpoint *direct_from, mono_t rx)
 {
+	bool direct = direct_from && endpoint_equal(direct_from, &p->ep);
+
 	if (move_proved(o, p, m->id))
 		return;
 	compare(o, p, m->digest, m->row_seq);
+	if (direct_from && lines_pong(o, p, direct_from, m, rx))
+		return;
 	if (!probe_pong(o, p, m, direct, rx) && !path_probe_pong(o, p, m, rx))
 		ping_pong(o, p, m, rx);
 }
@@ -80,7 +85,7 @@ static void dispatch(struct overlay *o, struct peer *p, const struct msg *m,
 		compare(o, p, m->ping.digest, m->ping.row_seq);
 		return;
 	case MSG_PONG:
-		pong(o, p, &m->pong, h->n_hops == 1 && endpoint_equal(from, &p->ep), rx);
+		pong(o, p, &m->pong, h->n_hops == 1 ? from : NULL, rx);
 		return;
 	case MSG_NOTICE:
 		paths_notice(o, p, &m->notice);
@@ -175,10 +180,11 @@ static void session_input(struct overlay *o, const struct endpoint *from, uint8_
 	peer_received(o, p);
 	if (!p->probe.up && mono_is_never(p->due[DUE_PROBE]))
 		schedule_probe(o, p);
-	/* Counters of the previous session have no order relative to the current one. */
-	if (direct && p->cur && session_mine(p->cur) == value)
-		move_received(o, p, from, counter);
 	err = msg_decode(msg, msg_len, &m);
+	/* Counters of the previous session have no order relative to the current one. */
+	if (direct && p->cur && session_mine(p->cur) == value &&
+	    (err || m.type != MSG_PING || !lines_ping(o, p, from, &m.ping, counter)))
+		move_received(o, p, from, counter);
 	if (err) {
 		/* Ignores unknown types, which a newer release may send. */
 		if (err != -ENOMSG)

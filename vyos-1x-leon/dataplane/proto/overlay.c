@@ -65,6 +65,8 @@ struct overlay *overlay_new(struct loop *loop, const struct conf *conf, node_id_
 	alarm_init(o, &o->snapshot, paths_snapshot, o);
 	alarm_init(o, &o->pinging, ping_due, o);
 	seed_configure(o, NULL);
+	o->n_lines = 1;
+	o->line[0] = (struct overlay_line){ .v4 = true, .v6 = true };
 	return o;
 }
 
@@ -96,6 +98,12 @@ void overlay_free(struct overlay *o)
 void overlay_set_workers(struct overlay *o, unsigned n)
 {
 	keyring_set_data(o->keys, rekey_offer(o->conf), n);
+}
+
+void overlay_set_lines(struct overlay *o, const struct overlay_line *line, unsigned n)
+{
+	o->n_lines = (uint8_t)min_of(max_of(n, 1u), (unsigned)LINES_MAX);
+	memcpy(o->line, line, o->n_lines * sizeof(o->line[0]));
 }
 
 void overlay_set_identity(struct overlay *o, const uint8_t secret[32])

@@ -89,6 +89,12 @@ struct overlay_ops {
 	mono_t (*precise_now)(void *arg);
 };
 
+/* A line of this node: address families, and the loss of its address or interface. */
+struct overlay_line {
+	bool v4, v6;
+	bool lost;
+};
+
 struct overlay;
 struct invitations;
 
@@ -192,6 +198,23 @@ void overlay_input(struct overlay *o, const struct endpoint *from, uint8_t *data
  * when the node answers there, and the previous one stays its backup.
  */
 void overlay_offer_endpoint(struct overlay *o, node_id_t node, const struct endpoint *ep);
+/* Sets the lines of this node, before overlay_start(). Default: one line. */
+void overlay_set_lines(struct overlay *o, const struct overlay_line *line, unsigned n);
+/* The address or interface of a line is missing, or is back. */
+void overlay_line_changed(struct overlay *o, uint8_t line, bool lost);
+/* A pair of lines to the node of this slot; false: there is none. */
+struct overlay_pair_view {
+	bool in_use, verified, silent;
+	uint8_t theirs; /* number of the peer's line */
+	struct endpoint ep;
+	struct link_filter filter;
+	uint64_t probes_tx, probes_lost;
+	uint64_t changes; /* number of changes of the pair in use */
+	mono_t since;	  /* of the last change */
+};
+#define OVERLAY_LINE_PAIRS (LINES_MAX * LINES_MAX)
+bool overlay_line_pair(const struct overlay *o, uint16_t slot, unsigned pair,
+		       struct overlay_pair_view *out);
 /* The stream ended. */
 void overlay_endpoint_ended(struct overlay *o, const struct endpoint *ep);
 /* Returns true if a node is at this endpoint, or has it as its backup. */

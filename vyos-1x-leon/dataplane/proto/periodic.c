@@ -10,6 +10,7 @@
 #include "proto/core.h"
 #include "proto/measure/path_probe.h"
 #include "proto/measure/asymmetry.h"
+#include "proto/measure/line_pairs.h"
 #include "proto/measure/probe.h"
 #include "proto/paths.h"
 #include "proto/peer.h"
@@ -45,6 +46,7 @@ static void periodic_run(void *arg, mono_t now)
 	asymmetry_periodic(o, now);
 	paths_periodic(o, now);
 	probe_periodic(o);
+	lines_periodic(o);
 	peer_free_dropped(o);
 	alarm_set(&o->periodic, overlay_in(o, PERIODIC_MS * 3 / 4, PERIODIC_MS));
 }
@@ -61,6 +63,7 @@ static void peer_tick(void *arg, mono_t now)
 	data_tick(o, p, now);
 	path_probe_tick(o, p, now);
 	probe_tick(o, p, now);
+	lines_tick(o, p, now);
 	own_tick(o, p, now);
 	lan_tick(o, p, now);
 	multicast_tick(o, p, now);
@@ -73,6 +76,7 @@ static void peer_ends(struct peer *p)
 	session_free(p->prev);
 	data_free(p);
 	multicast_peer_free(p);
+	lines_peer_free(p);
 	handshake_cancel(&p->handshake);
 }
 

@@ -76,7 +76,7 @@ static bool is_behind_nat(const struct node *n, const struct endpoint *ep)
 	if (n->rec.flags & RECORD_BEHIND_NAT)
 		return true;
 	for (unsigned i = 0; i < n->rec.n_locators; i++)
-		if (endpoint_equal(&n->rec.locator[i], ep))
+		if (endpoint_same_address(&n->rec.locator[i], ep))
 			return false;
 	return true;
 }
@@ -176,6 +176,43 @@ unsigned overlay_path_data(const struct overlay *o, uint16_t slot, uint64_t *tx,
 	return p && loss_is_distrusting(o, p) ? p->loss.n_distrusted : 0;
 }
 
+/* Other endpoints of the peer from which data counts. */
+static void others(const struct peer *p, struct endpoint out[SNAP_OTHERS])
+{
+	unsigned n = 0;
+
+	out[n++] = move_backup(p);
+	for (unsigned i = 0; p->lines.pair && i < LINE_PAIRS && n < SNAP_OTHERS; i++)
+		if (!endpoint_equal(&p->lines.pair[i].ep, &p->ep))
+			out[n++] = p->lines.pair[i].ep;
+}
+
+bool overlay_line_pair(const struct overlay *o, uint16_t slot, unsigned pair,
+		       struct overlay_pair_view *out)
+{
+	const struct peer *p = peer_at(o, slot);
+	const struct line_pair *q;
+	bool in_use;
+
+	if (!p || !p->lines.pair || pair >= LINE_PAIRS || !p->lines.pair[pair].ep.ip.family)
+		return false;
+	q = &p->lines.pair[pair];
+	in_use = pair == p->lines.in_use;
+	*out = (struct overlay_pair_view){
+		.in_use = in_use,
+		.verified = in_use || q->verified,
+		.silent = in_use ? p->probe.misses > 0 : q->misses > 0,
+		.theirs = (uint8_t)(pair % LINES_MAX),
+		.ep = in_use ? p->ep : q->ep,
+		.filter = in_use ? p->probe.filter : q->filter,
+		.probes_tx = q->tx,
+		.probes_lost = q->lost,
+		.changes = p->lines.changes,
+		.since = p->lines.since,
+	};
+	return true;
+}
+
 static struct snap_route way_of(const struct path *p)
 {
 	return (struct snap_route){ p->hop, p->n_hops, p->mtu ? p->mtu : MTU_BASE };
@@ -208,7 +245,7 @@ void overlay_fill_snap(struct overlay *o, struct snap *s)
 		sn->id = node->id;
 		sn->link_up = p->probe.up;
 		sn->ep = p->ep;
-		sn->backup = move_backup(p);
+		others(p, sn->other);
 		sn->link_mtu = p->pmtu.mtu;
 		if (node->has_record && (node->rec.flags & RECORD_SEGMENTS))
 			snap_limit_segments(s, i, node->rec.segment, node->rec.n_segments);

@@ -24,6 +24,8 @@
 #define ENTRY_LEFT	       0x01
 #define ENTRY_SILENT	       0x4000
 #define ENTRY_LOSS	       0x03ff
+#define PING_LINE	       1  /* attribute of PING */
+#define PING_ATTRIBUTES	       64 /* bytes of attributes that are read */
 
 static bool are_parts_valid(uint16_t part, uint16_t parts)
 {
@@ -244,6 +246,22 @@ static void write_row(struct wbuf *b, const struct msg *m)
 
 /* PING, PONG */
 
+/* Attributes behind the body. An incomplete one ends the list, like padding. */
+static void read_ping_attributes(struct rbuf *b, struct msg *m)
+{
+	uint8_t type, len;
+
+	while (b->ok && rbuf_left(b) >= 2 && (type = rbuf_u8(b)) != 0) {
+		len = rbuf_u8(b);
+		if (rbuf_left(b) < len)
+			return;
+		if (type == PING_LINE && len == 1)
+			m->ping.line = rbuf_u8(b);
+		else
+			rbuf_take(b, len);
+	}
+}
+
 static void read_ping(struct rbuf *b, struct msg *m)
 {
 	m->ping.id = rbuf_u32(b);
@@ -251,6 +269,7 @@ static void read_ping(struct rbuf *b, struct msg *m)
 	m->ping.row_seq = rbuf_u32(b);
 	m->ping.size = rbuf_u16(b);
 	m->ping.guard = rbuf_u64(b);
+	read_ping_attributes(b, m);
 }
 
 static void write_ping(struct wbuf *b, const struct msg *m)
@@ -260,6 +279,11 @@ static void write_ping(struct wbuf *b, const struct msg *m)
 	wbuf_u32(b, m->ping.row_seq);
 	wbuf_u16(b, m->ping.size);
 	wbuf_u64(b, m->ping.guard);
+	if (!m->ping.line)
+		return;
+	wbuf_u8(b, PING_LINE);
+	wbuf_u8(b, 1);
+	wbuf_u8(b, m->ping.line);
 }
 
 static void read_pong(struct rbuf *b, struct msg *m)
@@ -451,7 +475,8 @@ static const struct msg_type_row {
 	[MSG_RECORD] = { "record", RECORD_MIN, MSG_LEN_MAX, record_valid, record_read,
 			 record_write },
 	[MSG_ROW] = { "row", ROW_MIN, ROW_MAX, valid_row, read_row, write_row },
-	[MSG_PING] = { "ping", MSG_PING_LEN, MSG_PING_LEN, valid_empty, read_ping, write_ping },
+	[MSG_PING] = { "ping", MSG_PING_LEN, MSG_PING_LEN + PING_ATTRIBUTES, valid_empty, read_ping,
+		       write_ping },
 	[MSG_PONG] = { "pong", 43, 43, valid_empty, read_pong, write_pong },
 	[MSG_NOTICE] = { "notice", 9, 9, valid_notice, read_notice, write_notice },
 	[MSG_CONFLICT] = { "conflict", CONFLICT_MIN, CONFLICT_MAX, valid_conflict, read_conflict,

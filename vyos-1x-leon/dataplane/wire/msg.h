@@ -111,8 +111,11 @@ enum record_flags {
 	RECORD_SNOOPS = 0x0100,
 	/* It restores frames from parities of LEON_COPY. */
 	RECORD_TAKES_PARITY = 0x0200,
-	RECORD_LAN = 0x0800,	  /* struct record_lan is present */
-	RECORD_LAN_DOWN = 0x1000, /* its LAN interface has no link, so it shares no LAN */
+	/* It accepts datagrams of a node from several addresses, by the attribute LINE of PING. */
+	RECORD_TAKES_LINES = 0x0400,
+	RECORD_LAN = 0x0800,	   /* struct record_lan is present */
+	RECORD_LAN_DOWN = 0x1000,  /* its LAN interface has no link, so it shares no LAN */
+	RECORD_HAS_LINES = 0x2000, /* it has two lines */
 	RECORD_LAN_MASK = 0x1818,
 };
 /* Loop-guard state for nodes at other sites. Segments form 64 classes by their id modulo 64.
@@ -185,13 +188,15 @@ struct msg_row {
 	struct row_entry entry[MSG_ROW_MAX];
 };
 
-#define MSG_PING_LEN 27 /* type included */
+#define MSG_PING_LEN	  27 /* type included, without attributes */
+#define MSG_PING_LINE_LEN 3  /* the attribute LINE */
 struct msg_ping {
 	uint32_t id;	  /* echoed by the PONG */
 	uint64_t digest;  /* digest of all records of the sender (state/tables/nodedb.h) */
 	uint32_t row_seq; /* sequence of the sender's own row */
 	uint16_t size;	  /* UDP payload length of this PING, which reveals truncation */
 	uint64_t guard;	  /* sequence of the sender's last loop-guard frame */
+	uint8_t line;	  /* attribute LINE: number of the sender's line plus 1; 0: absent */
 };
 struct msg_pong {
 	uint32_t id;

@@ -6,11 +6,13 @@ import ipaddress
 import os
 import re
 
+from vyos_leon.leaves import LEAVES
 from vyos_leon.leaves import limits
 from vyos_leon.routes import listed
 
 DESCRIPTION_MAX = limits('peer NAME description')[1]
 PORTMAP_PROGRAM = '/usr/lib/leon/leon-portmap'
+LINES_MAX = LEAVES['line'].of['high']
 # Datagrams to these networks never leave the router.
 INWARD_INTERFACE = re.compile(r'lo|dum\d+')
 
@@ -93,6 +95,67 @@ def port_mapping_has_plain_datagrams(config, _):
         )
 
 
+def lines_have_a_source(config, host):
+    seen = {}
+    for name, line in sorted(config.get('line', {}).items()):
+        interface = line.get('interface', '')
+        source = (line.get('address'), interface)
+        if source == (None, ''):
+            yield (
+                f'Line "{name}" has neither an address nor an interface: set "line '
+                f'{name} interface" or "line {name} address".'
+            )
+        elif source in seen:
+            yield (
+                f'Lines "{seen[source]}" and "{name}" are one line: set the interface '
+                f'or address of each.'
+            )
+        elif INWARD_INTERFACE.fullmatch(interface):
+            yield (
+                f'Nothing leaves this router through {interface}: set "line {name} '
+                f'interface" to the interface of an Internet line.'
+            )
+        elif interface == config['ifname'] or interface in host.other_interfaces:
+            yield (
+                f'The overlay cannot run over {interface}, which is a LEON interface '
+                f'itself: set "line {name} interface" to the interface of the underlay.'
+            )
+        for address in _addresses([line.get('address')]):
+            if address.version == 6 and address.is_link_local:
+                yield (
+                    f'{address} is of no use without its interface: set "line {name} '
+                    f'address" to a global address.'
+                )
+        seen[source] = name
+
+
+def lines_are_at_most_two(config, _):
+    if len(config.get('line', {})) > LINES_MAX:
+        yield f'There are more than {LINES_MAX} lines: delete one "line".'
+
+
+def lines_stand_alone(config, _):
+    if 'line' not in config:
+        return
+    for word in ('source-address', 'source-interface', 'ipsec'):
+        if word.replace('-', '_') in config:
+            yield f'"line" and "{word}" exclude each other: delete one of them.'
+    if 'tls' in config.get('transport', {}):
+        yield '"line" and "transport tls" exclude each other: delete one of them.'
+
+
+def lines_have_a_node_id(config, _):
+    lines = sorted(config.get('line', {}).items())
+    if not lines or 'node_id' in config:
+        return
+    if not any(a.version == 4 for a in _addresses([lines[0][1].get('address')])):
+        yield (
+            f'A node-id cannot be taken from line "{lines[0][0]}", which has no IPv4 '
+            f'address: set "node-id" to a number that no other node has, written like '
+            f'an IPv4 address.'
+        )
+
+
 def peer_description_fits(config, _):
     for name, peer in config.get('peer', {}).items():
         if len(peer.get('description', '').encode()) > DESCRIPTION_MAX:
@@ -150,6 +213,10 @@ ERRORS = (
     tls_is_configured,
     tls_does_not_bypass_ipsec,
     port_mapping_has_plain_datagrams,
+    lines_have_a_source,
+    lines_are_at_most_two,
+    lines_stand_alone,
+    lines_have_a_node_id,
     peer_description_fits,
     ecn_is_left_alone,
 )

@@ -78,6 +78,8 @@ def _number(config, section, word):
 
 
 def source_is_known(config, _):
+    if 'line' in config:
+        return
     if not {'source_address', 'source_interface', 'node_id'} & set(config):
         yield (
             'This node has neither an address nor a node-id: set "source-address", '

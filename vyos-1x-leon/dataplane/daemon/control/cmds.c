@@ -24,6 +24,7 @@ struct command_row {
 static const struct command_row table[] = {
 	{ "show nodes", ACCESS_READ, show_nodes },
 	{ "show peers", ACCESS_READ, show_peers },
+	{ "show lines", ACCESS_READ, show_lines },
 	{ "show paths", ACCESS_READ, show_paths },
 	{ "show policy", ACCESS_READ, show_policy },
 	{ "show ipsec", ACCESS_READ, show_ipsec },

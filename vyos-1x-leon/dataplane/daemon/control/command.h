@@ -46,6 +46,7 @@ const struct node *command_node(struct command *c);
 /* Handlers of the commands; cmds.c has the table. */
 enum command_result show_nodes(struct command *c);
 enum command_result show_peers(struct command *c);
+enum command_result show_lines(struct command *c);
 enum command_result show_paths(struct command *c);
 enum command_result show_policy(struct command *c);
 enum command_result show_ipsec(struct command *c);

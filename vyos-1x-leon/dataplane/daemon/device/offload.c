@@ -18,6 +18,7 @@ void offload_apply_conf(struct leond *d)
 					 .uso = c->tap_segmentation == TAP_SEGMENTATION_AUTOMATIC,
 				 });
 	udp_use_gro(&d->udp, !c->udp_gro_disable);
+	udp_use_gro(&d->second_udp, !c->udp_gro_disable);
 }
 
 struct snap_offload offload_disabled(const struct leond *d)

@@ -66,6 +66,10 @@ int identity_decide(const struct conf *c, struct nl *nl, node_id_t *out, char *e
 		*out = id_of(&c->source4);
 		return 0;
 	}
+	if (c->n_lines && c->line[0].ip.family == 4) {
+		*out = id_of(&c->line[0].ip);
+		return 0;
+	}
 	if (c->source_interface[0])
 		return from_interface(c->source_interface, nl, out, err, err_len);
 	snprintf(err, err_len,

@@ -16,12 +16,13 @@
 #include "daemon/report/event_text.h"
 #include "daemon/routes/kernel_routes.h"
 #include "daemon/underlay/bottleneck.h"
+#include "daemon/underlay/lines.h"
 #include "daemon/underlay/streams.h"
 #include "wire/ecn.h"
 
 static int send_control(struct leond *d, const struct endpoint *to, const void *data, size_t len)
 {
-	const struct udp *u = endpoint_is_stream(to) ? &d->stream_udp : &d->udp;
+	const struct udp *u = endpoint_is_stream(to) ? &d->stream_udp : lines_udp(d, to->line);
 	int fd4 = u->n ? u->fd4[0] : -1, fd6 = u->n ? u->fd6[0] : -1;
 
 	if (d->conf->dscp_control == CONF_DSCP_NONE)

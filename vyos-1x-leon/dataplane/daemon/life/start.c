@@ -43,6 +43,7 @@
 #include "daemon/underlay/cache.h"
 #include "daemon/underlay/datagrams.h"
 #include "daemon/underlay/fallback.h"
+#include "daemon/underlay/lines.h"
 #include "daemon/underlay/seeds.h"
 #include "daemon/underlay/streams.h"
 
@@ -167,7 +168,7 @@ static int sockets_open(struct leond *d)
 		.port = c->port,
 		.device = c->source_interface[0] ? c->source_interface : NULL,
 	};
-	int r = udp_open(&d->udp, &uc);
+	int r = c->n_lines ? lines_open(d, host_has_ipv6()) : udp_open(&d->udp, &uc);
 
 	d->udp_is_open = r == 0;
 	if (r == 0)
@@ -219,6 +220,7 @@ static void overlay_side_open(struct leond *d)
 	d->overlay = overlay_new(d->loop, d->conf, d->self, overlay_glue_ops(), d, 0);
 	overlay_set_workers(d->overlay, d->tap.n_queues);
 	identity_hand_over(d);
+	lines_hand_over(d);
 	invitations_load(d);
 }
 
@@ -244,6 +246,8 @@ static int workers_start(struct leond *d)
 					 .udp4 = d->udp.fd4[i],
 					 .udp6 = d->udp.fd6[i],
 					 .accel = accel_queues_worker_end(d, i),
+					 .second4 = d->second_udp.n ? d->second_udp.fd4[i] : 0,
+					 .second6 = d->second_udp.n ? d->second_udp.fd6[i] : 0,
 					 .stream = d->stream_udp.n ? d->stream_udp.fd4[i] : 0 };
 	d->fwd = fwd_new(&setup);
 	snapshot_publish(d);
@@ -389,6 +393,7 @@ void leond_free(struct leond *d)
 	if (d->udp_is_open)
 		udp_close(&d->udp);
 	udp_close(&d->stream_udp);
+	udp_close(&d->second_udp);
 	if (d->tap_is_open)
 		tap_close(&d->tap);
 	nl_close(d->nl);

@@ -15,6 +15,7 @@
 #include "daemon/leond.h"
 #include "daemon/routes/announcer.h"
 #include "daemon/routes/kernel_routes.h"
+#include "daemon/underlay/lines.h"
 #include "daemon/underlay/locators.h"
 #include "daemon/underlay/source.h"
 
@@ -28,13 +29,10 @@ static const struct {
 	unsigned changes;
 	void (*take)(struct leond *d, const struct nl_event *ev);
 } takers[] = {
-	{ LINKS | ADDRS, source_changed },
-	{ LINKS, device_changed },
-	{ LINKS, bridge_ports_changed },
-	{ ADDRS | ROUTES, routes_changed },
-	{ LINKS | ADDRS, announcer_changed },
-	{ LINKS | ADDRS, locators_changed },
-	{ LINKS | BIT(NL_PORT_CHANGED), vlans_changed },
+	{ LINKS | ADDRS, source_changed },   { LINKS | ADDRS, lines_changed },
+	{ LINKS, device_changed },	     { LINKS, bridge_ports_changed },
+	{ ADDRS | ROUTES, routes_changed },  { LINKS | ADDRS, announcer_changed },
+	{ LINKS | ADDRS, locators_changed }, { LINKS | BIT(NL_PORT_CHANGED), vlans_changed },
 };
 
 static void on_change(void *arg, const struct nl_event *ev)

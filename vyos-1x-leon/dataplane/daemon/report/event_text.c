@@ -88,6 +88,22 @@ static void endpoint_text(struct leond *d, const struct overlay_event *e, char *
 		endpoint_name(d, &link.ep, buf, len);
 }
 
+/* Writes "line fibre to 192.0.2.1:5366". */
+static void line_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
+{
+	const struct node *n = nodedb_find(overlay_nodes(d->overlay), e->node);
+	struct overlay_link link = { 0 };
+	char name[ENDPOINT_STRLEN];
+	const char *own;
+
+	snprintf(buf, len, "another line");
+	if (!n || !overlay_link(d->overlay, n->slot, &link) || !link.ep.ip.family)
+		return;
+	own = d->conf->n_lines > link.ep.line ? d->conf->line[link.ep.line].name : NULL;
+	snprintf(buf, len, "%s%s%s%s", own ? "line " : "", own ? own : "", own ? " to " : "",
+		 endpoint_name(d, &link.ep, name, sizeof(name)));
+}
+
 /* Writes "UDP 192.0.2.1:5366" or "TLS 192.0.2.1:443". */
 static void transport_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
 {
@@ -190,7 +206,7 @@ static const struct {
 	{ "{detail}", detail_text },	   { "{reason}", reason_text },
 	{ "{path}", path_text },	   { "{endpoint}", endpoint_text },
 	{ "{loss}", loss_text },	   { "{duplicate}", duplicate_text },
-	{ "{transport}", transport_text },
+	{ "{transport}", transport_text }, { "{line}", line_text },
 };
 
 /* Writes the value of the placeholder at `p`; returns the length of the placeholder, 0 if it is

@@ -16,5 +16,7 @@ int datagrams_apply_conf(struct leond *d)
 				       .df_unset = c->df_unset,
 				       .fwmark = c->fwmark };
 
-	return udp_set_marking(&d->udp, &m);
+	int first = udp_set_marking(&d->udp, &m), second = udp_set_marking(&d->second_udp, &m);
+
+	return first ? first : second;
 }

@@ -47,6 +47,8 @@ static bool is_of_source(const struct leond *d, const struct nl_link *link)
 	const char *name = d->conf->source_interface;
 	struct nl_link source;
 
+	if (d->conf->n_lines)
+		return true;
 	if (!*name || strcmp(name, link->name) == 0)
 		return *name || nl_link_table(d->nl, link) == NL_TABLE_MAIN;
 	return nl_link_by_name(d->nl, name, &source) == 0 && source.vrf_table &&
@@ -83,6 +85,24 @@ static unsigned add_wanted(struct leond *d, struct endpoint list[MSG_LOCATORS_MA
 	return n;
 }
 
+/* Address of each line, or those of its interface. */
+static unsigned add_of_lines(struct leond *d, struct endpoint list[MSG_LOCATORS_MAX],
+			     const struct nl_addr *addr, int count)
+{
+	unsigned n = 0;
+
+	for (uint8_t i = 0; i < d->conf->n_lines; i++) {
+		if (d->conf->line[i].ip.family) {
+			add(d, list, &n, &d->conf->line[i].ip);
+			continue;
+		}
+		for (int k = 0; k < count; k++)
+			if (addr[k].index == d->line[i].index && is_wanted(d, &addr[k]))
+				add(d, list, &n, &addr[k].ip);
+	}
+	return n;
+}
+
 static unsigned collect(struct leond *d, struct endpoint list[MSG_LOCATORS_MAX])
 {
 	const struct conf *c = d->conf;
@@ -103,6 +123,8 @@ static unsigned collect(struct leond *d, struct endpoint list[MSG_LOCATORS_MAX])
 		return 0;
 	}
 	count = min_of(count, ADDRS_MAX);
+	if (c->n_lines)
+		return add_of_lines(d, list, addr, count);
 	/* Other nodes reach announced prefixes through the overlay, so such an address is no
 	 * locator, unless all addresses are announced. */
 	n = add_wanted(d, list, addr, count, true);

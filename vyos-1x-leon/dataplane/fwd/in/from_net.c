@@ -106,6 +106,15 @@ static bool is_for_us(struct worker *w, const struct kind *k, const struct datag
 	return true;
 }
 
+/* Returns true if the node is at this endpoint too: its other transport, another pair of lines. */
+static bool is_other_endpoint(const struct snap_node *n, const struct endpoint *from)
+{
+	for (unsigned i = 0; i < SNAP_OTHERS; i++)
+		if (endpoint_equal(&n->other[i], from))
+			return true;
+	return false;
+}
+
 /* Checks that the previous hop on the path sent the datagram. Sets both nodes. */
 static bool check_sender(struct worker *w, struct datagram *d)
 {
@@ -119,9 +128,8 @@ static bool check_sender(struct worker *w, struct datagram *d)
 	}
 	if (d->h.at)
 		previous = snap_find(s, leon_previous(&d->h));
-	if (unlikely(previous == SLOT_NONE ||
-		     (!endpoint_equal(&s->node[previous].ep, d->from) &&
-		      !endpoint_equal(&s->node[previous].backup, d->from)))) {
+	if (unlikely(previous == SLOT_NONE || (!endpoint_equal(&s->node[previous].ep, d->from) &&
+					       !is_other_endpoint(&s->node[previous], d->from)))) {
 		drop(w, DROP_unknown_sender);
 		return false;
 	}
@@ -391,6 +399,7 @@ void from_net_message(struct worker *w, const struct udp_rx_msg *m)
 
 	if (unlikely(endpoint_from_sockaddr(m->from, &from) < 0))
 		return;
+	from.line = w->rx_line;
 	count(w, CNT_net_rx_bytes, m->len);
 	if (unlikely(m->truncated || !m->len)) {
 		count(w, CNT_net_rx_datagrams, 1);

@@ -13,22 +13,29 @@
 #include "fwd/send/marking.h"
 #include "fwd/worker.h"
 
+static int present(int fd)
+{
+	return fd > 0 ? fd : -1;
+}
+
 void tx_init(struct worker *w, uint16_t slots_maximum)
 {
 	struct tx *tx = &w->tx;
 
-	for (unsigned i = 0; i < array_size(tx->family); i++)
-		tx->family[i] = (struct tx_family){ .tx = udp_tx_new(TX_MESSAGES, TX_PIECES) };
-	tx->family[0].fd = w->io.udp4;
-	tx->family[1].fd = w->io.udp6;
-	tx->family[2].fd = w->io.stream > 0 ? w->io.stream : -1;
+	const int fd[TX_FAMILIES] = { w->io.udp4, w->io.udp6, present(w->io.stream),
+				      present(w->io.second4), present(w->io.second6) };
+
+	tx->families = fd[3] >= 0 || fd[4] >= 0 ? TX_FAMILIES : 3;
+	for (unsigned i = 0; i < tx->families; i++)
+		tx->family[i] =
+			(struct tx_family){ .tx = udp_tx_new(TX_MESSAGES, TX_PIECES), .fd = fd[i] };
 	tx->scratch = x_buffer(TX_SCRATCH, 1);
 	tx->no_gso_s = x_calloc(slots_maximum, sizeof(tx->no_gso_s[0]));
 }
 
 void tx_fini(struct worker *w)
 {
-	for (unsigned i = 0; i < array_size(w->tx.family); i++)
+	for (unsigned i = 0; i < w->tx.families; i++)
 		udp_tx_free(w->tx.family[i].tx);
 	free(w->tx.scratch);
 	free(w->tx.no_gso_s);
@@ -53,10 +60,15 @@ static bool gso_allowed(struct worker *w, uint16_t slot)
 	return false;
 }
 
+static bool is_v6(const struct worker *w, const struct tx_family *fam)
+{
+	return fam == &w->tx.family[1] || fam == &w->tx.family[4];
+}
+
 /* Sets the class of the current message unless it equals that of the socket. */
 static void set_class(struct worker *w, struct tx_family *fam)
 {
-	bool v6 = fam == &w->tx.family[1];
+	bool v6 = is_v6(w, fam);
 	uint8_t bits;
 
 	fam->class = w->tx.class;
@@ -74,8 +86,8 @@ uint8_t *tx_prepare(struct worker *w, uint16_t slot, unsigned pieces, size_t scr
 
 	if (unlikely(!node->sa_len))
 		return NULL;
-	fam = &w->tx.family[tx_index(node->ep.ip.family)];
-	if (unlikely(fam->fd < 0))
+	fam = &w->tx.family[tx_index(&node->ep)];
+	if (unlikely(fam >= w->tx.family + w->tx.families || fam->fd < 0))
 		return NULL;
 	if (unlikely(!udp_tx_has_room(fam->tx, pieces) ||
 		     TX_SCRATCH - w->tx.scratch_used < scratch))
@@ -166,7 +178,7 @@ static const struct udp_tx_ops tx_ops = { .failed = on_failed, .gso_refused = on
 /* Bytes of the IP packets. */
 static size_t wire_bytes(const struct worker *w, const struct tx_family *fam)
 {
-	return fam->bytes + fam->datagrams * tx_around(fam == &w->tx.family[1] ? 6 : 4);
+	return fam->bytes + fam->datagrams * tx_around(is_v6(w, fam) ? 6 : 4);
 }
 
 static void flush_family(struct worker *w, struct tx_family *fam)
@@ -188,7 +200,7 @@ static void flush_family(struct worker *w, struct tx_family *fam)
 
 void tx_flush(struct worker *w)
 {
-	for (unsigned i = 0; i < array_size(w->tx.family); i++)
+	for (unsigned i = 0; i < w->tx.families; i++)
 		flush_family(w, &w->tx.family[i]);
 	w->tx.scratch_used = 0;
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/addr.h"
 #include "io/udp.h"
 
 struct worker;
@@ -29,10 +30,11 @@ static inline size_t tx_around(uint8_t family)
 	return family == 6 ? 48 : 28;
 }
 
-/* Families 4, 6 and IP_STREAM, 8. */
-static inline unsigned tx_index(uint8_t family)
+/* Families 4, 6 and IP_STREAM, 8, of the first line; then 4 and 6 of the second one. */
+#define TX_FAMILIES 5
+static inline unsigned tx_index(const struct endpoint *ep)
 {
-	return family / 2u - 2;
+	return ep->ip.family / 2u - 2 + 3u * ep->line;
 }
 
 struct tx_family {
@@ -49,7 +51,8 @@ struct tx_family {
 	uint64_t datagrams, bytes;
 };
 struct tx {
-	struct tx_family family[3]; /* IPv4, IPv6, IP_STREAM */
+	struct tx_family family[TX_FAMILIES]; /* tx_index() */
+	unsigned families;		      /* in use: 3 without a second line */
 	struct tx_family *current;
 	/* Class of subsequent datagrams, fwd/send/marking.h. */
 	uint16_t class;

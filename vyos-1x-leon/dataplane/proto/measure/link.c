@@ -11,6 +11,7 @@
 #include "proto/measure/loss.h"
 #include "proto/measure/rtt.h"
 #include "proto/measure/segmentation.h"
+#include "proto/peer.h"
 #include "proto/send.h"
 #include "proto/service.h"
 
@@ -19,13 +20,20 @@
 #define RTO_FIRST_US 1000000 /* timeout without a known round-trip time */
 #define RTO_SLACK_US 10000
 
-static int64_t timeout_us(const struct link_filter *f)
+int64_t link_timeout_us(const struct link_filter *f)
 {
 	int64_t us = f->srtt_us + 4 * f->var_us + RTO_SLACK_US;
 
 	if (f->n_samples == 0)
 		return RTO_FIRST_US;
 	return min_of(max_of(us, (int64_t)RTO_MIN_US), (int64_t)RTO_MAX_US);
+}
+
+static bool takes_lines(const struct overlay *o, const struct peer *p)
+{
+	const struct node *n = peer_node(o, p);
+
+	return n && n->has_record && n->rec.flags & RECORD_TAKES_LINES;
 }
 
 void link_ping(struct overlay *o, struct peer *p, const struct via *v, uint32_t id, uint16_t size)
@@ -38,6 +46,10 @@ void link_ping(struct overlay *o, struct peer *p, const struct via *v, uint32_t 
 	m.ping.digest = nodedb_digest(o->nodes);
 	m.ping.row_seq = latdb_row_seq(o->lat, SLOT_SELF);
 	m.ping.guard = o->guard_number;
+	if (unlikely(o->n_lines > 1) && v->n_hops == 1 && takes_lines(o, p)) {
+		m.ping.line = (uint8_t)(v->to.line + 1);
+		bare += MSG_PING_LINE_LEN;
+	}
 	m.ping.size = (uint16_t)max_of((size_t)size, bare);
 	peer_send_via(o, p, v, &m, size);
 }
@@ -59,7 +71,7 @@ void link_expect(struct peer *p)
 void link_remember(struct overlay *o, struct peer *p, uint32_t id, uint16_t size)
 {
 	struct probe *pr = &p->probe.out[p->probe.next_out++ % PROBES_OUT];
-	int64_t wait_us = timeout_us(&p->probe.filter);
+	int64_t wait_us = link_timeout_us(&p->probe.filter);
 
 	/* Large datagrams take longer to serialise, and their loss is not urgent. */
 	*pr = (struct probe){ .id = id, .size = size, .sent = overlay_clock(o) };

@@ -116,4 +116,35 @@ struct asymmetries {
 	mono_t at; /* time of the next check */
 };
 
+/* line_pairs.c: pairs of lines, except the pair in use. */
+#define LINE_PAIRS	(LINES_MAX * LINES_MAX)
+#define LINE_PROBES_OUT 8
+struct line_probe {
+	uint32_t id; /* 0: free */
+	bool missed;
+	mono_t sent, deadline;
+};
+struct line_pair {
+	struct endpoint ep; /* family 0: unknown */
+	bool verified;	    /* the peer answered there */
+	uint64_t counter;   /* highest counter of a PING of the peer */
+	struct link_filter filter;
+	uint16_t mtu; /* of the last use; 0: none */
+	struct line_probe out[LINE_PROBES_OUT];
+	uint32_t next_out;
+	uint32_t misses;      /* unanswered in a row */
+	uint32_t loss_before; /* loss before the misses, 1/1000 */
+	uint32_t wait_ms;     /* interval of a silent pair */
+	mono_t due, answered_sent, better_since, avoid_until;
+	uint64_t tx, lost;
+};
+struct peer_lines {
+	struct line_pair *pair; /* LINE_PAIRS, own line times LINES_MAX plus theirs; NULL: none */
+	uint8_t in_use;
+	bool hurried; /* the others got a PING because the pair in use is silent */
+	uint64_t incarnation;
+	mono_t locators_at, since;
+	uint64_t changes;
+};
+
 struct ping_job; /* ping.c */

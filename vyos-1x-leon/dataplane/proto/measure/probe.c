@@ -82,18 +82,30 @@ uint32_t probe_interval_ms(const struct overlay *o, const struct peer *p, mono_t
 
 /* --- sending --- */
 
+/* Sends to this address on all lines, except to the endpoint in use. */
+static void send_on_lines(struct overlay *o, struct peer *p, const struct endpoint *to, uint32_t id)
+{
+	struct via v = { .to = *to, .n_hops = 1, .hop = { p->id } };
+
+	for (uint8_t line = 0; to->ip.family && line < o->n_lines; line++) {
+		v.to.line = line;
+		if (!endpoint_equal(&v.to, &p->ep) && !o->line[line].lost)
+			link_ping(o, p, &v, id, 0);
+	}
+}
+
 /* While the link is down or unresponsive, the peer may be at any of its addresses. All probes have
  * one id and yield one sample. */
 static void send_to_locators(struct overlay *o, struct peer *p, uint32_t id)
 {
 	const struct node *n = peer_node(o, p);
 
-	for (unsigned i = 0; n && n->has_record && i < n->rec.n_locators; i++) {
-		struct via v = { .to = n->rec.locator[i], .n_hops = 1, .hop = { p->id } };
-
-		if (!endpoint_equal(&v.to, &p->ep) && endpoint_may_send(o, n, &v.to))
-			link_ping(o, p, &v, id, 0);
-	}
+	if (o->n_lines > 1)
+		send_on_lines(o, p, &p->ep, id);
+	for (unsigned i = 0; n && n->has_record && i < n->rec.n_locators; i++)
+		if ((o->n_lines > 1 || !endpoint_equal(&n->rec.locator[i], &p->ep)) &&
+		    endpoint_may_send(o, n, &n->rec.locator[i]))
+			send_on_lines(o, p, &n->rec.locator[i], id);
 }
 
 static void send_probe(struct overlay *o, struct peer *p)
@@ -189,22 +201,11 @@ void probe_link_lost(struct overlay *o, struct peer *p)
 	overlay_emit(o, EV_LINK_DOWN, p->id, NODE_ID_NONE, 0, NULL);
 }
 
-/* Probes on the way belong to the previous transport. */
-void probe_transport_changed(struct overlay *o, struct peer *p, uint32_t rtt_us)
+/* Probes on the way belong to the previous transport or pair of lines. */
+static void start_on_new(struct overlay *o, struct peer *p)
 {
 	struct probing *pr = &p->probe;
-	struct other_transport before = { pr->filter.n_samples > 0, pr->filter, 0 };
 
-	if (pr->misses)
-		before.filter.loss_pm = pr->loss_before;
-	if (pr->other.used)
-		pr->filter = pr->other.filter;
-	else if (rtt_us)
-		link_filter_reset(&pr->filter, o->conf->long_term_s);
-	if (rtt_us)
-		link_filter_answer(&pr->filter, rtt_us, overlay_now(o));
-	before.mtu = pmtu_transport_changed(o, p, pr->other.mtu);
-	pr->other = before;
 	memset(pr->out, 0, sizeof(pr->out));
 	link_expect(p);
 	pr->misses = 0;
@@ -216,6 +217,51 @@ void probe_transport_changed(struct overlay *o, struct peer *p, uint32_t rtt_us)
 	link_store(o, p);
 	schedule_row(o, ROW_SOON);
 	schedule_paths_later(o);
+}
+
+/* Saves the measurements of the transport or pair. An outage is no loss. */
+static void save_filter(const struct probing *pr, struct link_filter *out)
+{
+	*out = pr->filter;
+	if (pr->misses)
+		out->loss_pm = pr->loss_before;
+}
+
+bool probe_data_loss(const struct peer *p)
+{
+	return p->loss.link_pm != 0;
+}
+
+uint16_t probe_line_changed(struct overlay *o, struct peer *p, const struct link_filter *filter,
+			    uint16_t mtu, struct link_filter *before)
+{
+	struct probing *pr = &p->probe;
+
+	save_filter(pr, before);
+	pr->filter = *filter;
+	link_load_reset(&pr->load);
+	loss_line_changed(o, p);
+	mtu = pmtu_transport_changed(o, p, mtu);
+	start_on_new(o, p);
+	schedule_probe(o, p);
+	return mtu;
+}
+
+void probe_transport_changed(struct overlay *o, struct peer *p, uint32_t rtt_us)
+{
+	struct probing *pr = &p->probe;
+	struct other_transport before = { pr->filter.n_samples > 0, pr->filter, 0 };
+
+	save_filter(pr, &before.filter);
+	if (pr->other.used)
+		pr->filter = pr->other.filter;
+	else if (rtt_us)
+		link_filter_reset(&pr->filter, o->conf->long_term_s);
+	if (rtt_us)
+		link_filter_answer(&pr->filter, rtt_us, overlay_now(o));
+	before.mtu = pmtu_transport_changed(o, p, pr->other.mtu);
+	pr->other = before;
+	start_on_new(o, p);
 }
 
 /* --- unresponsive links --- */

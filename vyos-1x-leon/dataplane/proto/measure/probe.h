@@ -23,4 +23,10 @@ void probe_used(struct overlay *o, struct peer *p);
 /* The link changed its transport. Each transport has measurements of its own. rtt_us: round-trip
  * time of the new one; 0: unknown. */
 void probe_transport_changed(struct overlay *o, struct peer *p, uint32_t rtt_us);
+/* The link uses another pair of lines with these measurements and path MTU. Stores the measurements
+ * of the previous pair in `before`, and returns its path MTU. */
+uint16_t probe_line_changed(struct overlay *o, struct peer *p, const struct link_filter *filter,
+			    uint16_t mtu, struct link_filter *before);
+/* Data is lost on the link, although PINGs are answered. */
+bool probe_data_loss(const struct peer *p);
 void probe_link_lost(struct overlay *o, struct peer *p); /* the peer goes away */

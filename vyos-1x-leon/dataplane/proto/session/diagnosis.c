@@ -45,7 +45,8 @@ static bool note_where(struct overlay *o, const struct endpoint *from, bool with
 		for (unsigned k = 0; k < o->seeds.seed[i].n; k++) {
 			const struct endpoint *ep = &o->seeds.seed[i].ep[k];
 
-			if (with_port ? !endpoint_equal(ep, from) : !ip_equal(&ep->ip, &from->ip))
+			if (with_port ? !endpoint_same_address(ep, from)
+				      : !ip_equal(&ep->ip, &from->ip))
 				continue;
 			put_unless_better(o, &o->seeds.seed[i].found[k], what, error);
 			any = true;
@@ -140,7 +141,7 @@ void overlay_seed_error(struct overlay *o, const struct endpoint *to, int error,
 			struct diagnosis *f = &o->seeds.seed[i].found[k];
 
 			/* Evidence from the peer itself is more specific than ICMP. */
-			if (endpoint_equal(&o->seeds.seed[i].ep[k], to) &&
+			if (endpoint_same_address(&o->seeds.seed[i].ep[k], to) &&
 			    !(is_fresh(o, f) && f->what > SEED_INITIATES))
 				put(o, f, what, error);
 		}

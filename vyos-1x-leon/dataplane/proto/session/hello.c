@@ -15,6 +15,7 @@
 #include "proto/schedule.h"
 #include "proto/core.h"
 #include "proto/measure/link.h"
+#include "proto/measure/line_pairs.h"
 #include "proto/measure/probe.h"
 #include "proto/measure/rtt.h"
 #include "proto/peer.h"
@@ -176,6 +177,7 @@ static void establish(struct overlay *o, struct peer *p, struct session *s,
 		speak_up(o, p);
 	} else {
 		probe_session_up(o, p);
+		lines_session_up(o, p);
 		member_session_up(o, p);
 	}
 	schedule_arm(p);
@@ -471,7 +473,7 @@ void hello_input(struct overlay *o, const struct endpoint *from, uint8_t *data, 
 			note_observed(o, p, &h);
 		return;
 	}
-	h.returned = seed ? h.direct && endpoint_equal(h.direct, &seed->ep[at])
+	h.returned = seed ? h.direct && endpoint_same_address(h.direct, &seed->ep[at])
 			  : p && handshake_returned(&p->handshake, h.direct);
 	if ((p && p->handshake.value && m->session_yours == p->handshake.value) ||
 	    is_paired_otherwise(o, p, m))

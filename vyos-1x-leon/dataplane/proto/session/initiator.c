@@ -51,8 +51,11 @@ bool initiator_address(struct overlay *o, const struct endpoint *ep, uint64_t va
 {
 	struct via v = { .to = *ep, .n_hops = 1, .hop = { NODE_ID_ANY } };
 	struct initiation g = { .mine = value, .public = key->public };
+	bool sent = false;
 
-	return initiator_send(o, &v, &g);
+	for (v.to.line = 0; v.to.line < o->n_lines; v.to.line++)
+		sent |= initiator_send(o, &v, &g);
+	return sent;
 }
 
 /* A peer that does not answer may not have our own secret yet; some HELLOs use the secret that the
@@ -69,6 +72,20 @@ void initiator_handshake(struct overlay *o, const struct via *v, struct handshak
 	initiator_send(o, v, g);
 }
 
+/* Sends a HELLO on each line, on the line in use last. */
+static void send_on_lines(struct overlay *o, const struct via *v, struct handshake *f,
+			  const struct initiation *g)
+{
+	struct via other = *v;
+
+	for (uint8_t line = 0; line < o->n_lines; line++) {
+		other.to.line = line;
+		if (line != v->to.line && !o->line[line].lost && !endpoint_is_stream(&v->to))
+			initiator_handshake(o, &other, f, g);
+	}
+	initiator_handshake(o, v, f, g);
+}
+
 /* Sends one HELLO to every address of the peer, and one along relays if a path is known. */
 static void send_to_all_endpoints(struct overlay *o, struct peer *p)
 {
@@ -79,11 +96,11 @@ static void send_to_all_endpoints(struct overlay *o, struct peer *p)
 	struct via v;
 
 	if (via_direct(p, &v))
-		initiator_handshake(o, &v, f, &g);
+		send_on_lines(o, &v, f, &g);
 	for (unsigned i = 0; n && n->has_record && i < n->rec.n_locators; i++) {
 		v = (struct via){ .to = n->rec.locator[i], .n_hops = 1, .hop = { p->id } };
-		if (!endpoint_equal(&v.to, &p->ep) && endpoint_may_send(o, n, &v.to))
-			initiator_handshake(o, &v, f, &g);
+		if (!endpoint_same_address(&v.to, &p->ep) && endpoint_may_send(o, n, &v.to))
+			send_on_lines(o, &v, f, &g);
 	}
 	if (p->choice.path.n_hops > 1 ? via_path(o, &p->choice.path, &v) : via_claimed(o, p, &v))
 		initiator_handshake(o, &v, f, &g);

@@ -9,6 +9,7 @@
 
 #include "proto/schedule.h"
 #include "proto/core.h"
+#include "proto/measure/line_pairs.h"
 #include "proto/measure/link.h"
 #include "proto/measure/probe.h"
 #include "proto/measure/rtt.h"
@@ -178,7 +179,8 @@ void move_received(struct overlay *o, struct peer *p, const struct endpoint *fro
 	if (counter <= p->move.counter)
 		return;
 	p->move.counter = counter;
-	claimed(o, p, from);
+	if (!lines_has(p, from))
+		claimed(o, p, from);
 }
 
 bool move_proved(struct overlay *o, struct peer *p, uint32_t id)

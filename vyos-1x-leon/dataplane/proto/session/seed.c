@@ -127,7 +127,7 @@ struct seed *seed_of_address(struct overlay *o, const struct ip_addr *ip)
 static bool has_endpoint(const struct seed *s, const struct endpoint *ep)
 {
 	for (unsigned k = 0; k < s->n; k++)
-		if (endpoint_equal(&s->ep[k], ep))
+		if (endpoint_same_address(&s->ep[k], ep))
 			return true;
 	return false;
 }

@@ -295,6 +295,7 @@ struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len)
 	conf_read_leaves(root, c);
 	conf_read_device(root, c);
 	read_underlay(root, c);
+	conf_read_lines(root, c);
 	read_classes(root, c);
 	conf_read_dscp(root, c);
 	conf_read_shaper(root, c);

@@ -64,6 +64,14 @@ struct conf_address {
 	uint8_t len; /* prefix length */
 };
 
+/* An Internet line of this site. */
+#define CONF_LINE_NAME_MAX 15
+struct conf_line {
+	char name[CONF_LINE_NAME_MAX + 1];
+	struct ip_addr ip;			     /* family 0: any */
+	char interface[CONF_LINE_INTERFACE_MAX + 1]; /* empty: none */
+};
+
 /* Rate limit for traffic sent directly to a node. */
 struct conf_rate {
 	node_id_t id;
@@ -97,6 +105,8 @@ struct conf {
 
 	struct ip_addr source4, source6; /* family 0: any address */
 	char source_interface[CONF_SOURCE_INTERFACE_MAX + 1];
+	uint8_t n_lines; /* by name, ascending; 0: the source-* above are the only line */
+	struct conf_line line[LINES_MAX];
 	node_id_t node_id; /* NODE_ID_NONE: the daemon derives it from the IPv4 source address */
 	char node_name[CONF_NODE_NAME_MAX + 1];
 

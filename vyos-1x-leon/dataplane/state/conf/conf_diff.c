@@ -77,6 +77,7 @@ static const struct {
 	{ CONF_RESTART, "interface", interface_differs },
 	{ CONF_RESTART, "source-address", source_address_differs },
 	{ CONF_RESTART, "source-interface", source_interface_differs },
+	{ CONF_RESTART, "line", conf_lines_differ },
 	{ CONF_RESTART, "node-id", node_id_differs },
 	{ CONF_RESTART, "authentication.pre-shared-secret", conf_has_secret_differs },
 	{ CONF_KEYS, NULL, conf_keys_differ },

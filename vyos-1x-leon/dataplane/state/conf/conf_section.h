@@ -58,6 +58,10 @@ bool conf_acceleration_differs(const struct conf *a, const struct conf *b);
 void conf_read_transport(struct jsonr_node *root, struct conf *c);
 bool conf_transport_differs(const struct conf *a, const struct conf *b);
 
+/* conf_lines.c: line. Called after the leaves. */
+void conf_read_lines(struct jsonr_node *root, struct conf *c);
+bool conf_lines_differ(const struct conf *a, const struct conf *b);
+
 /* conf_routes.c: export and import. Called after overlay-address. */
 void conf_read_routes(struct jsonr_node *root, struct conf *c);
 /* Differences of overlay-address and the lists of export and import; differences of the record

@@ -19,6 +19,7 @@
 #include "state/tables/segments.h"
 #include "wire/leon.h"
 
+#define SNAP_OTHERS	  (LINES_MAX * LINES_MAX)
 #define SNAP_SOCKADDR_LEN 28 /* sizeof(struct sockaddr_in6) */
 /* Assumed path MTU without a measurement: fits the minimum MTU of IPv6. */
 #define SNAP_MTU_UNKNOWN 1232
@@ -54,7 +55,8 @@ struct snap_node {
 	/* VLANs of this node whose segment the other node has on the same LAN; its frames in them
 	 * were on this LAN already. NULL: none. Owned by the snapshot. */
 	struct vlan_set *same_lan;
-	struct endpoint backup; /* its other transport: datagrams from there count too */
+	/* Its other transport, or the other pairs of lines: datagrams from there count too. */
+	struct endpoint other[SNAP_OTHERS];
 };
 
 /* State of the local segment by VLAN, from the loop guard and the kernel. */

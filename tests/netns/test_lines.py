@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two lines of a site (doc/operations.md, Two lines). The second line of n0 is the site n0-2 of the
+Internet, with the interface wan1."""
+import pytest
+
+import wan
+from lab import wait_for
+from node import PATIENCE
+from traffic import Bulk
+
+RTT_MS = {'n0': 20, 'n0-2': 35}
+
+
+def start(lab, other=None, first=True, lines=True, **keys):
+    """n0 with two lines, of which `first` is the better one, and n1."""
+    net = lab({'sites': {'n0': {'lines': lines}, 'n1': other or {}}, **keys}, start=False)
+    for site, ms in RTT_MS.items():
+        net.wan.rtt(site, 'n1', ms * wan.MS)
+    net.start()
+    net.joined()
+    if first:
+        wait_use(net, 'first', within=30)
+    return net
+
+
+def pairs(node):
+    return node.show('lines')['pairs']
+
+
+def in_use(node):
+    """The pair in use: own line, number of the other node's line."""
+    used = [p for p in pairs(node) if p['state'].startswith('in-use')]
+    return (used[0]['line'], used[0]['peer_line']) if len(used) == 1 else None
+
+
+def uses(net, line):
+    """Both ends use this line of n0, and the other one answers."""
+    number = {'first': 1, 'second': 2}[line]
+    return in_use(net.node['n0']) == (line, 1) and in_use(net.node['n1']) == (None, number)
+
+
+def standby(net):
+    return all(any(p['state'] == 'standby' for p in pairs(n)) for n in net.node.values())
+
+
+def wait_use(net, line, within=20):
+    wait_for(lambda: uses(net, line) and standby(net), within, f'line {line} is used')
+
+
+def wait_leave(net, line, within=10):
+    wait_for(lambda: uses(net, line), within, f'line {line} is used')
+
+
+def reasons(node):
+    return [e['detail'] for e in node.events('link-line')]
+
+
+def cut(net, line='n0', up=False):
+    net.wan.both(line, 'n1', up=up)
+
+
+def test_both_lines_are_measured_and_the_better_one_counts(lab):
+    net = start(lab)
+    shown = net.node['n0'].show('lines')
+    assert [(line['name'], line['line_interface'], line['state'], line['links'])
+            for line in shown['lines']] == [('first', 'wan0', 'present', 1), ('second', 'wan1', 'present', 0)]
+    for node in net.node.values():
+        rtt = {p['state']: p['rtt_us'] / 1000 for p in pairs(node)}
+        assert RTT_MS['n0'] - 1 < rtt['in-use'] < RTT_MS['n0-2'] < rtt['standby'] + 1
+    assert net.node['n1'].show('lines')['lines'] == []
+    assert net.node['n0'].nodes()[net.node['n1'].node_id]['rtt_us'] < RTT_MS['n0-2'] * 1000
+    text = net.node['n0'].leonctl('show', 'lines', json_output=False)
+    assert 'second' in text and 'standby' in text
+
+
+def test_a_dead_line_is_left_and_used_again(lab):
+    net = start(lab)
+    streams = net.streams('n0', 'n1')
+    for s in streams:
+        s.arrived(200)
+    cut(net)
+    wait_leave(net, 'second')
+    for s in streams:
+        s.arrived(300)
+    assert not any(node.events('link-down') for node in net.node.values())
+    assert all('no answer' in reasons(node) for node in net.node.values())
+    cut(net, up=True)
+    wait_use(net, 'first', within=30)
+    for node in net.node.values():
+        assert reasons(node)[-1] == 'better'
+    for s in streams:
+        s.stop()
+        gap, lost = s.gap()
+        print(f'gap {gap * 1000:.0f} ms, {lost} lost, {net.late_ms()} ms late, stall {s.stall}')
+        # 0.4 s on a quiet machine.
+        assert gap < 0.4 * PATIENCE + s.stall
+        assert s.lost == lost, 'the change back loses nothing'
+
+
+def test_tcp_survives_a_cut(lab):
+    net = start(lab)
+    net.settle_hosts('n0', 'n1')
+    bulk = Bulk(net.host['n0'].namespace, net.host['n1'].namespace, net.host['n1'].ip4)
+    try:
+        wait_for(lambda: bulk.received > 1 << 20, 20, 'TCP runs')
+        cut(net)
+        wait_leave(net, 'second')
+        before = bulk.received
+        wait_for(lambda: bulk.received > before + (1 << 20), 20, 'TCP runs on the other line')
+    finally:
+        bulk.stop()
+
+
+def test_a_line_that_loses_is_left(lab):
+    net = start(lab)
+    stream = net.stream('n0', 'n1')
+    net.wan.both('n0', 'n1', loss_permille=200)
+    wait_leave(net, 'second', within=40)
+    stream.stop()
+
+
+def test_a_line_that_loses_data_but_no_probes_is_left_and_avoided(lab):
+    net = start(lab)
+    node = net.node['n0']
+    stream = net.stream('n0', 'n1', interval=0.001, size=500)
+    net.node['n1'].namespace.run('nft', '-f', '-', input=f'''
+        table netdev loss {{
+            chain from {{ type filter hook ingress device "wan0" priority 0;
+                          ip saddr {wan.ip4(0)} udp length 500-700 numgen random mod 10 < 3 drop; }}
+        }}''')
+    wait_for(lambda: in_use(node) == ('second', 1), 40, 'the line is left')
+    assert reasons(node)[-1] == 'data loss'
+    before = len(reasons(node))
+    # The probes of the first line show no loss, and would be better in 10 s.
+    stream.arrived(15000, within=30)
+    assert in_use(node) == ('second', 1) and len(reasons(node)) == before
+    stream.stop()
+
+
+def test_a_line_whose_address_goes_is_left_at_once(lab):
+    net = start(lab)
+    node = net.node['n0']
+    stream = net.stream('n0', 'n1')
+    node.namespace.ip(f'addr del {wan.ip4(0)}/16 dev wan0')
+    wait_for(lambda: in_use(node) == ('second', 1), 10, 'the line is left')
+    assert reasons(node)[-1] == 'source lost'
+    (event,) = node.events('line-lost')
+    assert event['text'] == 'line first cannot be used: the address is missing'
+    lines = {line['name']: line for line in node.show('lines')['lines']}
+    assert (lines['first']['state'], lines['first']['reason']) == ('lost', 'the address is missing')
+    wait_leave(net, 'second')
+    stream.arrived(100)
+    node.namespace.ip(f'addr add {wan.ip4(0)}/16 dev wan0')
+    net.wan.set_neighbors()
+    wait_for(lambda: node.events('line-restored'), 10, 'its return is reported')
+    wait_use(net, 'first', within=30)
+    stream.stop()
+
+
+def dial(net, node):
+    """The interface up1 of the second line, which the test can delete: a bridge with wan1."""
+    node.namespace.ip('link add up1 type bridge', 'link set wan1 master up1', 'link set up1 up',
+                      f'addr add {node.second}/16 dev up1',
+                      f'neigh replace {wan.ip4(1)} lladdr {wan.mac(1)} dev up1 nud permanent')
+
+
+def test_an_interface_that_comes_and_goes(lab):
+    """A dial-up interface has another index after each dial-in, and is missing at the start."""
+    net = start(lab, first=False, lines={'first': {'interface': 'wan0'}, 'second': {'interface': 'up1'}})
+    node = net.node['n0']
+    node.namespace.ip(f'addr del {node.second}/16 dev wan1')
+    assert {line['name']: line['reason'] for line in node.show('lines')['lines']} == \
+        {'first': None, 'second': 'the interface is missing'}
+    for _ in range(2):
+        dial(net, node)
+        wait_use(net, 'first', within=30)
+        cut(net)
+        wait_leave(net, 'second')
+        cut(net, up=True)
+        wait_use(net, 'first', within=30)
+        node.namespace.ip('link del up1')
+        wait_for(lambda: node.show('lines')['lines'][1]['reason'] == 'the interface is missing', 10)
+
+
+def test_the_second_line_joins_alone(lab):
+    net = lab({'sites': {'n0': {'lines': True}, 'n1': {}}}, start=False)
+    cut(net)
+    net.start()
+    net.joined()
+    wait_leave(net, 'second')
+
+
+def test_addresses_as_lines(lab):
+    """Lines by address follow the rules of the host."""
+    net = lab({'sites': {'n0': {'lines': {'first': {'address': wan.ip4(0)}, 'second': {'address': wan.ip4(2)}}},
+                         'n1': {}}}, start=False)
+    node = net.node['n0']
+    node.config.pop('node-id')
+    node.config['node-id'] = wan.ip4(0)
+    node.namespace.ip('route add 198.18.0.0/16 dev wan1 table 7', f'rule add from {wan.ip4(2)} lookup 7')
+    for site, ms in RTT_MS.items():
+        net.wan.rtt(site, 'n1', ms * wan.MS)
+    net.start()
+    net.joined()
+    wait_use(net, 'first', within=30)
+    cut(net)
+    wait_leave(net, 'second')
+
+
+def test_both_sites_have_two_lines(lab):
+    net = lab({'sites': {'n0': {'lines': True}, 'n1': {'lines': True}}}, start=False)
+    ms = {('n0', 'n1'): 20, ('n0', 'n1-2'): 40, ('n0-2', 'n1'): 60, ('n0-2', 'n1-2'): 80}
+    for (a, b), rtt in ms.items():
+        net.wan.rtt(a, b, rtt * wan.MS)
+    net.start()
+    net.joined()
+
+    def best(line, theirs):
+        def all_know():
+            return all(len(pairs(n)) == 4 and in_use(n) in ((line, theirs), None) for n in net.node.values())
+        return all_know
+    wait_for(best('first', 1), 40, 'four pairs, the best in use')
+    cut_pair = net.wan.both
+    cut_pair('n0', 'n1', up=False)
+    wait_for(lambda: in_use(net.node['n0']) == ('first', 2) and in_use(net.node['n1']) == ('second', 1), 20,
+             'the second best pair')
+    # One line of n0 is dead.
+    cut_pair('n0', 'n1-2', up=False)
+    wait_for(lambda: in_use(net.node['n0']) == ('second', 1) and in_use(net.node['n1']) == ('first', 2), 20,
+             'the other line')
+
+
+@pytest.mark.parametrize('kind', ['port-restricted', 'symmetric'])
+def test_a_peer_behind_nat(lab, kind):
+    """The NAT of n1 passes only answers: n1 must send to the second line first."""
+    net = start(lab, other={'nat': kind}, seeds=['n0'])
+    cut(net)
+    wait_leave(net, 'second')
+
+
+def test_a_node_that_restarts_on_the_other_line(lab):
+    net = start(lab)
+    cut(net)
+    wait_leave(net, 'second')
+    before = net.lives('n0')
+    net.node['n0'].kill()
+    net.start('n0')
+    net.back('n0', before)
+    wait_leave(net, 'second')
+    cut(net, up=True)
+    wait_use(net, 'first', within=30)

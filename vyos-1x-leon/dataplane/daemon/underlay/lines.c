@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Lines of this site, see lines.h. Control thread.
+ */
+#include "daemon/underlay/lines.h"
+
+#include <string.h>
+
+#include "base/defs.h"
+#include "daemon/report/event_text.h"
+#include "daemon/underlay/datagrams.h"
+
+#define ADDRS_MAX 256
+
+const struct udp *lines_udp(const struct leond *d, uint8_t line)
+{
+	return line ? &d->second_udp : &d->udp;
+}
+
+const char *lines_name(const struct leond *d, uint8_t line)
+{
+	return line < d->conf->n_lines ? d->conf->line[line].name : NULL;
+}
+
+/* --- state of the host --- */
+
+static bool is_running(struct leond *d, int index)
+{
+	struct nl_link link;
+
+	return nl_link_by_index(d->nl, index, &link) == 0 && link.running;
+}
+
+/* The line has an address on a running interface. Without a configured address, any global one. */
+static bool is_present(struct leond *d, const struct conf_line *l, int index)
+{
+	struct nl_addr addr[ADDRS_MAX];
+	int n = nl_addrs(d->nl, index, addr, ADDRS_MAX);
+
+	for (int i = 0; i < min_of(n, ADDRS_MAX); i++) {
+		if (l->ip.family ? !ip_equal(&addr[i].ip, &l->ip) : addr[i].link_scope)
+			continue;
+		if (is_running(d, addr[i].index))
+			return true;
+	}
+	/* A host with more addresses than this: the PINGs of the line decide. */
+	return n < 0 || n > ADDRS_MAX;
+}
+
+static struct udp_config sockets_of(const struct leond *d, uint8_t i)
+{
+	const struct conf_line *l = &d->conf->line[i];
+	struct udp_config c = { .n = d->tap.n_queues,
+				.v4 = l->ip.family != 6,
+				.v6 = l->ip.family != 4,
+				.port = i ? d->udp.port : d->conf->port,
+				.device = l->interface[0] ? l->interface : NULL,
+				.late = true,
+				.shared = i > 0 };
+
+	if (l->ip.family == 4)
+		c.source4 = l->ip;
+	else
+		c.source6 = l->ip;
+	return c;
+}
+
+/* The interface was created, perhaps again. */
+static void bind_again(struct leond *d, uint8_t i, int index)
+{
+	struct udp_config c = sockets_of(d, i);
+	int r;
+
+	c.port = d->udp.port;
+	r = udp_reopen(i ? &d->second_udp : &d->udp, &c);
+	if (r < 0)
+		log_error("udp", "line %s cannot use interface %s: %s", d->conf->line[i].name,
+			  d->conf->line[i].interface, strerror(-r));
+	datagrams_apply_conf(d);
+	udp_use_gro(i ? &d->second_udp : &d->udp, !d->conf->udp_gro_disable);
+	d->line[i].index = index;
+}
+
+/* Returns the reason why the line cannot be used; NULL: none. Binds the sockets to an interface
+ * that was created again. */
+static const char *look(struct leond *d, uint8_t i)
+{
+	const struct conf_line *l = &d->conf->line[i];
+	struct line *s = &d->line[i];
+	struct nl_link link = { 0 };
+
+	if (l->interface[0] && nl_link_by_name(d->nl, l->interface, &link) < 0) {
+		s->index = 0;
+		return "the interface is missing";
+	}
+	if (l->interface[0] && link.index != s->index)
+		bind_again(d, i, link.index);
+	if (l->interface[0] && !link.running)
+		return "the interface is down";
+	return is_present(d, l, s->index) ? NULL : "the address is missing";
+}
+
+static void report(struct leond *d, uint8_t i)
+{
+	const struct event_facts n = { .kind = d->line[i].lost ? EV_LINE_LOST : EV_LINE_RESTORED,
+				       .detail = d->line[i].lost };
+	const char *name = d->conf->line[i].name;
+
+	if (d->line[i].lost)
+		report_event(d, &n, "line %s cannot be used: %s", name, d->line[i].lost);
+	else
+		report_event(d, &n, "line %s can be used again", name);
+}
+
+static void look_again(struct leond *d, uint8_t i)
+{
+	const char *lost = look(d, i), *before = d->line[i].lost;
+
+	d->line[i].lost = lost;
+	if (!lost != !before)
+		report(d, i);
+	overlay_line_changed(d->overlay, i, lost != NULL);
+}
+
+/* --- events --- */
+
+static bool concerns(const struct leond *d, uint8_t i, const struct nl_event *ev)
+{
+	const struct conf_line *l = &d->conf->line[i];
+
+	switch (ev->change) {
+	case NL_LINK_CHANGED:
+	case NL_LINK_GONE:
+		return !l->interface[0] || ev->link.index == d->line[i].index ||
+		       strcmp(ev->link.name, l->interface) == 0;
+	case NL_ADDR_ADDED:
+	case NL_ADDR_GONE:
+		return l->ip.family ? ip_equal(&l->ip, &ev->addr.ip)
+				    : ev->addr.index == d->line[i].index;
+	case NL_OVERRUN:
+		return true;
+	case NL_PORT_CHANGED:
+	case NL_ROUTE_CHANGED:
+		break;
+	}
+	return false;
+}
+
+void lines_changed(struct leond *d, const struct nl_event *ev)
+{
+	for (uint8_t i = 0; i < d->conf->n_lines; i++)
+		if (concerns(d, i, ev))
+			look_again(d, i);
+}
+
+/* --- start --- */
+
+int lines_open(struct leond *d, bool v6)
+{
+	int r = 0;
+
+	for (uint8_t i = 0; r == 0 && i < d->conf->n_lines; i++) {
+		const char *interface = d->conf->line[i].interface;
+		struct udp_config c = sockets_of(d, i);
+		struct nl_link link;
+
+		c.v6 &= v6 || d->conf->line[i].ip.family == 6;
+		r = udp_open(i ? &d->second_udp : &d->udp, &c);
+		if (*interface && nl_link_by_name(d->nl, interface, &link) == 0)
+			d->line[i].index = link.index;
+	}
+	return r;
+}
+
+void lines_hand_over(struct leond *d)
+{
+	struct overlay_line line[LINES_MAX] = { 0 };
+
+	if (!d->conf->n_lines)
+		return;
+	for (uint8_t i = 0; i < d->conf->n_lines; i++) {
+		const struct udp *u = lines_udp(d, i);
+
+		d->line[i].lost = look(d, i);
+		line[i] = (struct overlay_line){ .v4 = u->fd4[0] >= 0,
+						 .v6 = u->fd6[0] >= 0,
+						 .lost = d->line[i].lost };
+		if (d->line[i].lost)
+			report(d, i);
+	}
+	overlay_set_lines(d->overlay, line, d->conf->n_lines);
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The lines of this site: sockets of each, and loss and return of their addresses and interfaces.
+ * Without `line` in the configuration there is one line, and this module does nothing. Control
+ * thread. doc/decisions/080.
+ */
+#pragma once
+
+#include "daemon/leond.h"
+
+/* Opens the sockets of all lines, instead of those of the source-address. Returns 0 or -errno. */
+int lines_open(struct leond *d, bool v6);
+/* Announces the lines to the protocol, before its start. */
+void lines_hand_over(struct leond *d);
+void lines_changed(struct leond *d, const struct nl_event *ev); /* life/watch.c */
+/* The sockets of this line. */
+const struct udp *lines_udp(const struct leond *d, uint8_t line);
+/* Name of a line of this node; NULL: it has none. */
+const char *lines_name(const struct leond *d, uint8_t line);

@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Pairs of lines, see line_pairs.h. probe.c measures the pair in use as any link. The other pairs
+ * get PINGs: in the usual interval while they answer, quickly while the pair in use misses answers,
+ * and seldom while they are silent. Control thread.
+ */
+#include "proto/measure/line_pairs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/admit/endpoint.h"
+#include "proto/measure/link.h"
+#include "proto/measure/probe.h"
+#include "proto/measure/rtt.h"
+#include "proto/peer.h"
+#include "proto/schedule.h"
+#include "proto/service.h"
+#include "state/latency/path.h"
+
+/* A pair is left if the cost of another one was lower by an eighth and this value for this time. */
+#define BETTER_US   1000
+#define BETTER_MS   10000
+#define AVOID_MS    60000 /* after data was lost on the pair */
+#define LOCATORS_MS 10000 /* interval of PINGs to the announced addresses of a peer */
+
+static unsigned index_of(unsigned own, unsigned theirs)
+{
+	return own * LINES_MAX + theirs;
+}
+
+static unsigned own_line(unsigned pair)
+{
+	return pair / LINES_MAX;
+}
+
+static bool has_flag(const struct overlay *o, const struct peer *p, uint16_t flag)
+{
+	const struct node *n = peer_node(o, p);
+
+	return n && n->has_record && n->rec.flags & flag;
+}
+
+/* The peer distinguishes lines, and one of the two nodes has a second one. */
+static bool is_active(const struct overlay *o, const struct peer *p)
+{
+	return (o->n_lines > 1 || p->lines.pair) && p->cur && !endpoint_is_stream(&p->ep) &&
+	       p->ep.ip.family && has_flag(o, p, RECORD_TAKES_LINES);
+}
+
+static struct line_pair *pairs_of(struct overlay *o, struct peer *p)
+{
+	if (p->lines.pair)
+		return p->lines.pair;
+	p->lines.pair = x_calloc(LINE_PAIRS, sizeof(*p->lines.pair));
+	for (unsigned i = 0; i < LINE_PAIRS; i++)
+		link_filter_reset(&p->lines.pair[i].filter, o->conf->long_term_s);
+	return p->lines.pair;
+}
+
+/* The endpoint in use may have moved. */
+static void follow_endpoint(struct peer *p)
+{
+	struct line_pair *q = p->lines.pair;
+
+	if (endpoint_equal(&q[p->lines.in_use].ep, &p->ep))
+		return;
+	for (unsigned i = 0; i < LINE_PAIRS; i++) {
+		if (!endpoint_equal(&q[i].ep, &p->ep))
+			continue;
+		p->lines.in_use = (uint8_t)i;
+		return;
+	}
+	if (own_line(p->lines.in_use) != p->ep.line)
+		p->lines.in_use = (uint8_t)index_of(p->ep.line, p->lines.in_use % LINES_MAX);
+	q[p->lines.in_use].ep = p->ep;
+}
+
+static bool line_sends(const struct overlay *o, unsigned own, const struct endpoint *ep)
+{
+	return own < o->n_lines && (ep->ip.family == 6 ? o->line[own].v6 : o->line[own].v4);
+}
+
+static bool line_works(const struct overlay *o, unsigned own)
+{
+	return own < o->n_lines && !o->line[own].lost;
+}
+
+/* --- discovery --- */
+
+/* A line of the peer has one address, unless a NAT shows another address on each own line. */
+static void derive(const struct overlay *o, struct peer *p, unsigned i)
+{
+	struct line_pair *q = p->lines.pair;
+
+	for (unsigned own = 0; own < o->n_lines; own++) {
+		const struct line_pair *known = &q[index_of(own, i % LINES_MAX)];
+
+		if (!known->ep.ip.family || !line_sends(o, own_line(i), &known->ep))
+			continue;
+		q[i].ep = known->ep;
+		q[i].ep.line = (uint8_t)own_line(i);
+		return;
+	}
+}
+
+static bool is_known_address(const struct peer *p, const struct endpoint *ep)
+{
+	for (unsigned i = 0; i < LINE_PAIRS; i++)
+		if (endpoint_same_address(&p->lines.pair[i].ep, ep))
+			return true;
+	return false;
+}
+
+/* A NAT of this node may keep out PINGs from the second line of the peer. A PING to each address of
+ * the record opens the NAT. */
+static void ping_locators(struct overlay *o, struct peer *p, mono_t now)
+{
+	const struct node *n = peer_node(o, p);
+
+	if (!has_flag(o, p, RECORD_HAS_LINES) ||
+	    (!mono_is_never(p->lines.locators_at) &&
+	     mono_sub_ms(now, p->lines.locators_at) < LOCATORS_MS))
+		return;
+	p->lines.locators_at = now;
+	for (unsigned k = 0; k < n->rec.n_locators; k++) {
+		struct via v = { .to = n->rec.locator[k], .n_hops = 1, .hop = { p->id } };
+
+		if (is_known_address(p, &v.to) || !endpoint_may_send(o, n, &v.to))
+			continue;
+		for (unsigned own = 0; own < o->n_lines; own++) {
+			v.to.line = (uint8_t)own;
+			if (line_works(o, own) && line_sends(o, own, &v.to))
+				link_ping(o, p, &v, rtt_new_id(), 0);
+		}
+	}
+}
+
+/* --- PINGs --- */
+
+static int64_t interval_ms(const struct overlay *o, const struct peer *p, const struct line_pair *q)
+{
+	int64_t ms;
+
+	if (!q->verified || q->misses)
+		ms = q->wait_ms;
+	else
+		ms = p->probe.misses ? o->conf->fast_interval_ms
+				     : overlay_stretch(o, o->conf->interval_ms);
+	return max_of(ms, q->filter.srtt_us / 8000 + 1);
+}
+
+static void ping(struct overlay *o, struct peer *p, struct line_pair *q, mono_t now)
+{
+	struct via v = { .to = q->ep, .n_hops = 1, .hop = { p->id } };
+	struct line_probe *pr = &q->out[q->next_out++ % LINE_PROBES_OUT];
+
+	q->wait_ms = q->wait_ms ? (uint32_t)min_of(2 * (int64_t)q->wait_ms,
+						   overlay_stretch(o, BACKOFF_MAX_MS))
+				: o->conf->fast_interval_ms;
+	*pr = (struct line_probe){ .id = rtt_new_id(), .sent = overlay_clock(o) };
+	pr->deadline = mono_add_us(now, link_timeout_us(&q->filter));
+	q->tx++;
+	q->due = mono_add_ms(now, interval_ms(o, p, q));
+	link_ping(o, p, &v, pr->id, 0);
+}
+
+static void missed(struct line_pair *q, mono_t now)
+{
+	q->lost++;
+	q->better_since = MONO_NEVER;
+	if (q->misses++ == 0) {
+		q->loss_before = q->filter.loss_pm;
+		q->wait_ms = 0;
+		q->due = now;
+	}
+	link_filter_loss(&q->filter);
+}
+
+static void expire(struct line_pair *q, mono_t now)
+{
+	for (unsigned i = 0; i < LINE_PROBES_OUT; i++) {
+		struct line_probe *pr = &q->out[i];
+
+		if (!pr->id || pr->missed || mono_before(now, pr->deadline))
+			continue;
+		pr->missed = true;
+		if (q->verified)
+			missed(q, now);
+	}
+}
+
+static void answered(struct overlay *o, struct line_pair *q, const struct line_probe *was,
+		     uint32_t rtt_us)
+{
+	if (!q->verified || q->misses) {
+		/* An outage is no loss. */
+		if (q->misses)
+			q->filter.loss_pm = min_of(q->filter.loss_pm, q->loss_before);
+		q->due = overlay_now(o); /* settles the filter soon */
+	}
+	q->verified = true;
+	q->misses = 0;
+	q->wait_ms = 0;
+	q->answered_sent = was->sent;
+	if (rtt_us)
+		link_filter_answer(&q->filter, rtt_us, overlay_now(o));
+}
+
+/* --- choice --- */
+
+static bool answers(const struct overlay *o, const struct line_pair *q, unsigned i)
+{
+	return q[i].ep.ip.family && q[i].verified && !q[i].misses && q[i].filter.n_samples &&
+	       line_works(o, own_line(i));
+}
+
+static uint32_t cost_of(const struct line_pair *q)
+{
+	struct lat_entry e = { .rtt_us = (uint32_t)q->filter.now_us,
+			       .var_us = (uint32_t)q->filter.variation_us,
+			       .loss_pm = (uint16_t)q->filter.loss_pm,
+			       .up = true };
+
+	return link_cost(&e);
+}
+
+/* Several probes in a row are unanswered. */
+static bool is_silent(const struct overlay *o, const struct peer *p)
+{
+	return p->probe.misses >= o->conf->dead_multiplier + link_filter_chance(&p->probe.filter);
+}
+
+static void use(struct overlay *o, struct peer *p, unsigned i, const char *reason)
+{
+	struct line_pair *old = &p->lines.pair[p->lines.in_use], *q = &p->lines.pair[i];
+	bool own_line_changes = own_line(i) != own_line(p->lines.in_use);
+	mono_t now = overlay_now(o);
+
+	old->misses = p->probe.misses;
+	old->wait_ms = 0;
+	old->due = now;
+	old->better_since = MONO_NEVER;
+	memset(old->out, 0, sizeof(old->out));
+	p->ep = q->ep;
+	p->lines.in_use = (uint8_t)i;
+	p->lines.changes++;
+	p->lines.since = now;
+	old->mtu = probe_line_changed(o, p, &q->filter, q->mtu, &old->filter);
+	schedule_snapshot_now(o);
+	overlay_emit(o, EV_LINK_LINE, p->id, NODE_ID_NONE, own_line_changes, reason);
+}
+
+/* Leaves the pair in use at once if it fails. Returns false if it works. */
+static bool leave(struct overlay *o, struct peer *p)
+{
+	const struct line_pair *q = p->lines.pair;
+	bool lost = !line_works(o, own_line(p->lines.in_use)), silent = is_silent(o, p);
+	unsigned best = LINE_PAIRS;
+
+	if (!lost && !silent && p->probe.up)
+		return false;
+	for (unsigned i = 0; i < LINE_PAIRS; i++) {
+		if (i == p->lines.in_use || !answers(o, q, i))
+			continue;
+		/* An answer from before the silence shows nothing. */
+		if (!lost && p->probe.misses && mono_before(q[i].answered_sent, p->probe.missing))
+			continue;
+		if (best == LINE_PAIRS || cost_of(&q[i]) < cost_of(&q[best]))
+			best = i;
+	}
+	if (best != LINE_PAIRS)
+		use(o, p, best, lost ? "source lost" : "no answer");
+	return true;
+}
+
+/* Changes to a pair that was better for some time. */
+static void improve(struct overlay *o, struct peer *p, mono_t now)
+{
+	struct lat_entry e = latdb_get(o->lat, SLOT_SELF, p->slot);
+	struct line_pair *q = p->lines.pair;
+	uint32_t cost = link_cost(&e), least = UINT32_MAX;
+	bool loses = probe_data_loss(p);
+	unsigned best = LINE_PAIRS;
+
+	for (unsigned i = 0; i < LINE_PAIRS; i++) {
+		if (i == p->lines.in_use)
+			continue;
+		if (!answers(o, q, i) || mono_before(now, q[i].avoid_until) ||
+		    (cost_of(&q[i]) + BETTER_US > cost - cost / 8 && !loses)) {
+			q[i].better_since = MONO_NEVER;
+			continue;
+		}
+		if (mono_is_never(q[i].better_since))
+			q[i].better_since = now;
+		if ((loses || mono_sub_ms(now, q[i].better_since) >= BETTER_MS) &&
+		    cost_of(&q[i]) < least) {
+			best = i;
+			least = cost_of(&q[i]);
+		}
+	}
+	if (best == LINE_PAIRS)
+		return;
+	if (loses)
+		q[p->lines.in_use].avoid_until = mono_add_ms(now, AVOID_MS);
+	use(o, p, best, loses ? "data loss" : "better");
+}
+
+static void choose(struct overlay *o, struct peer *p, mono_t now)
+{
+	if (!leave(o, p))
+		improve(o, p, now);
+}
+
+/* --- calls from outside --- */
+
+/* The time of the next PING or timeout. */
+static void schedule(struct peer *p)
+{
+	mono_t at = MONO_NEVER;
+
+	for (unsigned i = 0; i < LINE_PAIRS; i++) {
+		const struct line_pair *q = &p->lines.pair[i];
+
+		if (i == p->lines.in_use || !q->ep.ip.family)
+			continue;
+		at = earlier(at, q->due);
+		for (unsigned k = 0; k < LINE_PROBES_OUT; k++)
+			if (q->out[k].id && !q->out[k].missed)
+				at = earlier(at, q->out[k].deadline);
+	}
+	p->due[DUE_LINES] = at;
+}
+
+/* The first missed answer of the pair in use: the others must answer now, to be usable. */
+static void hurry(struct peer *p, mono_t now)
+{
+	bool silent = p->probe.misses > 0;
+
+	if (silent && !p->lines.hurried)
+		for (unsigned i = 0; i < LINE_PAIRS; i++)
+			p->lines.pair[i].due = now;
+	p->lines.hurried = silent;
+}
+
+void lines_tick(struct overlay *o, struct peer *p, mono_t now)
+{
+	if (!is_active(o, p)) {
+		p->due[DUE_LINES] = MONO_NEVER;
+		return;
+	}
+	pairs_of(o, p);
+	follow_endpoint(p);
+	hurry(p, now);
+	for (unsigned i = 0; i < LINE_PAIRS; i++) {
+		struct line_pair *q = &p->lines.pair[i];
+
+		if (i == p->lines.in_use || own_line(i) >= o->n_lines)
+			continue;
+		if (!q->ep.ip.family)
+			derive(o, p, i);
+		expire(q, now);
+		if (!q->ep.ip.family || !line_works(o, own_line(i)))
+			q->due = mono_add_ms(now, o->conf->interval_ms);
+		else if (!mono_before(now, q->due))
+			ping(o, p, q, now);
+	}
+	choose(o, p, now);
+	schedule(p);
+}
+
+void lines_periodic(struct overlay *o)
+{
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		struct peer *p = o->by_slot[i];
+
+		if (!p || !is_active(o, p))
+			continue;
+		pairs_of(o, p);
+		ping_locators(o, p, overlay_now(o));
+		lines_tick(o, p, overlay_now(o));
+		schedule_arm(p);
+	}
+}
+
+void lines_session_up(struct overlay *o, struct peer *p)
+{
+	struct line_pair *q = p->lines.pair;
+
+	if (!q)
+		return;
+	for (unsigned i = 0; i < LINE_PAIRS; i++) {
+		q[i].counter = 0;
+		memset(q[i].out, 0, sizeof(q[i].out));
+		if (p->lines.incarnation == p->incarnation)
+			continue;
+		q[i] = (struct line_pair){ .tx = q[i].tx, .lost = q[i].lost };
+		link_filter_reset(&q[i].filter, o->conf->long_term_s);
+	}
+	p->lines.incarnation = p->incarnation;
+}
+
+void lines_peer_free(struct peer *p)
+{
+	free(p->lines.pair);
+}
+
+bool lines_has(const struct peer *p, const struct endpoint *ep)
+{
+	for (unsigned i = 0; p->lines.pair && i < LINE_PAIRS; i++)
+		if (endpoint_equal(&p->lines.pair[i].ep, ep))
+			return true;
+	return false;
+}
+
+static void set_endpoint(struct overlay *o, struct peer *p, struct line_pair *q,
+			 const struct endpoint *ep)
+{
+	q->ep = *ep;
+	q->verified = false;
+	q->wait_ms = 0;
+	q->due = overlay_now(o);
+	p->due[DUE_LINES] = q->due;
+	schedule_snapshot(o); /* data may come from there */
+}
+
+bool lines_ping(struct overlay *o, struct peer *p, const struct endpoint *from,
+		const struct msg_ping *m, uint64_t counter)
+{
+	unsigned theirs = m->line ? m->line - 1u : 0, i;
+	struct line_pair *q;
+
+	if ((o->n_lines == 1 && !m->line && !p->lines.pair) || endpoint_is_stream(from) ||
+	    endpoint_is_stream(&p->ep) || !p->ep.ip.family || !has_flag(o, p, RECORD_TAKES_LINES))
+		return false;
+	if (theirs >= LINES_MAX)
+		return true;
+	q = pairs_of(o, p);
+	i = index_of(from->line, theirs);
+	if (endpoint_equal(from, &p->ep)) {
+		q[i].ep = *from;
+		p->lines.in_use = (uint8_t)i;
+		return true;
+	}
+	follow_endpoint(p);
+	/* The line in use has another address. */
+	if (i == p->lines.in_use)
+		return false;
+	if (counter <= q[i].counter)
+		return true;
+	q[i].counter = counter;
+	if (!endpoint_equal(&q[i].ep, from))
+		set_endpoint(o, p, &q[i], from);
+	return true;
+}
+
+bool lines_pong(struct overlay *o, struct peer *p, const struct endpoint *from,
+		const struct msg_pong *m, mono_t rx)
+{
+	for (unsigned i = 0; p->lines.pair && m->id && i < LINE_PAIRS; i++) {
+		struct line_pair *q = &p->lines.pair[i];
+
+		for (unsigned k = 0; k < LINE_PROBES_OUT; k++) {
+			struct line_probe was = q->out[k];
+
+			if (was.id != m->id)
+				continue;
+			q->out[k].id = 0;
+			if (i == p->lines.in_use || !endpoint_equal(&q->ep, from))
+				return true;
+			answered(o, q, &was, rtt_sample_us(o, p, was.sent, rx, m->held_ns));
+			if (is_active(o, p)) {
+				choose(o, p, overlay_now(o));
+				schedule(p);
+			}
+			return true;
+		}
+	}
+	return false;
+}
+
+void overlay_line_changed(struct overlay *o, uint8_t line, bool lost)
+{
+	if (line >= o->n_lines || o->line[line].lost == lost)
+		return;
+	o->line[line].lost = lost;
+	if (!o->started)
+		return;
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		struct peer *p = o->by_slot[i];
+
+		if (!p || !is_active(o, p))
+			continue;
+		for (unsigned k = 0; k < LINE_PAIRS; k++) {
+			if (own_line(k) == line)
+				pairs_of(o, p)[k].wait_ms = 0;
+			if (own_line(k) == line && !lost)
+				p->lines.pair[k].due = overlay_now(o);
+		}
+		lines_tick(o, p, overlay_now(o));
+		schedule_arm(p);
+	}
+}

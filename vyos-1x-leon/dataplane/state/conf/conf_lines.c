@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reads `line` of the configuration: the Internet lines of this site. Pure; control thread.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "state/conf/conf_section.h"
+
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+
+static bool read_name(struct jsonr_node *obj, const char *name, struct conf_line *l)
+{
+	size_t len = strlen(name);
+
+	if (!len || len > CONF_LINE_NAME_MAX || strspn(name, NAME_LETTERS) != len) {
+		jsonr_fail(obj,
+			   "a line's name must have 1 to %d letters, digits, \".\", \"_\" or "
+			   "\"-\"",
+			   CONF_LINE_NAME_MAX);
+		return false;
+	}
+	snprintf(l->name, sizeof(l->name), "%s", name);
+	return true;
+}
+
+static void read_address(struct jsonr_node *obj, struct conf_line *l)
+{
+	struct endpoint ep = { .port = 1 };
+	const char *s;
+
+	if (!jsonr_str(obj, "address", &s))
+		return;
+	if (ip_parse(s, &ep.ip) < 0 || !endpoint_is_usable(&ep) || ip_is_v6_link_local(&ep.ip))
+		jsonr_fail_key(obj, "address",
+			       "must be a unicast IP address that is not of one link only, found "
+			       "\"%.64s\"",
+			       s);
+	else
+		l->ip = ep.ip;
+}
+
+static void read_line(struct jsonr_node *obj, const char *name, struct conf_line *l)
+{
+	if (!read_name(obj, name, l))
+		return;
+	read_address(obj, l);
+	conf_get_ifname(obj, "interface", l->interface);
+	if (!jsonr_has(obj, "address") && !jsonr_has(obj, "interface"))
+		jsonr_fail(obj, "has neither address nor interface; give one of them");
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(((const struct conf_line *)a)->name, ((const struct conf_line *)b)->name);
+}
+
+static bool is_same_source(const struct conf_line *a, const struct conf_line *b)
+{
+	return ip_equal(&a->ip, &b->ip) && strcmp(a->interface, b->interface) == 0;
+}
+
+static void check(struct jsonr_node *root, struct jsonr_node *map, const struct conf *c)
+{
+	static const char *const other[] = { "source-address", "source-interface" };
+
+	if (c->n_lines == 2 && is_same_source(&c->line[0], &c->line[1]))
+		jsonr_fail(map, "has two lines with one source; give each its address or "
+				"interface");
+	for (size_t i = 0; c->n_lines && i < array_size(other); i++)
+		if (jsonr_has(root, other[i]))
+			jsonr_fail_key(root, other[i],
+				       "excludes \"line\"; give the address or interface of each "
+				       "line there");
+	if (c->n_lines && c->transport_tls)
+		jsonr_fail_key(root, "transport", "has tls, which excludes \"line\"; remove one");
+}
+
+void conf_read_lines(struct jsonr_node *root, struct conf *c)
+{
+	struct jsonr_node *map = jsonr_object(root, "line");
+	size_t n = jsonr_n_members(map);
+	const char *name;
+
+	if (n > CONF_LINES_MAX) {
+		jsonr_fail(map, "has more than %d lines", CONF_LINES_MAX);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct jsonr_node *obj = jsonr_member(map, i, &name);
+
+		if (!obj)
+			return;
+		read_line(obj, name, &c->line[c->n_lines++]);
+	}
+	/* The order in the document has no meaning. */
+	qsort(c->line, c->n_lines, sizeof(c->line[0]), compare_names);
+	check(root, map, c);
+}
+
+bool conf_lines_differ(const struct conf *a, const struct conf *b)
+{
+	if (a->n_lines != b->n_lines)
+		return true;
+	for (uint8_t i = 0; i < a->n_lines; i++)
+		if (strcmp(a->line[i].name, b->line[i].name) != 0 ||
+		    !is_same_source(&a->line[i], &b->line[i]))
+			return true;
+	return false;
+}
