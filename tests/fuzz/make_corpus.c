@@ -76,6 +76,13 @@ static void seed_leon(void)
 
 static void seed_msg(void)
 {
+	uint8_t with_line[MSG_LEN_MAX];
+	struct msg ping;
+
+	sample_small(MSG_PING, &ping);
+	ping.ping.line = 2;
+	seed("msg", "ping-line", with_line,
+	     (size_t)msg_encode(&ping, with_line, sizeof(with_line)));
 	for (uint8_t type = MSG_HELLO; type <= MSG_GROUPS_ACK; type++) {
 		uint8_t buf[MSG_LEN_MAX];
 		char name[40];

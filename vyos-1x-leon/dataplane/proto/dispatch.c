@@ -52,7 +52,9 @@ static void pong(struct overlay *o, struct peer *p, const struct msg_pong *m,
 	compare(o, p, m->digest, m->row_seq);
 	if (direct_from && lines_pong(o, p, direct_from, m, rx))
 		return;
-	if (!probe_pong(o, p, m, direct, rx) && !path_probe_pong(o, p, m, rx))
+	if (probe_pong(o, p, m, direct, rx))
+		lines_tick(o, p, overlay_now(o)); /* before paths avoid a link that loses data */
+	else if (!path_probe_pong(o, p, m, rx))
 		ping_pong(o, p, m, rx);
 }
 

@@ -54,6 +54,7 @@ static struct line_pair *pairs_of(struct overlay *o, struct peer *p)
 	if (p->lines.pair)
 		return p->lines.pair;
 	p->lines.pair = x_calloc(LINE_PAIRS, sizeof(*p->lines.pair));
+	p->lines.incarnation = p->incarnation;
 	for (unsigned i = 0; i < LINE_PAIRS; i++)
 		link_filter_reset(&p->lines.pair[i].filter, o->conf->long_term_s);
 	return p->lines.pair;
@@ -391,8 +392,7 @@ void lines_session_up(struct overlay *o, struct peer *p)
 	if (!q)
 		return;
 	for (unsigned i = 0; i < LINE_PAIRS; i++) {
-		q[i].counter = 0;
-		memset(q[i].out, 0, sizeof(q[i].out));
+		q[i].counter = 0; /* counters of sessions have no order */
 		if (p->lines.incarnation == p->incarnation)
 			continue;
 		q[i] = (struct line_pair){ .tx = q[i].tx, .lost = q[i].lost };
@@ -414,9 +414,24 @@ bool lines_has(const struct peer *p, const struct endpoint *ep)
 	return false;
 }
 
+/* The number of the peer's line was not known before. */
+static void forget_endpoint(struct peer *p, const struct endpoint *ep)
+{
+	for (unsigned i = 0; i < LINE_PAIRS; i++) {
+		struct line_pair *q = &p->lines.pair[i];
+
+		if (!endpoint_equal(&q->ep, ep))
+			continue;
+		q->ep = (struct endpoint){ 0 };
+		q->verified = false;
+		memset(q->out, 0, sizeof(q->out));
+	}
+}
+
 static void set_endpoint(struct overlay *o, struct peer *p, struct line_pair *q,
 			 const struct endpoint *ep)
 {
+	forget_endpoint(p, ep);
 	q->ep = *ep;
 	q->verified = false;
 	q->wait_ms = 0;
@@ -439,6 +454,8 @@ bool lines_ping(struct overlay *o, struct peer *p, const struct endpoint *from,
 	q = pairs_of(o, p);
 	i = index_of(from->line, theirs);
 	if (endpoint_equal(from, &p->ep)) {
+		if (!endpoint_equal(&q[i].ep, from))
+			forget_endpoint(p, from);
 		q[i].ep = *from;
 		p->lines.in_use = (uint8_t)i;
 		return true;

@@ -173,11 +173,11 @@ static void establish(struct overlay *o, struct peer *p, struct session *s,
 	rekey_established(o, p);
 	if (h->proved)
 		rekey_confirmed(o, p);
+	lines_session_up(o, p);
 	if (renewed) {
 		speak_up(o, p);
 	} else {
 		probe_session_up(o, p);
-		lines_session_up(o, p);
 		member_session_up(o, p);
 	}
 	schedule_arm(p);
