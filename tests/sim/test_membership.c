@@ -399,7 +399,7 @@ static const struct msg_record *record_of(struct sim *s, unsigned at, unsigned o
 /* The mapped address at a gateway is a further locator, the first one, until it is withdrawn. */
 static void test_mapped_address(void **state)
 {
-	const struct endpoint mapped = { { 4, { 44, 0, 0, 1 } }, 7000 };
+	const struct endpoint mapped = { .ip = { 4, { 44, 0, 0, 1 } }, .port = 7000 };
 	struct endpoint many[MSG_LOCATORS_MAX];
 	struct sim *s = new_mesh(3, 19);
 	const struct msg_record *r;
@@ -414,7 +414,7 @@ static void test_mapped_address(void **state)
 	assert_true(r->flags & RECORD_BEHIND_NAT);
 	/* A host with many addresses leaves a place. */
 	for (unsigned i = 0; i < MSG_LOCATORS_MAX; i++)
-		many[i] = (struct endpoint){ { 4, { 10, 77, 0, (uint8_t)(i + 1) } }, 5366 };
+		many[i] = (struct endpoint){ .ip = { 4, { 10, 77, 0, (uint8_t)i } }, .port = 9 };
 	overlay_set_locators(s->node[1].o, many, MSG_LOCATORS_MAX);
 	sim_run(s, 2000);
 	r = record_of(s, 0, 1);

@@ -162,7 +162,7 @@ static struct attempt attempt(enum kind k, bool remove)
 static void test_a_mapping(void **state)
 {
 	struct attempt a = attempt(RIGHT, false);
-	const struct endpoint want = { { 4, { 44, 0, 0, 1 } }, 5366 };
+	const struct endpoint want = { .ip = { 4, { 44, 0, 0, 1 } }, .port = 5366 };
 
 	(void)state;
 	assert_int_equal(a.result, MAPPING_OK);

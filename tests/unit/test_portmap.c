@@ -67,7 +67,7 @@ static struct mapper ready(enum mapping_result a, enum mapping_result b, uint32_
 	memset(&gw, 0, sizeof(gw));
 	gw.first = a;
 	gw.second = b;
-	gw.answer.external = (struct endpoint){ { 4, { 44, 0, 0, 1 } }, 5366 };
+	gw.answer.external = (struct endpoint){ .ip = { 4, { 44, 0, 0, 1 } }, .port = 5366 };
 	gw.answer.lifetime_s = lifetime_s;
 	mapper_init(&m, methods);
 	mapper_request(&m, &question, T0);

@@ -53,7 +53,7 @@ struct tls_link *hub_find(struct hub *r, uint32_t id);
 void hub_add(struct hub *r, struct tls_link *s);
 /* Frees ended connections. */
 void hub_reap(struct hub *r);
-/* leond reads the socket. A full socket is a sign of a stalled leond, and the watchdog ends both. */
+/* A full socket is a sign of a stalled leond, and the watchdog ends both. */
 static inline void hub_report(const struct hub *r, const struct stream_report *p)
 {
 	struct stream_report out = *p;

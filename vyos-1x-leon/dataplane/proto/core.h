@@ -189,7 +189,7 @@ struct overlay {
 	struct endpoint locator[MSG_LOCATORS_MAX];
 	unsigned n_locators;
 	struct endpoint mapped; /* at a NAT gateway; family 0: none */
-	uint8_t n_lines; /* at least 1 */
+	uint8_t n_lines;	/* at least 1 */
 	struct overlay_line line[LINES_MAX];
 
 	/* Peers */
