@@ -247,6 +247,8 @@ def test_source_interface_lo_says_why_it_does_not_start(lab):
     node.config['node-id'] = '10.0.0.1'  # for the harness
     node.launch()
     wait_for(lambda: 'lo does not lead to other hosts' in node.log(), 20, 'it is said')
+    # leond handles SIGTERM from the end of its start on.
+    wait_for(lambda: 'started version=' in node.log(), 20, 'the start')
     node.stop()
     node.config.pop('node-id')
     node.write_config()
