@@ -279,7 +279,7 @@ static bool open_hello(struct overlay *o, const struct endpoint *from, uint8_t *
 	return true;
 }
 
-/* Rule 1 of protocol 3.2: our value was echoed. It was offered to the peer or to a seed. */
+/* Cases 2 and 3 of protocol 3.2: our value was echoed. It was offered to the peer or to a seed. */
 static void accept(struct overlay *o, struct peer *p, const struct ephemeral *key,
 		   const struct rx_hello *h)
 {
@@ -356,7 +356,7 @@ static bool is_paired_otherwise(const struct overlay *o, const struct peer *p,
 	return p && p->cur && !keyring_sealed(o->keys) && is_rekey(p, m);
 }
 
-/* Rule 3: a request. */
+/* Cases 4 to 7: a request. */
 static void answer(struct overlay *o, struct peer *p, const struct leon_hdr *hdr,
 		   const struct rx_hello *h)
 {
@@ -467,7 +467,7 @@ void hello_input(struct overlay *o, const struct endpoint *from, uint8_t *data, 
 		seed->value[at] = 0; /* a value is paired once */
 	}
 	if (p && p->cur && m->session_mine == session_theirs(p->cur)) {
-		/* Rule 2; another own value is not paired with it, because a value is paired
+		/* Case 1; another own value is not paired with it, because a value is paired
 		 * once. */
 		if (seed || m->session_yours == session_mine(p->cur))
 			note_observed(o, p, &h);
