@@ -16,7 +16,7 @@
 
 #define FIRST_SEGMENTS	   10
 #define FIRST_SEGMENTS_MAX 400
-#define FIRST_RTT_US	   25000
+#define FIRST_RTT_US	   50000
 #define FIRST_MSS	   1200
 #define UNSENT_MIN	   (32u << 10)
 #define UNSENT_MAX	   (4u << 20)
@@ -26,7 +26,7 @@
 #define LOOK_MIN_US	   5000
 #define LOOKS_A_ROUND	   16
 #define QUEUE_MIN_US	   10000
-#define LEAST_RATE	   240000ull   /* bytes per second, of a limit */
+#define FIRST_RATE	   (FIRST_SEGMENTS * 1000000ull * FIRST_MSS / FIRST_RTT_US)
 #define SENT_MIN	   (64u << 10) /* fewer bytes give no estimate of loss */
 #define NO_LIMIT	   UINT64_MAX
 #define TRY_ROUNDS	   8 /* round trips between two bandwidth probes of BBR */
@@ -86,7 +86,7 @@ static uint64_t limit_of_tries(const struct interproxy *c, const struct interpro
 {
 	uint64_t part = try_part(c, s);
 
-	return part < TRY_PART ? max_of(s->rate + s->rate * part / WHOLE, LEAST_RATE) : 0;
+	return part < TRY_PART ? max_of(s->rate + s->rate * part / WHOLE, FIRST_RATE) : 0;
 }
 
 uint64_t interproxy_limit(const struct interproxy *c, const struct interproxy_sample *s)
@@ -107,12 +107,12 @@ uint64_t interproxy_limit(const struct interproxy *c, const struct interproxy_sa
 		limit = s->rate + s->rate / 2;
 	else
 		return 0;
-	return max_of(limit, LEAST_RATE);
+	return max_of(limit, FIRST_RATE);
 }
 
 bool interproxy_knows_rate(const struct interproxy *c, const struct interproxy_sample *s)
 {
-	return c->is_known || (s->starting && s->rate > LEAST_RATE && is_flooded(c, s));
+	return c->is_known || (s->starting && s->rate > FIRST_RATE && is_flooded(c, s));
 }
 
 static void restart_comparison(struct interproxy *c, uint64_t rate, unsigned grew, mono_t now)
@@ -314,7 +314,7 @@ void interproxy_use(struct interproxy *c, int fd, uint32_t rtt_us, mono_t now)
 	if (!paused || !look(fd, &s) || !interproxy_may_restart(c, &s, now))
 		return;
 	if (c->is_known)
-		set_limit(c, fd, max_of(c->known, LEAST_RATE));
+		set_limit(c, fd, max_of(c->known, FIRST_RATE));
 	restart(fd);
 }
 
