@@ -75,6 +75,8 @@ enum command_result show_lines(struct command *c)
 	struct nodedb *db = overlay_nodes(c->d->overlay);
 	struct overlay_pair_view v;
 
+	answer_id(c->w, "source", c->d->self);
+	answer_call(c->w, "source_name", c->d, c->d->self);
 	jsonw_array(c->w, "lines");
 	for (uint8_t i = 0; i < c->d->conf->n_lines; i++)
 		write_line(c, i);
