@@ -130,8 +130,8 @@ static struct proxy_sock proxy_sock_of(struct conn *c, const struct lan *lan)
 {
 	const struct flow *f = &c->flow;
 	struct proxy_sock s = { .device = lan->name,
-				.near = { f->key.near, f->key.near_port },
-				.far = { f->key.far, f->key.far_port },
+				.near = { .ip = f->key.near, .port = f->key.near_port },
+				.far = { .ip = f->key.far, .port = f->key.far_port },
 				.send_seq = f->far_start,
 				.receive_seq = f->near_start,
 				.window = f->near.window,
