@@ -220,7 +220,8 @@ static struct portmap_report good(void)
 					.news = PORTMAP_MAPPED,
 					.method = PORTMAP_UPNP,
 					.lifetime_s = 60,
-					.external = { { 4, { 44, 0, 0, 1 } }, 5366 } };
+					.external = { .ip = { 4, { 44, 0, 0, 1 } },
+						      .port = 5366 } };
 }
 
 static void test_invalid_reports_are_refused(void **state)

@@ -55,8 +55,8 @@ static struct accel_conn describe(struct conn *c, mono_t now)
 	return (struct accel_conn){
 		.serial = c->serial,
 		.vlan = f->key.vlan,
-		.near = { f->key.near, f->key.near_port },
-		.far = { f->key.far, f->key.far_port },
+		.near = { .ip = f->key.near, .port = f->key.near_port },
+		.far = { .ip = f->key.far, .port = f->key.far_port },
 		.node = peer_id(c->peer),
 		.state = state_name(f->state),
 		.reason = accel_reason_word(reason),
