@@ -27,8 +27,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			abort();
 	if (p.news != PORTMAP_MAPPED)
 		return 0;
-	if (!endpoint_is_usable(&p.external) || p.external.ip.family != 4 || p.lifetime_s == 0 ||
-	    p.lifetime_s > PORTMAP_LIFETIME_MAX || !portmap_method_name(p.method))
+	if (!endpoint_is_usable(&p.external) || p.external.ip.family != 4 || p.external.line ||
+	    p.lifetime_s == 0 || p.lifetime_s > PORTMAP_LIFETIME_MAX ||
+	    !portmap_method_name(p.method))
 		abort();
 	endpoint_format(&p.external, text, sizeof(text));
 	return 0;

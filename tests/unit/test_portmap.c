@@ -257,6 +257,7 @@ static void test_reports_are_made_safe(void **state)
 	(void)state;
 	p.lifetime_s = UINT32_MAX;
 	memset(p.external.ip.b + 4, 7, 12);
+	p.external.line = 7;
 	memset(p.reason, 'x', sizeof(p.reason));
 	assert_true(portmap_report_check(&p));
 	assert_int_equal(p.lifetime_s, PORTMAP_LIFETIME_MAX);

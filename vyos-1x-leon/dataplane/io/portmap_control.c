@@ -32,6 +32,7 @@ bool portmap_report_check(struct portmap_report *r)
 	    !portmap_method_name(r->method) || r->lifetime_s == 0)
 		return false;
 	memset(r->external.ip.b + 4, 0, sizeof(r->external.ip.b) - 4);
+	r->external.line = 0;
 	r->lifetime_s = min_of(r->lifetime_s, PORTMAP_LIFETIME_MAX);
 	return true;
 }
