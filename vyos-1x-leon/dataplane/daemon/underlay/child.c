@@ -9,13 +9,16 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/defs.h"
 #include "io/confine.h"
 
-#define HANG_MS 2000
+#define HANG_MS	      2000
+#define RESTART_MAX_S 60
 
 extern char **environ;
 
@@ -47,31 +50,73 @@ static int spawn(const char *name, const char *path, int end, pid_t *pid)
 	return -rc;
 }
 
-int child_start(const char *name, const char *variable, int *control, pid_t *pid)
+static int start(struct child *c, const struct child_program *p)
 {
-	const char *other = getenv(variable);
+	const char *other = getenv(p->variable);
 	char path[256];
 	int end[2], rc;
 
-	*control = -1;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, end) < 0)
 		return -errno;
 	snprintf(path, sizeof(path), "%s", other ? other : "");
 	if (!other)
-		snprintf(path, sizeof(path), "%s/%s", LEON_LIBEXECDIR, name);
-	rc = spawn(name, path, end[1], pid);
+		snprintf(path, sizeof(path), "%s/%s", LEON_LIBEXECDIR, p->name);
+	rc = spawn(p->name, path, end[1], &c->pid);
 	close(end[1]);
 	if (rc < 0)
 		close(end[0]);
 	else
-		*control = end[0];
+		c->control = end[0];
 	return rc;
 }
 
-void child_collect(pid_t *pid, int64_t ms)
+int child_start(struct child *c, struct loop *l, const struct child_program *p)
 {
-	if (waitpid(*pid, NULL, WNOHANG) != 0)
-		*pid = 0;
-	else if (ms > HANG_MS)
-		kill(*pid, SIGKILL);
+	int rc = start(c, p);
+
+	c->start_at = mono_add_ms(loop_now(l), RESTART_MAX_S * 1000);
+	if (rc < 0)
+		return rc;
+	rc = loop_fd_add(l, c->control, EPOLLIN, p->fn, p->arg);
+	if (rc == 0)
+		return 0;
+	close(c->control);
+	c->control = -1;
+	return rc;
+}
+
+void child_end(struct child *c, struct loop *l)
+{
+	if (c->control >= 0) {
+		loop_fd_del(l, c->control);
+		close(c->control);
+	}
+	c->control = -1;
+	c->ended_at = loop_now(l);
+}
+
+void child_delay(struct child *c)
+{
+	c->start_at = mono_add_ms(c->ended_at, c->wait_s * 1000);
+	c->wait_s = min_of(c->wait_s * 2, (uint32_t)RESTART_MAX_S);
+}
+
+bool child_is_due(struct child *c, mono_t now)
+{
+	if (c->control >= 0)
+		return false;
+	if (c->pid && waitpid(c->pid, NULL, WNOHANG) != 0)
+		c->pid = 0;
+	else if (c->pid && mono_sub_ms(now, c->ended_at) > HANG_MS)
+		kill(c->pid, SIGKILL);
+	return !c->pid && !mono_before(now, c->start_at);
+}
+
+void child_kill(struct child *c)
+{
+	if (!c->pid)
+		return;
+	kill(c->pid, SIGKILL);
+	waitpid(c->pid, NULL, 0);
+	c->pid = 0;
 }

@@ -6,22 +6,18 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
-#include "base/defs.h"
 #include "base/mem.h"
 #include "daemon/report/event_text.h"
 #include "daemon/underlay/child.h"
 #include "io/stream_control.h"
 #include "io/tcp_socket.h"
 
-#define RESTART_MAX_S 60
-#define REMOVE_MS     1000 /* leond waits for the removal of the mapping at its end */
+#define REMOVE_MS 1000 /* leond waits for the removal of the mapping at its end */
 /* leon-portmap sends a report each second at most. A program that sends more is compromised. */
 #define REPORTS_PER_S 8
 #define ANNOUNCE_MS   20000 /* two announcements, or a gateway could make all nodes busy */
@@ -38,10 +34,7 @@
 	}
 
 struct portmap {
-	int control; /* -1: leon-portmap does not run */
-	pid_t pid;   /* 0: none, or collected */
-	mono_t start_at, ended_at;
-	uint32_t wait_s; /* before the next start */
+	struct child child; /* leon-portmap */
 
 	struct nl_next_hop hop; /* of the request */
 	struct ip_addr source;	/* of the request */
@@ -136,7 +129,7 @@ static bool is_credible(const struct leond *d)
 static void announce(struct leond *d, mono_t now)
 {
 	struct portmap *m = d->portmap;
-	char ip[IP_STRLEN], reason[PORTMAP_REASON_LEN];
+	char ip[IP_STRLEN];
 
 	if (m->external.port == 0 || m->announced)
 		return;
@@ -157,13 +150,12 @@ static void announce(struct leond *d, mono_t now)
 		return;
 	}
 	m->state = PORTMAP_IS_PRIVATE;
-	snprintf(reason, sizeof(reason),
+	snprintf(m->reason, sizeof(m->reason),
 		 "its external address %s is no public address: a second NAT follows, or the line "
 		 "has a shared address",
 		 ip_format(&m->external.ip, ip, sizeof(ip)));
-	snprintf(m->reason, sizeof(m->reason), "%s", reason);
 	if (mono_sub_ms(now, m->mapped_at) >= PATIENCE_MS)
-		report_refused(d, reason);
+		report_refused(d, m->reason);
 }
 
 static void mapped(struct leond *d, const struct portmap_report *p, mono_t now)
@@ -207,7 +199,7 @@ static bool took(struct leond *d, struct portmap_report *p)
 	if (m->number == 0 || p->number != m->number)
 		return true;
 	m->reports++;
-	m->wait_s = 1;
+	m->child.wait_s = 1;
 	if (p->news == PORTMAP_MAPPED)
 		mapped(d, p, loop_now(d->loop));
 	else
@@ -231,12 +223,7 @@ static void end_program(struct leond *d)
 {
 	struct portmap *m = d->portmap;
 
-	if (m->control >= 0) {
-		loop_fd_del(d->loop, m->control);
-		close(m->control);
-	}
-	m->control = -1;
-	m->ended_at = loop_now(d->loop);
+	child_end(&m->child, d->loop);
 	m->number = 0;
 }
 
@@ -258,26 +245,21 @@ static void on_control(void *arg, int control, uint32_t events)
 		return;
 	/* The mapping stays at the gateway, and the next program renews it. */
 	log_warn("portmap", "leon-portmap %s; leond starts it again in %u s",
-		 rc ? "ended" : "sends invalid reports, and leond ends it", m->wait_s);
+		 rc ? "ended" : "sends invalid reports, and leond ends it", m->child.wait_s);
 	end_program(d);
 	m->failures++;
-	m->start_at = mono_add_ms(m->ended_at, m->wait_s * 1000);
-	m->wait_s = min_of(m->wait_s * 2, (uint32_t)RESTART_MAX_S);
+	child_delay(&m->child);
 }
 
 static void start_program(struct leond *d)
 {
+	const struct child_program leon_portmap = { "leon-portmap", "LEON_PORTMAP_PROGRAM",
+						    on_control, d };
 	struct portmap *m = d->portmap;
-	int rc = child_start("leon-portmap", "LEON_PORTMAP_PROGRAM", &m->control, &m->pid);
+	int rc = child_start(&m->child, d->loop, &leon_portmap);
 
-	m->start_at = mono_add_ms(loop_now(d->loop), RESTART_MAX_S * 1000);
-	if (rc == 0)
-		rc = loop_fd_add(d->loop, m->control, EPOLLIN, on_control, d);
 	if (rc == 0)
 		return;
-	if (m->control >= 0)
-		close(m->control);
-	m->control = -1;
 	m->state = PORTMAP_IS_FAILED;
 	snprintf(m->reason, sizeof(m->reason), "leon-portmap cannot be started: %s%s",
 		 strerror(-rc), rc == -ENOENT ? " (install the package leon-portmap)" : "");
@@ -322,7 +304,7 @@ static void request(struct leond *d)
 		q.external_port = m->external.port;
 	m->last_number = m->last_number % UINT32_MAX + 1;
 	m->number = q.number = m->last_number;
-	if (stream_send(m->control, &q, sizeof(q), fd) < 0)
+	if (stream_send(m->child.control, &q, sizeof(q), fd) < 0)
 		m->number = 0;
 	close(fd);
 	if (m->external.port == 0)
@@ -371,19 +353,18 @@ static bool look_for_gateway(struct leond *d)
 void portmap_second(struct leond *d, mono_t now)
 {
 	struct portmap *m = d->portmap;
-	bool wanted;
+	bool due, wanted;
 
 	if (!m)
 		return;
 	m->credit = REPORTS_PER_S;
-	if (m->pid && m->control < 0)
-		child_collect(&m->pid, mono_sub_ms(now, m->ended_at));
+	due = child_is_due(&m->child, now);
 	expire(d, now);
 	wanted = look_for_gateway(d);
 	announce(d, now);
-	if (wanted && m->control < 0 && !m->pid && !mono_before(now, m->start_at))
+	if (wanted && due)
 		start_program(d);
-	if (wanted && m->control >= 0 && m->number == 0)
+	if (wanted && m->child.control >= 0 && m->number == 0)
 		request(d);
 }
 
@@ -391,15 +372,15 @@ void portmap_second(struct leond *d, mono_t now)
 static void remove_mapping(struct portmap *m)
 {
 	const struct portmap_command q = { .protocol = PORTMAP_PROTOCOL, .order = PORTMAP_REMOVE };
-	struct pollfd f = { .fd = m->control, .events = POLLIN };
+	struct pollfd f = { .fd = m->child.control, .events = POLLIN };
 	struct portmap_report p;
 	int fd, rc = -EAGAIN;
 
 	/* The end of the program follows at most a few reports. */
-	if (m->control < 0 || stream_send(m->control, &q, sizeof(q), -1) < 0)
+	if (m->child.control < 0 || stream_send(m->child.control, &q, sizeof(q), -1) < 0)
 		return;
 	for (int i = 0; i < REPORTS_PER_S && rc != -EPIPE && poll(&f, 1, REMOVE_MS) > 0; i++) {
-		rc = stream_receive(m->control, &p, sizeof(p), &fd);
+		rc = stream_receive(m->child.control, &p, sizeof(p), &fd);
 		if (fd >= 0)
 			close(fd);
 	}
@@ -412,12 +393,8 @@ void portmap_stop(struct leond *d)
 	if (!m)
 		return;
 	remove_mapping(m);
-	if (m->control >= 0)
-		end_program(d);
-	if (m->pid) {
-		kill(m->pid, SIGKILL);
-		child_collect(&m->pid, 0);
-	}
+	child_end(&m->child, d->loop);
+	child_kill(&m->child);
 	free(m);
 	d->portmap = NULL;
 }
@@ -432,7 +409,7 @@ void portmap_apply_conf(struct leond *d)
 	}
 	if (!d->portmap) {
 		d->portmap = x_new(struct portmap);
-		*d->portmap = (struct portmap){ .control = -1, .wait_s = 1 };
+		*d->portmap = (struct portmap){ .child = CHILD_INIT };
 	}
 	d->portmap->number = 0;
 	portmap_second(d, loop_now(d->loop));

@@ -17,15 +17,11 @@
 #include "daemon/underlay/resolve.h"
 #include "io/tcp_socket.h"
 
-#define RESTART_MAX_S	60
 #define UNUSED_MS	60000 /* a connection without a node at its other end */
 #define PROXY_RESOLVE_S 60
 
 struct stream_relay {
-	int control; /* -1: leon-tls does not run */
-	pid_t pid;   /* 0: none, or collected */
-	mono_t start_at, ended_at;
-	uint32_t wait_s; /* before the next start */
+	struct child child; /* leon-tls */
 	bool listening[2], listen_failed;
 	uint32_t last_id;
 	streams_changed_fn changed;
@@ -60,8 +56,12 @@ static void add_link(struct leond *d, const struct stream_report *p)
 
 	d->stream_link = x_realloc(d->stream_link, d->n_stream_links + 1, sizeof(*d->stream_link));
 	l = &d->stream_link[d->n_stream_links++];
-	*l = (struct stream_link){ .id = p->id, .local = p->local, .since = now, .used = now };
-	l->remote = p->remote;
+	/* A connection belongs to the first line. */
+	*l = (struct stream_link){ .id = p->id,
+				   .local = { .ip = p->local.ip, .port = p->local.port },
+				   .remote = { .ip = p->remote.ip, .port = p->remote.port },
+				   .since = now,
+				   .used = now };
 }
 
 static void remove_link(struct leond *d, struct stream_link *l)
@@ -77,8 +77,9 @@ static void remove_link(struct leond *d, struct stream_link *l)
 static int order(struct leond *d, struct stream_command *c, int fd)
 {
 	c->protocol = STREAM_PROTOCOL;
-	return d->streams->control < 0 ? -ENOTCONN
-				       : stream_send(d->streams->control, c, sizeof(*c), fd);
+	return d->streams->child.control < 0
+		       ? -ENOTCONN
+		       : stream_send(d->streams->child.control, c, sizeof(*c), fd);
 }
 
 void streams_close(struct leond *d, uint32_t id)
@@ -96,7 +97,7 @@ static void took(struct leond *d, const struct stream_report *p)
 	switch (p->news) {
 	case STREAM_UP:
 		add_link(d, p);
-		s->wait_s = 1;
+		s->child.wait_s = 1;
 		if (dialed && s->changed)
 			s->changed(d, p->id, find(d, p->id), "");
 		break;
@@ -145,12 +146,7 @@ static void end_program(struct leond *d)
 {
 	struct stream_relay *s = d->streams;
 
-	if (s->control >= 0) {
-		loop_fd_del(d->loop, s->control);
-		close(s->control);
-	}
-	s->control = -1;
-	s->ended_at = loop_now(d->loop);
+	child_end(&s->child, d->loop);
 	s->listening[0] = s->listening[1] = false;
 	add_counts(&s->before, &s->now);
 	s->now = (struct stream_counts){ 0 };
@@ -183,8 +179,7 @@ static void on_control(void *arg, int control, uint32_t events)
 		return;
 	log_warn("tls", "leon-tls ended; links over TLS are down until it runs again");
 	end_program(d);
-	d->streams->start_at = mono_add_ms(loop_now(d->loop), d->streams->wait_s * 1000);
-	d->streams->wait_s = min_of(d->streams->wait_s * 2, (uint32_t)RESTART_MAX_S);
+	child_delay(&d->streams->child);
 }
 
 static void configure(struct leond *d)
@@ -225,7 +220,7 @@ static void listen_there(struct leond *d)
 	for (unsigned i = 0; i < array_size(in_use) && d->conf->tls_listen_port; i++) {
 		int fd;
 
-		if (in_use[i] < 0 || s->listening[i] || s->control < 0)
+		if (in_use[i] < 0 || s->listening[i] || s->child.control < 0)
 			continue;
 		fd = tcp_listen(&tc, i ? 6 : 4, d->conf->tls_listen_port);
 		if (fd >= 0) {
@@ -245,18 +240,11 @@ static void listen_there(struct leond *d)
 
 static void start_program(struct leond *d)
 {
-	struct stream_relay *s = d->streams;
-	int rc;
+	const struct child_program leon_tls = { "leon-tls", "LEON_TLS_PROGRAM", on_control, d };
+	int rc = child_start(&d->streams->child, d->loop, &leon_tls);
 
-	s->start_at = mono_add_ms(loop_now(d->loop), RESTART_MAX_S * 1000);
-	rc = child_start("leon-tls", "LEON_TLS_PROGRAM", &s->control, &s->pid);
-	if (rc == 0)
-		rc = loop_fd_add(d->loop, s->control, EPOLLIN, on_control, d);
 	if (rc < 0) {
 		log_error("tls", "leon-tls cannot be started: %s", strerror(-rc));
-		if (s->control >= 0)
-			close(s->control);
-		s->control = -1;
 		return;
 	}
 	configure(d);
@@ -384,9 +372,7 @@ void streams_second(struct leond *d, mono_t now)
 
 	if (!s)
 		return;
-	if (s->pid && s->control < 0)
-		child_collect(&s->pid, mono_sub_ms(now, s->ended_at));
-	if (s->control < 0 && !s->pid && !mono_before(now, s->start_at))
+	if (child_is_due(&s->child, now))
 		start_program(d);
 	resolve_proxy(d, now);
 	listen_there(d);
@@ -398,8 +384,8 @@ void streams_apply_conf(struct leond *d)
 	if (!d->streams)
 		return;
 	end_program(d);
-	d->streams->start_at = loop_now(d->loop);
-	d->streams->wait_s = 1;
+	d->streams->child.start_at = loop_now(d->loop);
+	d->streams->child.wait_s = 1;
 	d->streams->resolve_at = (mono_t){ 0 };
 	d->streams->proxy = (struct endpoint){ 0 };
 	d->streams->listen_failed = false;
@@ -410,7 +396,7 @@ void streams_start(struct leond *d)
 	if (!d->conf->transport_tls)
 		return;
 	d->streams = x_new(struct stream_relay);
-	*d->streams = (struct stream_relay){ .control = -1, .wait_s = 1 };
+	*d->streams = (struct stream_relay){ .child = CHILD_INIT };
 	resolve_proxy(d, loop_now(d->loop));
 	start_program(d);
 }
@@ -421,9 +407,8 @@ void streams_stop(struct leond *d)
 
 	if (!s)
 		return;
-	if (s->control >= 0)
-		close(s->control);
 	/* leon-tls ends when it sees that; it is no zombie longer than leond. */
+	child_end(&s->child, d->loop);
 	resolver_free(s->resolver);
 	free(s);
 	free(d->stream_link);
