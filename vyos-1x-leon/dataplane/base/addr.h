@@ -44,7 +44,8 @@ struct ip_addr {
 	} /* sockets of leond itself */
 
 /* Lines of this host: sources of datagrams to the underlay. doc/decisions/080. */
-#define LINES_MAX 2
+#define LINES_MAX  2
+#define LINE_PAIRS (LINES_MAX * LINES_MAX) /* an own line and a line of another node */
 
 struct endpoint {
 	struct ip_addr ip;

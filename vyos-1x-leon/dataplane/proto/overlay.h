@@ -212,7 +212,6 @@ struct overlay_pair_view {
 	uint64_t changes; /* number of changes of the pair in use */
 	mono_t since;	  /* of the last change */
 };
-#define OVERLAY_LINE_PAIRS (LINES_MAX * LINES_MAX)
 bool overlay_line_pair(const struct overlay *o, uint16_t slot, unsigned pair,
 		       struct overlay_pair_view *out);
 /* The stream ended. */

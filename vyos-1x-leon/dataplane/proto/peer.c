@@ -35,6 +35,13 @@ struct node *peer_node(const struct overlay *o, const struct peer *p)
 	return p->slot == SLOT_NONE ? NULL : nodedb_at(o->nodes, p->slot);
 }
 
+bool peer_announces(const struct overlay *o, const struct peer *p, uint16_t flag)
+{
+	const struct node *n = peer_node(o, p);
+
+	return n && n->has_record && n->rec.flags & flag;
+}
+
 int64_t peer_alive_ms(const struct overlay *o)
 {
 	return max_of((int64_t)ALIVE_MS, 3 * overlay_stretch(o, o->conf->interval_ms));

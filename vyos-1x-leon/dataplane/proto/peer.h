@@ -22,5 +22,7 @@ void peer_expire_pending(struct overlay *o);
 bool peer_is_alive(const struct overlay *o, const struct peer *p);
 int64_t peer_alive_ms(const struct overlay *o);
 struct node *peer_node(const struct overlay *o, const struct peer *p); /* NULL while pending */
+/* Returns true if the record of the peer has this flag (RECORD_...). */
+bool peer_announces(const struct overlay *o, const struct peer *p, uint16_t flag);
 /* An authentic message of the peer arrived. */
 void peer_received(struct overlay *o, struct peer *p);

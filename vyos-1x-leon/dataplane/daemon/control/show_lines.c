@@ -6,7 +6,6 @@
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
 #include "daemon/leond.h"
-#include "daemon/underlay/lines.h"
 
 /* Links of which this line is in use. */
 static unsigned count_links(struct command *c, uint8_t line)
@@ -56,7 +55,7 @@ static void write_pair(struct command *c, const struct node *n, const struct ove
 	jsonw_object(c->w, NULL);
 	answer_id(c->w, "node_id", n->id);
 	answer_name(c->w, "name", c->d, n->id);
-	jsonw_str(c->w, "line", lines_name(c->d, v->ep.line));
+	jsonw_str(c->w, "line", conf_line_name(c->d->conf, v->ep.line));
 	jsonw_u64(c->w, "peer_line", v->theirs + 1u);
 	answer_endpoint(c->w, "endpoint", &v->ep);
 	jsonw_str(c->w, "state", state_of(v));
@@ -83,7 +82,7 @@ enum command_result show_lines(struct command *c)
 	jsonw_end(c->w);
 	jsonw_array(c->w, "pairs");
 	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++)
-		for (unsigned k = 0; slot != SLOT_SELF && k < OVERLAY_LINE_PAIRS; k++)
+		for (unsigned k = 0; slot != SLOT_SELF && k < LINE_PAIRS; k++)
 			if (nodedb_at(db, slot) && overlay_line_pair(c->d->overlay, slot, k, &v))
 				write_pair(c, nodedb_at(db, slot), &v);
 	jsonw_end(c->w);

@@ -99,7 +99,7 @@ static void line_text(struct leond *d, const struct overlay_event *e, char *buf,
 	snprintf(buf, len, "another line");
 	if (!n || !overlay_link(d->overlay, n->slot, &link) || !link.ep.ip.family)
 		return;
-	own = d->conf->n_lines > link.ep.line ? d->conf->line[link.ep.line].name : NULL;
+	own = conf_line_name(d->conf, link.ep.line);
 	snprintf(buf, len, "%s%s%s%s", own ? "line " : "", own ? own : "", own ? " to " : "",
 		 endpoint_name(d, &link.ep, name, sizeof(name)));
 }

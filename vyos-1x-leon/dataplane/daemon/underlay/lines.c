@@ -12,14 +12,9 @@
 
 #define ADDRS_MAX 256
 
-const struct udp *lines_udp(const struct leond *d, uint8_t line)
+struct udp *lines_udp(struct leond *d, uint8_t line)
 {
 	return line ? &d->second_udp : &d->udp;
-}
-
-const char *lines_name(const struct leond *d, uint8_t line)
-{
-	return line < d->conf->n_lines ? d->conf->line[line].name : NULL;
 }
 
 /* --- state of the host --- */
@@ -69,15 +64,16 @@ static struct udp_config sockets_of(const struct leond *d, uint8_t i)
 static void bind_again(struct leond *d, uint8_t i, int index)
 {
 	struct udp_config c = sockets_of(d, i);
+	struct udp *u = lines_udp(d, i);
 	int r;
 
 	c.port = d->udp.port;
-	r = udp_reopen(i ? &d->second_udp : &d->udp, &c);
+	r = udp_reopen(u, &c);
 	if (r < 0)
 		log_error("udp", "line %s cannot use interface %s: %s", d->conf->line[i].name,
 			  d->conf->line[i].interface, strerror(-r));
 	datagrams_apply_conf(d);
-	udp_use_gro(i ? &d->second_udp : &d->udp, !d->conf->udp_gro_disable);
+	udp_use_gro(u, !d->conf->udp_gro_disable);
 	d->line[i].index = index;
 }
 
@@ -165,7 +161,7 @@ int lines_open(struct leond *d, bool v6)
 		struct nl_link link;
 
 		c.v6 &= v6 || d->conf->line[i].ip.family == 6;
-		r = udp_open(i ? &d->second_udp : &d->udp, &c);
+		r = udp_open(lines_udp(d, i), &c);
 		if (*interface && nl_link_by_name(d->nl, interface, &link) == 0)
 			d->line[i].index = link.index;
 	}

@@ -14,6 +14,4 @@ int lines_open(struct leond *d, bool v6);
 void lines_hand_over(struct leond *d);
 void lines_changed(struct leond *d, const struct nl_event *ev); /* life/watch.c */
 /* The sockets of this line. */
-const struct udp *lines_udp(const struct leond *d, uint8_t line);
-/* Name of a line of this node; NULL: it has none. */
-const char *lines_name(const struct leond *d, uint8_t line);
+struct udp *lines_udp(struct leond *d, uint8_t line);

@@ -35,18 +35,11 @@ static unsigned own_line(unsigned pair)
 	return pair / LINES_MAX;
 }
 
-static bool has_flag(const struct overlay *o, const struct peer *p, uint16_t flag)
-{
-	const struct node *n = peer_node(o, p);
-
-	return n && n->has_record && n->rec.flags & flag;
-}
-
 /* The peer distinguishes lines, and one of the two nodes has a second one. */
 static bool is_active(const struct overlay *o, const struct peer *p)
 {
 	return (o->n_lines > 1 || p->lines.pair) && p->cur && !endpoint_is_stream(&p->ep) &&
-	       p->ep.ip.family && has_flag(o, p, RECORD_TAKES_LINES);
+	       p->ep.ip.family && peer_announces(o, p, RECORD_TAKES_LINES);
 }
 
 static struct line_pair *pairs_of(struct overlay *o, struct peer *p)
@@ -120,7 +113,7 @@ static void ping_locators(struct overlay *o, struct peer *p, mono_t now)
 {
 	const struct node *n = peer_node(o, p);
 
-	if (!has_flag(o, p, RECORD_HAS_LINES) ||
+	if (!peer_announces(o, p, RECORD_HAS_LINES) ||
 	    (!mono_is_never(p->lines.locators_at) &&
 	     mono_sub_ms(now, p->lines.locators_at) < LOCATORS_MS))
 		return;
@@ -447,7 +440,8 @@ bool lines_ping(struct overlay *o, struct peer *p, const struct endpoint *from,
 	struct line_pair *q;
 
 	if ((o->n_lines == 1 && !m->line && !p->lines.pair) || endpoint_is_stream(from) ||
-	    endpoint_is_stream(&p->ep) || !p->ep.ip.family || !has_flag(o, p, RECORD_TAKES_LINES))
+	    endpoint_is_stream(&p->ep) || !p->ep.ip.family ||
+	    !peer_announces(o, p, RECORD_TAKES_LINES))
 		return false;
 	if (theirs >= LINES_MAX)
 		return true;

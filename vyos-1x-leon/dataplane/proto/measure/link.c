@@ -29,13 +29,6 @@ int64_t link_timeout_us(const struct link_filter *f)
 	return min_of(max_of(us, (int64_t)RTO_MIN_US), (int64_t)RTO_MAX_US);
 }
 
-static bool takes_lines(const struct overlay *o, const struct peer *p)
-{
-	const struct node *n = peer_node(o, p);
-
-	return n && n->has_record && n->rec.flags & RECORD_TAKES_LINES;
-}
-
 void link_ping(struct overlay *o, struct peer *p, const struct via *v, uint32_t id, uint16_t size)
 {
 	struct msg m = { .type = MSG_PING };
@@ -46,7 +39,8 @@ void link_ping(struct overlay *o, struct peer *p, const struct via *v, uint32_t 
 	m.ping.digest = nodedb_digest(o->nodes);
 	m.ping.row_seq = latdb_row_seq(o->lat, SLOT_SELF);
 	m.ping.guard = o->guard_number;
-	if (unlikely(o->n_lines > 1) && v->n_hops == 1 && takes_lines(o, p)) {
+	if (unlikely(o->n_lines > 1) && v->n_hops == 1 &&
+	    peer_announces(o, p, RECORD_TAKES_LINES)) {
 		m.ping.line = (uint8_t)(v->to.line + 1);
 		bare += MSG_PING_LINE_LEN;
 	}

@@ -117,7 +117,6 @@ struct asymmetries {
 };
 
 /* line_pairs.c: pairs of lines, except the pair in use. */
-#define LINE_PAIRS	(LINES_MAX * LINES_MAX)
 #define LINE_PROBES_OUT 8
 struct line_probe {
 	uint32_t id; /* 0: free */

@@ -37,17 +37,6 @@ static bool is_usable_address(const struct ip_addr *ip)
 	return endpoint_is_usable(&ep);
 }
 
-/* --- names --- */
-
-static bool is_peer_name(const char *s)
-{
-	size_t len = strlen(s);
-
-	return len > 0 && len < sizeof(((struct conf_peer *)NULL)->name) &&
-	       strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
-		       len;
-}
-
 /* --- sections --- */
 
 static void read_identity(struct jsonr_node *root, struct conf *c)
@@ -165,14 +154,8 @@ static void read_peer(struct jsonr_node *obj, const char *name, struct conf_peer
 	const char *s;
 	uint32_t port;
 
-	if (!is_peer_name(name)) {
-		jsonr_fail(obj,
-			   "a peer's name must have 1 to %zu letters, digits, \".\", \"_\" "
-			   "or \"-\"",
-			   sizeof(p->name) - 1);
+	if (!conf_get_name(obj, "peer", name, p->name, sizeof(p->name)))
 		return;
-	}
-	snprintf(p->name, sizeof(p->name), "%s", name);
 	p->ep.port = CONF_PEER_PORT_DEFAULT;
 	if (conf_get_u32(obj, "port", CONF_PEER_PORT_MIN, CONF_PEER_PORT_MAX, &port))
 		p->ep.port = (uint16_t)port;

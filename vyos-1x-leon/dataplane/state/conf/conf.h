@@ -152,6 +152,8 @@ struct conf {
 	char control_socket[CONF_CONTROL_SOCKET_MAX + 1];
 };
 
+/* Name of a line of this node; NULL: it has none. */
+const char *conf_line_name(const struct conf *c, uint8_t line);
 /* Returns NULL on failure, with one sentence in err, which is never NULL. */
 struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len);
 void conf_free(struct conf *c); /* NULL ok; wipes the secret */

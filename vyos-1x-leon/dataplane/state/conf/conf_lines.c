@@ -8,23 +8,6 @@
 
 #include "state/conf/conf_section.h"
 
-#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
-
-static bool read_name(struct jsonr_node *obj, const char *name, struct conf_line *l)
-{
-	size_t len = strlen(name);
-
-	if (!len || len > CONF_LINE_NAME_MAX || strspn(name, NAME_LETTERS) != len) {
-		jsonr_fail(obj,
-			   "a line's name must have 1 to %d letters, digits, \".\", \"_\" or "
-			   "\"-\"",
-			   CONF_LINE_NAME_MAX);
-		return false;
-	}
-	snprintf(l->name, sizeof(l->name), "%s", name);
-	return true;
-}
-
 static void read_address(struct jsonr_node *obj, struct conf_line *l)
 {
 	struct endpoint ep = { .port = 1 };
@@ -43,7 +26,7 @@ static void read_address(struct jsonr_node *obj, struct conf_line *l)
 
 static void read_line(struct jsonr_node *obj, const char *name, struct conf_line *l)
 {
-	if (!read_name(obj, name, l))
+	if (!conf_get_name(obj, "line", name, l->name, sizeof(l->name)))
 		return;
 	read_address(obj, l);
 	conf_get_ifname(obj, "interface", l->interface);
@@ -97,6 +80,11 @@ void conf_read_lines(struct jsonr_node *root, struct conf *c)
 	/* The order in the document has no meaning. */
 	qsort(c->line, c->n_lines, sizeof(c->line[0]), compare_names);
 	check(root, map, c);
+}
+
+const char *conf_line_name(const struct conf *c, uint8_t line)
+{
+	return line < c->n_lines ? c->line[line].name : NULL;
 }
 
 bool conf_lines_differ(const struct conf *a, const struct conf *b)

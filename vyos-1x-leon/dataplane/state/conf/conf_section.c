@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define DNS_LABEL_MAX 63
+#define NAME_LETTERS  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
 bool conf_get_u32(struct jsonr_node *obj, const char *key, uint32_t min, uint32_t max,
 		  uint32_t *out)
@@ -71,6 +72,20 @@ void conf_get_ifname(struct jsonr_node *obj, const char *key, char out[CONF_IFNA
 			       CONF_IFNAME_MAX);
 	else
 		snprintf(out, CONF_IFNAME_MAX + 1, "%s", s);
+}
+
+bool conf_get_name(struct jsonr_node *obj, const char *of, const char *name, char *out, size_t size)
+{
+	size_t len = strlen(name);
+
+	if (!len || len >= size || strspn(name, NAME_LETTERS) != len) {
+		jsonr_fail(obj,
+			   "a %s's name must have 1 to %zu letters, digits, \".\", \"_\" or \"-\"",
+			   of, size - 1);
+		return false;
+	}
+	memcpy(out, name, len + 1);
+	return true;
 }
 
 static bool is_dns_label(const char *s, size_t len)

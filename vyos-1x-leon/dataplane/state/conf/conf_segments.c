@@ -9,27 +9,12 @@
 #include "base/mem.h"
 #include "state/conf/conf_section.h"
 
-#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
-
-static bool is_segment_name(const char *s)
-{
-	size_t len = strlen(s);
-
-	return len > 0 && len <= SEGMENT_NAME_MAX && strspn(s, NAME_LETTERS) == len;
-}
-
 static bool read_segment(struct jsonr_node *obj, const char *name, struct segment *s)
 {
 	uint32_t vlan;
 
-	if (!is_segment_name(name)) {
-		jsonr_fail(obj,
-			   "a segment's name must have 1 to %d letters, digits, \".\", \"_\" or "
-			   "\"-\"",
-			   SEGMENT_NAME_MAX);
+	if (!conf_get_name(obj, "segment", name, s->name, sizeof(s->name)))
 		return false;
-	}
-	snprintf(s->name, sizeof(s->name), "%s", name);
 	if (!conf_get_u32(obj, "vlan", CONF_SEGMENT_VLAN_MIN, CONF_SEGMENT_VLAN_MAX, &vlan)) {
 		jsonr_fail_key(obj, "vlan",
 			       "is missing; give the VLAN that the segment has here, 0 for "
