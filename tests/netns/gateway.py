@@ -111,28 +111,25 @@ class Gateway:
             return f.read()
 
 
-class NatPmp:
-    """A NAT-PMP server on the NAT router. answer(opcode, request) returns the datagrams to send."""
+class Datagrams:
+    """A UDP server in a thread. answer(datagram) returns the datagrams to send."""
 
-    def __init__(self, router, answer):
-        self.requests = []
+    def __init__(self, endpoint, answer):
         self.answer = answer
-        with router:
-            self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-            self.socket.bind((LAN, 5351))
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(endpoint)
         self.thread = threading.Thread(target=self._run, daemon=True)
         self.thread.start()
 
     def _run(self):
         while True:
             try:
-                request, client = self.socket.recvfrom(100)
+                request, client = self.socket.recvfrom(2000)
             except OSError:
                 return
             if not request:
                 return
-            self.requests.append(request)
-            for datagram in self.answer(request[1], request):
+            for datagram in self.answer(request):
                 self.socket.sendto(datagram, client)
 
     def close(self):
@@ -143,6 +140,22 @@ class NatPmp:
             pass
         self.thread.join()
         self.socket.close()
+
+
+class NatPmp:
+    """A NAT-PMP server on the NAT router. answer(opcode, request) returns the datagrams to send."""
+
+    def __init__(self, router, answer):
+        self.requests, self.answer = [], answer
+        with router:
+            self.server = Datagrams((LAN, 5351), self._serve)
+
+    def _serve(self, request):
+        self.requests.append(request)
+        return self.answer(request[1], request)
+
+    def close(self):
+        self.server.close()
 
 
 SERVICE = 'urn:schemas-upnp-org:service:WANIPConnection:1'
@@ -164,15 +177,12 @@ class Upnp:
     def __init__(self, namespace, address, location, answer):
         self.location, self.paths = location, []
         with namespace:
-            self.search = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-            self.search.bind(('239.255.255.250', 1900))
-            self.search.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
-                                   socket.inet_aton('239.255.255.250') + socket.inet_aton(address))
+            self.search = Datagrams(('239.255.255.250', 1900), self._found)
+            self.search.socket.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
+                                          socket.inet_aton('239.255.255.250') + socket.inet_aton(address))
             self.server = http.server.ThreadingHTTPServer((address, HTTP_PORT), self._handler(answer))
-        self.threads = [threading.Thread(target=run, daemon=True)
-                        for run in (self._answer_searches, self.server.serve_forever)]
-        for thread in self.threads:
-            thread.start()
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
 
     def _handler(self, answer):
         paths = self.paths
@@ -196,27 +206,15 @@ class Upnp:
                 pass
         return Handler
 
-    def _answer_searches(self):
-        while True:
-            try:
-                request, client = self.search.recvfrom(2000)
-            except OSError:
-                return
-            if not request:
-                return
-            kind = re.search(rb'ST: *(\S+)', request)
-            self.search.sendto(b'HTTP/1.1 200 OK\r\nST: %s\r\nUSN: uuid:1::%s\r\nLOCATION: %s\r\n\r\n' % (
-                kind.group(1), kind.group(1), self.location.encode()), client)
+    def _found(self, request):
+        kind = re.search(rb'ST: *(\S+)', request)[1]
+        return [b'HTTP/1.1 200 OK\r\nST: %s\r\nUSN: uuid:1::%s\r\nLOCATION: %s\r\n\r\n' % (
+            kind, kind, self.location.encode())]
 
     def close(self):
         self.server.shutdown()
         self.server.server_close()
-        try:
-            self.search.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
-        for thread in self.threads:
-            thread.join()
+        self.thread.join()
         self.search.close()
 
 

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/defs.h"
 #include "base/log.h"
 #include "io/confine.h"
 #include "io/stream_control.h"
+#include "clock.h"
 #include "mapper.h"
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
@@ -29,14 +29,6 @@ enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 #define MEMORY_MAX (64u << 20)
 
 static const struct mapping_method *const methods[] = { &natpmp_method, &upnp_method, NULL };
-
-static mono_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (mono_t){ ts.tv_sec * NS_PER_S + ts.tv_nsec };
-}
 
 static void limit_memory(void)
 {
@@ -66,7 +58,7 @@ static void setup(struct program *g, const struct portmap_command *c, int fd)
 		close(g->natpmp);
 	g->natpmp = fd;
 	g->number = c->number;
-	mapper_request(&g->mapper, &q, now());
+	mapper_request(&g->mapper, &q, clock_now());
 }
 
 /* Returns true if the program goes on. */
@@ -100,7 +92,7 @@ static bool read_control(struct program *g, int *code)
 
 static int wait_ms(const struct program *g)
 {
-	int64_t ms = mono_sub_ms(g->mapper.next_at, now()) + 1;
+	int64_t ms = mono_sub_ms(g->mapper.next_at, clock_now()) + 1;
 
 	if (mono_is_never(g->mapper.next_at))
 		return -1;
@@ -115,7 +107,7 @@ static int run(struct program *g)
 
 	while (read_control(g, &code)) {
 		alarm(ATTEMPT_S);
-		if (mapper_run(&g->mapper, now(), &p)) {
+		if (mapper_run(&g->mapper, clock_now(), &p)) {
 			p.number = g->number;
 			stream_send(CONFINE_CONTROL_FD, &p, sizeof(p), -1);
 		}

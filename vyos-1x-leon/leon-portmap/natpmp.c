@@ -8,9 +8,8 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-#include "base/mono.h"
+#include "clock.h"
 #include "io/portmap_control.h"
 #include "mapping.h"
 
@@ -28,18 +27,10 @@ static natpmp_t state_of(const struct mapping_request *q)
 	return p;
 }
 
-static mono_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (mono_t){ ts.tv_sec * NS_PER_S + ts.tv_nsec };
-}
-
 static int wait_ms(natpmp_t *p, mono_t end)
 {
 	struct timeval tv;
-	int64_t left = mono_sub_ms(end, now()), ms;
+	int64_t left = mono_sub_ms(end, clock_now()), ms;
 
 	if (getnatpmprequesttimeout(p, &tv) < 0 || left < 0)
 		return 0;
@@ -57,7 +48,7 @@ static bool is_answer(const natpmpresp_t *r, uint16_t type, uint16_t port)
 /* Waits for the answer to the pending request. Returns 0 or a number of the library. */
 static int answer(natpmp_t *p, natpmpresp_t *r, uint16_t type, uint16_t port)
 {
-	mono_t end = mono_add_ms(now(), ANSWER_MS);
+	mono_t end = mono_add_ms(clock_now(), ANSWER_MS);
 	struct pollfd f = { .fd = p->s, .events = POLLIN };
 	int rc;
 
@@ -71,7 +62,7 @@ static int answer(natpmp_t *p, natpmpresp_t *r, uint16_t type, uint16_t port)
 			p->has_pending_request = 1;
 		else if (rc != NATPMP_TRYAGAIN && rc != NATPMP_ERR_WRONGPACKETSOURCE)
 			return rc;
-	} while (mono_before(now(), end));
+	} while (mono_before(clock_now(), end));
 	return NATPMP_TRYAGAIN;
 }
 

@@ -204,7 +204,6 @@ static void write_port_mapping(struct command *c)
 	struct portmap_view v;
 	int64_t left_ms;
 	bool mapped;
-	char gateway[IP_STRLEN];
 
 	if (!portmap_view(c->d, &v)) {
 		jsonw_null(c->w, "port_mapping");
@@ -214,13 +213,9 @@ static void write_port_mapping(struct command *c)
 	left_ms = mapped ? max_of(mono_sub_ms(v.expires_at, c->now), (int64_t)0) : 0;
 	jsonw_object(c->w, "port_mapping");
 	jsonw_str(c->w, "state", portmap_state_name(v.state));
-	jsonw_str(c->w, "gateway",
-		  v.gateway.family ? ip_format(&v.gateway, gateway, sizeof(gateway)) : NULL);
+	answer_ip(c->w, "gateway", &v.gateway);
 	jsonw_str(c->w, "protocol", mapped ? portmap_method_name(v.method) : NULL);
-	if (mapped)
-		answer_endpoint(c->w, "external", &v.external);
-	else
-		jsonw_null(c->w, "external");
+	answer_endpoint(c->w, "external", &v.external);
 	answer_known(c->w, "expires_seconds", mapped, (uint64_t)left_ms / 1000);
 	jsonw_str(c->w, "reason", v.reason);
 	jsonw_u64(c->w, "reports", v.reports);
