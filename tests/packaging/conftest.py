@@ -7,6 +7,7 @@ under an overlay in tmpfs, in private mount, network and pid namespaces. dpkg, t
 dependencies are therefore real, and nothing in the root reaches the host. The first process of the
 pid namespace is a `sleep` of the fixture. The end of the process removes the mounts.
 """
+import fcntl
 import os
 import re
 import shutil
@@ -94,7 +95,21 @@ def built(tmp_path_factory) -> Path:
         return Path(given).resolve().parent
     if not shutil.which('dpkg-buildpackage'):
         pytest.skip('dpkg-buildpackage is not installed (Debian package dpkg-dev)')
-    out = tmp_path_factory.mktemp('deb')
+    # The workers of a parallel run share one build.
+    shared = tmp_path_factory.getbasetemp()
+    if 'PYTEST_XDIST_WORKER' in os.environ:
+        shared = shared.parent
+    with open(shared / 'deb.lock', 'w', encoding='ascii') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        out = shared / 'deb'
+        if not out.exists():
+            build_packages(shared / 'deb.new')
+            (shared / 'deb.new').rename(out)
+    return out
+
+
+def build_packages(out: Path) -> None:
+    out.mkdir(exist_ok=True)
     # `make check` runs the unit tests separately.
     done = subprocess.run(
         [TOP / 'packaging/build-deb.sh', out],
@@ -104,7 +119,6 @@ def built(tmp_path_factory) -> Path:
     assert done.returncode == 0, done.stderr
     # A build of minutes shows its progress.
     assert re.search(r'^   dh_auto_build .*\n(   compiled \d+ of \d+\n){3,}   dh_', done.stdout, re.M), done.stdout
-    return out
 
 
 @pytest.fixture(scope='session')
