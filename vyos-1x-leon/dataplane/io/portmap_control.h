@@ -2,7 +2,7 @@
 /*
  * The messages between leond and leon-portmap, the program that requests a port mapping of the
  * gateway. One SOCK_SEQPACKET socket, to which io/stream_control.h sends, and one structure in each
- * message. Control thread of leond, main thread of leon-portmap. doc/decisions/079.
+ * message. Control thread of leond, main thread of leon-portmap. doc/decisions/076.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * Port mapping at a gateway with NAT: leond finds the gateway and starts leon-portmap, which
  * requests the mapping. leond checks the reports and announces the mapped address in its record.
- * Exists with `port-mapping` only. Control thread. doc/decisions/079.
+ * Exists with `port-mapping` only. Control thread. doc/decisions/076.
  */
 #pragma once
 
