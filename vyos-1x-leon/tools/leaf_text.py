@@ -11,18 +11,16 @@ sys.path.insert(0, str(Path(__file__).parents[1] / 'python'))
 
 from vyos_leon import leaves, rates  # noqa: E402
 
-SWITCHED = 'an object, even empty, switches it on'
-
 
 def accepted(leaf):
     """The accepted values of a leaf, in words."""
     if leaf.kind in leaves.NUMBERS:
-        written = ', or with a unit such as "50mbit"' if rates.is_rate(leaf) else ''
+        written = ', or "50mbit"' if rates.is_rate(leaf) else ''
         return f'{leaf.of["low"]} to {leaf.of["high"]} {leaf.of["unit"]}'.rstrip() + written
     if leaf.kind in leaves.FLAGS:
-        return 'true or false'
+        return 'boolean'
     if leaf.kind == 'OBJECT':
-        return SWITCHED
+        return 'object'
     if leaf.kind == 'CHOICE':
         return ', '.join(leaf.of['names'].split())
     return leaf.of['range']
