@@ -396,8 +396,8 @@ def test_a_copy_of_the_disk_is_another_node(machine):
      'leon.secret-from: file:///nowhere cannot be fetched: nobody there'),
     ({'token': TOKEN[:-9]},
      'leon.token: the token is damaged or truncated; copy the whole token again'),
-    ({'token': 'seoul.example.net'}, 'leon.token: this is no token; a token begins with "leon3."'),
-    ({'token': 'OUTPUT OF leonctl invite'}, 'leon.token: this is no token; a token begins with "leon3."'),
+    ({'token': 'seoul.example.net'}, 'leon.token: the text is no token; a token begins with "leon3."'),
+    ({'token': 'OUTPUT OF leonctl invite'}, 'leon.token: the text is no token; a token begins with "leon3."'),
     ({'token': TOKEN, 'mtu': 1}, 'leon.mtu: '),
 ])
 def test_wrong_user_data(machine, leon, sentence):

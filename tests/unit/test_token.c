@@ -268,7 +268,7 @@ static void whole_and_wrong(void **state)
 
 	for (size_t i = 0; i < array_size(texts); i++) {
 		assert_non_null(decode(texts[i], &t));
-		assert_non_null(strstr(decode(texts[i], &t), "make a new one"));
+		assert_non_null(strstr(decode(texts[i], &t), "make a new token"));
 	}
 }
 

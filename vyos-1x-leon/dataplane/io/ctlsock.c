@@ -284,7 +284,8 @@ static void add_conn(struct ctl_server *s, int fd)
 	if (!admit(s, &peer, privileged)) {
 		s->count.refused++;
 		log_limited(&s->busy_limit, loop_now(s->loop), LOG_LVL_WARN, "ctl",
-			    "too many connections at work, one refused uid=%u", (unsigned)peer.uid);
+			    "too many connections, a connection is refused uid=%u",
+			    (unsigned)peer.uid);
 		close(fd);
 		return;
 	}

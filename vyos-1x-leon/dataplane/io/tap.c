@@ -45,8 +45,8 @@ static int check_existing(struct nl *nl, const char *name)
 	}
 	if (strcmp(link.kind, "tun") != 0 || !link.tun_is_tap) {
 		log_error("tap",
-			  "name is taken by a device that is not a TAP; choose another name or "
-			  "remove it interface=%s kind=%s",
+			  "name belongs to a device of another kind; remove the device or choose "
+			  "another name interface=%s kind=%s",
 			  name, link.kind[0] ? link.kind : "hardware");
 		return -EEXIST;
 	}
@@ -84,7 +84,7 @@ static int open_first(struct tap *t, const char *name, unsigned *wanted)
 	if (fd == -EINVAL) {
 		fd = open_queue(name, QUEUE_FLAGS, &ifr);
 		if (fd >= 0 && *wanted > 1) {
-			log_warn("tap", "TAP has one queue: one worker reads it interface=%s",
+			log_warn("tap", "TAP has a single queue for a single worker interface=%s",
 				 name);
 			*wanted = 1;
 		}

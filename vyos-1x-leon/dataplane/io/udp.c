@@ -193,8 +193,8 @@ static const char *hint_of(int rc)
 		return " (a port below net.ipv4.ip_unprivileged_port_start needs "
 		       "CAP_NET_BIND_SERVICE)";
 	case EADDRNOTAVAIL:
-		return " (source-address is not an address of this host; behind NAT remove it, or "
-		       "use the private address, and set node-id)";
+		return " (source-address is not an address of this host; behind NAT remove "
+		       "source-address, or use the private address, and set node-id)";
 	case EADDRINUSE:
 		return " (another program uses the port, see `ss -ulnp`; a second overlay needs "
 		       "another `port`)";

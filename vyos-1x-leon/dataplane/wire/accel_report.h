@@ -21,26 +21,28 @@
 #define ACCEL_REASON_TABLE(REASON)                                                                 \
 	REASON(NONE, NULL, "no check fails")                                                       \
 	REASON(OFF, "off", "acceleration is switched off, or leon-accel is about to end")          \
-	REASON(UNREACHED, "peer-down", "there is no connection to the accelerator of its node")    \
-	REASON(BYPASSED, "bypassed", "TCP with its node passes leon-accel by")                     \
-	REASON(EXCLUDED, "excluded", "the configuration excludes it")                              \
-	REASON(NEAR, "near", "the latency to its node is below the threshold")                     \
-	REASON(UNMOVED, "not-moved", "none of its hosts moved to another node")                    \
-	REASON(SHORT, "few-segments", "it has carried fewer data segments than the minimum")       \
-	REASON(SILENT, "peer-silent", "the accelerator of its node does not answer now")           \
-	REASON(FOREIGN, "foreign", "it uses an option that admits no proxy, or urgent data")       \
+	REASON(UNREACHED, "peer-down",                                                             \
+	       "no connection to the accelerator of the other node exists")                        \
+	REASON(BYPASSED, "bypassed", "TCP with the other node bypasses leon-accel")                \
+	REASON(EXCLUDED, "excluded", "the configuration excludes the connection")                  \
+	REASON(NEAR, "near", "the latency to the other node is below the threshold")               \
+	REASON(UNMOVED, "not-moved", "no host of the connection moved to another node")            \
+	REASON(SHORT, "few-segments", "fewer data segments than the minimum were sent")            \
+	REASON(SILENT, "peer-silent", "the accelerator of the other node does not answer now")     \
+	REASON(FOREIGN, "foreign", "an option admits no proxy, or urgent data was sent")           \
 	REASON(ENDING, "ending", "both hosts have sent a FIN")                                     \
-	REASON(UNSEEN, "unseen", "frames of one of its hosts were not seen yet")                   \
-	REASON(UNFIT, "unfit", "the clock of its timestamps is not known")                         \
-	REASON(PEER_FULL, "peer-full", "the other accelerator has its maximum of connections")     \
-	REASON(PEER_EXCLUDES, "peer-excludes", "the configuration of the other node excludes it")  \
+	REASON(UNSEEN, "unseen", "only one host has sent frames yet")                              \
+	REASON(UNFIT, "unfit", "the clock of the timestamps is not known")                         \
+	REASON(PEER_FULL, "peer-full", "the other accelerator has the maximum of connections")     \
+	REASON(PEER_EXCLUDES, "peer-excludes",                                                     \
+	       "the configuration of the other node excludes the connection")                      \
 	REASON(PEER_OFF, "peer-off", "the other accelerator intercepts nothing of this node")      \
-	REASON(PEER_LATER, "peer-later", "the other accelerator refused it for now")               \
-	REASON(LATER, "later", "an attempt failed, or it was released a moment ago")               \
-	REASON(NO_BENEFIT, "no-benefit", "its hosts send too little")                              \
-	REASON(MEASURING, "measuring", "its rate is not measured yet")                             \
-	REASON(FAST, "fast-enough", "it would not be faster")                                      \
-	REASON(BUSY, "attempts", "as many attempts with its node are under way as may be")         \
+	REASON(PEER_LATER, "peer-later", "the other accelerator refused the connection for now")   \
+	REASON(LATER, "later", "a recent attempt failed, or the connection was just released")     \
+	REASON(NO_BENEFIT, "no-benefit", "the hosts send too little")                              \
+	REASON(MEASURING, "measuring", "the rate is not measured yet")                             \
+	REASON(FAST, "fast-enough", "interception would not be faster")                            \
+	REASON(BUSY, "attempts", "the maximum of simultaneous attempts with the node is reached")  \
 	REASON(FULL, "maximum", "the maximum of connections is intercepted")
 
 enum accel_reason {
@@ -57,18 +59,14 @@ const char *accel_reason_sentence(enum accel_reason reason);
  * sentence). */
 #define ACCEL_MISUSES(MISUSE)                                                                      \
 	MISUSE(STRAY, "stray_frames",                                                              \
-	       "frames of an intercepted connection from a node that does not have its host")      \
+	       "frames of an intercepted connection from a node without the host")                 \
 	MISUSE(BEYOND_CREDIT, "data_beyond_credit",                                                \
-	       "inter-proxy connections that ended because DATA exceeded the credit")              \
-	MISUSE(BAD_MESSAGE, "bad_messages",                                                        \
-	       "inter-proxy connections that ended because a message was invalid")                 \
-	MISUSE(UNWANTED, "unwanted_connections",                                                   \
-	       "inter-proxy connections from nodes to which none is wanted")                       \
-	MISUSE(FOREIGN, "foreign_packets",                                                         \
-	       "packets between accelerators that are not of their sender")                        \
-	MISUSE(BAD_FRAME, "bad_frames", "frames in FOUND and FORWARD that are invalid")            \
-	MISUSE(OVER_SHARE, "over_share",                                                           \
-	       "new connections for which the node had no place left in its share")
+	       "inter-proxy connections ended by DATA beyond the credit")                          \
+	MISUSE(BAD_MESSAGE, "bad_messages", "inter-proxy connections ended by an invalid message") \
+	MISUSE(UNWANTED, "unwanted_connections", "unwanted inter-proxy connections")               \
+	MISUSE(FOREIGN, "foreign_packets", "packets between accelerators with a false sender")     \
+	MISUSE(BAD_FRAME, "bad_frames", "invalid frames in FOUND and FORWARD")                     \
+	MISUSE(OVER_SHARE, "over_share", "new connections beyond the share of the node")
 
 enum accel_misuse {
 #define AS_ENUM(id, word, sentence) ACCEL_##id,
@@ -84,7 +82,7 @@ const char *accel_misuse_word(enum accel_misuse m);
 	FAULT(SOCKET_DENIED, "socket_denied",                                                      \
 	      "connections that stay plain: a proxy socket is not permitted")                      \
 	FAULT(SOCKET_IN_USE, "socket_in_use",                                                      \
-	      "connections that stay plain: another socket has their addresses")                   \
+	      "connections that stay plain: another socket has the addresses")                     \
 	FAULT(SOCKET_FILES, "socket_files",                                                        \
 	      "connections that stay plain: no file descriptor is left for a proxy socket")        \
 	FAULT(SOCKET_MEMORY, "socket_memory",                                                      \

@@ -179,8 +179,7 @@ static const char *decode_payload(const char *prefix, const uint8_t *payload, in
 		return "the token is damaged or truncated; copy the whole token again";
 	b = rbuf_of(payload, (size_t)len - CRC_LEN);
 	if (!read_payload(&b, prefix, &t))
-		return "the token is whole, but not one that leonctl made; make a new one with "
-		       "`leonctl invite`";
+		return "leonctl did not make the token; make a new token with `leonctl invite`";
 	*out = t;
 	return NULL;
 }
@@ -233,10 +232,10 @@ static const char *decode_text(const char *text, struct token *out)
 	if (len == 0)
 		return "there is no token";
 	if (!token_is_one(text))
-		return "this is no token; a token begins with \"" TOKEN_ONE_TIME "\"";
+		return "the text is no token; a token begins with \"" TOKEN_ONE_TIME "\"";
 	if (!prefix)
 		return "the token is of another version than this leond reads (" TOKEN_ONE_TIME
-		       "...); make it with the older release of the two, or upgrade this one";
+		       "...); make the token with the older release, or upgrade this release";
 	n = decode64(text + PREFIX_LEN, len - PREFIX_LEN, payload);
 	error = decode_payload(prefix, payload, n, out);
 	explicit_bzero(payload, sizeof(payload));
