@@ -182,7 +182,7 @@ static inline unsigned conns_lab_sent(struct conns_lab *l, node_id_t *node)
 	return n;
 }
 
-/* An inter-proxy connection to the far node. Returns the end of that node. */
+/* An inter-proxy connection to the far node. Returns the end of the node. */
 static inline int conns_lab_connected(struct conns_lab *l, struct accel_peer **p)
 {
 	int pair[2];

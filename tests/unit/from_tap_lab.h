@@ -41,7 +41,7 @@ static inline void two_paths(struct snap *s)
 		      (struct snap_route){ relayed, 2, FX_MTU - 100 });
 }
 
-/* Reads the next datagram to a node. Returns false if there is none. */
+/* Reads the next datagram to a node. Returns false if no datagram arrived. */
 static bool node_gets(unsigned slot, struct datagram *d)
 {
 	if (!fx_node_gets(&fx, slot, d))

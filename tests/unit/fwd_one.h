@@ -25,8 +25,8 @@ static inline int fx_teardown(void **state)
 	return 0;
 }
 
-/* Reads all reports to the control thread. Returns the number of this type, and the last one in
- * `last` unless NULL. */
+/* Reads all reports to the control thread. Returns the number of messages of the type, and the last
+ * message in `last` unless NULL. */
 static inline unsigned fx_reports(enum fwd_report_type type, struct fwd_report *last)
 {
 	struct fwd_report ev;

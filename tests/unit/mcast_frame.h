@@ -26,7 +26,7 @@ static inline struct ip_addr ip(const char *text)
 	return a;
 }
 
-/* Builds a frame from 10.0.0.1 or fe80::1, IPv6 with a hop-by-hop header. Returns its length. */
+/* Builds a frame from 10.0.0.1 or fe80::1, IPv6 with a hop-by-hop header. Returns the length. */
 static inline size_t mcast_frame(uint8_t *f, const char *to, uint8_t proto, const void *body,
 				 size_t body_len)
 {

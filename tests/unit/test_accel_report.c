@@ -10,7 +10,7 @@
 
 #include "wire/accel_report.h"
 
-/* Numbers of JSON readers end at the largest signed one. */
+/* Numbers of JSON readers end at the largest signed number. */
 #define MOST ((uint64_t)INT64_MAX)
 
 /* Fills an array with different numbers, and the last one with the largest number. */

@@ -135,8 +135,8 @@ static void prefixes_cover(void **state)
 	assert_true(prefix_covers(&six, &d));
 	assert_true(prefix_has(&d, &in.ip));
 	assert_false(prefix_has(&d, &out.ip));
-	/* A prefix sorts before the prefixes that it contains. The search in state/routes/rib.c
-	 * depends on that order. */
+	/* A prefix sorts before contained prefixes. The search in state/routes/rib.c depends on the
+	 * order. */
 	assert_true(prefix_compare(&all, &a) < 0 && prefix_compare(&a, &c) < 0 &&
 		    prefix_compare(&c, &b) < 0 && prefix_compare(&b, &six) < 0);
 	assert_int_equal(prefix_compare(&c, &c), 0);

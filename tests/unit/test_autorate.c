@@ -514,7 +514,7 @@ static void found_within_two_seconds(void **state)
 			say("found", &s);
 			assert_true(s.rate.kbits >= .9 * s.line.kbits);
 			assert_true(s.rate.kbits <= 1.25 * s.line.kbits);
-			/* The rate was not revoked after it was found. */
+			/* The found rate was not revoked. */
 			assert_int_equal(s.rate.found, 1);
 		}
 	}

@@ -273,7 +273,7 @@ static void trusted_identities_are_read(void **state)
 	conf_free(c);
 }
 
-/* The largest permitted number, and one more. */
+/* The largest permitted number, and the next number. */
 static void trusted_identities_are_bounded(void **state)
 {
 	char *keys = x_calloc(CONF_TRUSTED_MAX + 1, 80), *text = x_calloc(CONF_TRUSTED_MAX + 3, 80);

@@ -5,8 +5,8 @@
 #include "conns_lab.h"
 #include "peer_state.h"
 
-/* Makes an intercepted connection, whose proxy socket has ended both directions.
- * Returns the end of the host. */
+/* Makes an intercepted connection with a proxy socket that has ended both directions. Returns the
+ * end of the host. */
 static struct conn *intercept(struct conns_lab *l, int *host)
 {
 	struct conn *c = conns_lab_track(l);
@@ -325,7 +325,7 @@ static void a_connection_of_a_killed_process_is_asked_for_at_both_hosts(void **s
 	conns_lab_close(&l);
 }
 
-/* The hosts began another connection with the same addresses, whose SYN this process saw. */
+/* The hosts began another connection with the same addresses, and the process saw the SYN. */
 static void another_connection_of_the_same_addresses_lives(void **state)
 {
 	struct tcp_segment syn = from_near_host(7000, 0);

@@ -15,7 +15,7 @@
 #define T0	  ((mono_t){ 100 * NS_PER_S })
 #define AFTER(ms) mono_add_ms(T0, ms)
 
-/* The gateway of a test: what each method answers, and what it was asked. */
+/* The gateway of a test: answers and received requests of each method. */
 static struct gateway {
 	enum mapping_result first, second;
 	struct mapping_answer answer;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leon-portmap: maps the UDP port of leond at a gateway with NAT. leond starts this program, if
+ * leon-portmap: maps the UDP port of leond at a gateway with NAT. leond starts the program, if
  * `port-mapping` is configured. The program reads datagrams, HTTP and XML of a gateway that may be
- * hostile: it has no rights, opens no file, and leond believes none of its reports. It ends with
- * leond. Exit codes: 0 leond ended, 1 a failure, 2 not started by leond.
+ * hostile. The program has no rights and opens no file, and leond checks each report. The program
+ * ends with leond. Exit codes: 0 leond ended, 1 a failure, 2 not started by leond.
  */
 #include <errno.h>
 #include <poll.h>
@@ -42,7 +42,7 @@ static void limit_memory(void)
 struct program {
 	struct mapper mapper;
 	uint32_t number; /* of the request */
-	int natpmp;	 /* -1: none */
+	int natpmp;	 /* or -1 */
 };
 
 static void setup(struct program *g, const struct portmap_command *c, int fd)

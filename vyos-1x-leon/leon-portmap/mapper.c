@@ -26,7 +26,7 @@ static void forget(struct mapper *m)
 	m->expires_at = MONO_NEVER;
 }
 
-/* Another gateway knows nothing of the mapping, whose lifetime ends by itself. */
+/* Another gateway knows nothing of the mapping, which ends after the lifetime. */
 static bool is_other(const struct mapping_request *a, const struct mapping_request *b)
 {
 	return !ip_equal(&a->gateway, &b->gateway) || !ip_equal(&a->source, &b->source) ||

@@ -57,7 +57,7 @@ static int answer(natpmp_t *p, natpmpresp_t *r, uint16_t type, uint16_t port)
 		rc = readnatpmpresponseorretry(p, r);
 		if (rc == 0 && is_answer(r, type, port))
 			return 0;
-		/* The answer ended the request; it belongs to another one. */
+		/* The answer ended the request, but belongs to another request. */
 		if (rc == 0)
 			p->has_pending_request = 1;
 		else if (rc != NATPMP_TRYAGAIN && rc != NATPMP_ERR_WRONGPACKETSOURCE)

@@ -153,7 +153,7 @@ static int try_port(const struct mapping_request *q, uint16_t port)
 	if (now == ENTRY_OWN && !q->renew)
 		return 0;
 	rc = add_entry(q, port, q->lifetime_s);
-	/* The mapping stays until it is removed; this program renews it all the same. */
+	/* The mapping is permanent; the program renews the mapping all the same. */
 	return rc == ERROR_ONLY_PERMANENT ? add_entry(q, port, 0) : rc;
 }
 

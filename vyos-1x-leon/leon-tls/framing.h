@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define FRAME_HDR_LEN  4
-#define FRAME_DATA_MAX 9216 /* above the largest datagram that path MTU discovery tries */
+#define FRAME_DATA_MAX 9216 /* above the largest datagram of path MTU discovery */
 #define FRAME_LEN_MAX  (FRAME_HDR_LEN + FRAME_DATA_MAX)
 
 struct framed {

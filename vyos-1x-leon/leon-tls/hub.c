@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * All connections and their limits, see hub.h. A stranger that connects holds one of few places
- * for a limited time, and a newer stranger takes the place of a random one if all are in use.
+ * All connections and the limits, see hub.h. A connected stranger holds one of few places for a
+ * limited time. If all places are in use, a newer stranger replaces a random stranger.
  */
 #include "hub.h"
 
@@ -62,7 +62,7 @@ static bool same_source(const struct ip_addr *a, const struct ip_addr *b)
 	return a->family == b->family && memcmp(a->b, b->b, a->family == 6 ? 8 : 4) == 0;
 }
 
-/* Makes room for a connection from this address. Returns false if the source has its share. */
+/* Makes room for a connection from the address. Returns false if the source has the full share. */
 static bool make_room(struct hub *r, const struct endpoint *from)
 {
 	unsigned n = 0, of_source = 0, victim;

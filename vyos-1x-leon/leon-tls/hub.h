@@ -12,13 +12,13 @@
 #include "io/udp.h"
 #include "tls_link.h"
 
-/* Connections of strangers, until leond names them members. */
+/* Connections of strangers, until leond names a member. */
 #define STRANGERS_MAX	     64
 #define STRANGERS_PER_SOURCE 8 /* of one IPv4 address or IPv6 /64 */
 #define STRANGER_MS	     10000
-#define STRANGER_BYTES	     (1u << 20) /* a member is named within this */
+#define STRANGER_BYTES	     (1u << 20) /* limit until a member is named */
 #define STREAMS_MAX	     400	/* two descriptors each; the unit permits 1024 */
-/* Handshakes cost processor time that members need. */
+/* Handshakes take processor time from members. */
 #define ACCEPTS_PER_S 100u
 
 #define RX_MESSAGES 32
@@ -32,9 +32,9 @@ struct hub {
 	struct timer *tick, *accepting;
 	struct tls_context *client, *server;
 	struct endpoint sockets; /* of leond */
-	int listener[2];	 /* IPv4, IPv6; -1: none */
+	int listener[2];	 /* IPv4, IPv6; or -1 */
 	bool paused;		 /* no connection is accepted for a moment */
-	unsigned credit;	 /* connections that may be accepted now */
+	unsigned credit;	 /* connections to accept now */
 	struct tls_link *streams;
 	unsigned n_streams;
 	uint32_t next_id;     /* of accepted connections */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * leon-tls: carries the datagrams of leond in TLS connections, where a network passes no UDP. leond
- * starts this program, if `transport tls` is configured, and passes it connected and listening
- * sockets. Strangers talk to this program, so leon-tls has neither rights nor secrets. leond loses
- * only the TLS connections with the program, and the program ends with leond. Exit codes: 0 leond
- * ended, 1 a failure, 2 not started by leond.
+ * starts the program, if `transport tls` is configured, and passes connected and listening sockets.
+ * Strangers talk to this program, so leon-tls has neither rights nor secrets. leond loses only the
+ * TLS connections with the program, and the program ends with leond. Exit codes: 0 leond ended, 1 a
+ * failure, 2 not started by leond.
  */
 #include <errno.h>
 #include <stdio.h>

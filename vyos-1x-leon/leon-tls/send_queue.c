@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Frames that wait for a connection, see send_queue.h: one ring of bytes, in which the time of
- * arrival precedes each frame.
+ * Frames that wait for a connection, see send_queue.h: a ring of bytes, with the time of arrival
+ * before each frame.
  */
 #include "send_queue.h"
 
@@ -52,7 +52,7 @@ static void skip(struct send_queue *q, size_t len)
 	q->used -= len;
 }
 
-/* Length of the oldest frame with its header. */
+/* Length of the oldest frame with the header. */
 static size_t frame_len(const struct send_queue *q)
 {
 	uint8_t hdr[FRAME_HDR_LEN];

@@ -18,7 +18,7 @@
 #define CERTIFICATE_DAYS 3650
 #define DAY_S		 86400
 
-/* The protocol name that every web server knows, so that the handshake is that of a browser. */
+/* The protocol name of every web server: the handshake equals a browser's. */
 static const uint8_t alpn[] = "\x08http/1.1";
 #define ALPN_LEN (sizeof(alpn) - 1)
 
@@ -97,7 +97,7 @@ static bool use_files(SSL_CTX *c, const char *certificate, const char *key)
 	       SSL_CTX_check_private_key(c) == 1;
 }
 
-/* A client that offers other protocols only gets none, as from a web server. */
+/* A client with other protocols only gets no protocol, as from a web server. */
 static int choose_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_len,
 		       const unsigned char *in, unsigned in_len, void *arg)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * TLS connections by libssl, the only file that calls it. TLS hides LEON from networks that pass
- * nothing else. It authenticates nobody: sessions of leond seal and authenticate all datagrams
- * inside (doc/security.md, doc/decisions/076). Main thread of leon-tls.
+ * TLS connections by libssl. No other file calls libssl. TLS hides LEON from networks without UDP.
+ * TLS authenticates nobody: sessions of leond seal and authenticate all datagrams inside
+ * (doc/security.md, doc/decisions/076). Main thread of leon-tls.
  */
 #pragma once
 
@@ -15,12 +15,12 @@ struct tls_context;
 struct tls;
 
 /* Context of clients, or of servers with the certificate and key of these files; empty: a new
- * self-signed certificate. NULL, with one sentence in err. */
+ * self-signed certificate. NULL, with a sentence in err. */
 struct tls_context *tls_client(char *err, size_t err_len);
 struct tls_context *tls_server(const char *certificate, const char *key, char *err, size_t err_len);
 void tls_context_free(struct tls_context *c); /* NULL ok */
 
-/* A connection on a non-blocking socket. server: name for SNI of a client; empty: none. */
+/* A connection on a non-blocking socket. server: name for SNI of a client, or empty. */
 struct tls *tls_new(struct tls_context *c, int fd, const char *server);
 void tls_free(struct tls *t); /* NULL ok; does not close the socket */
 

@@ -20,14 +20,14 @@
 #include "proxy.h"
 #include "hub.h"
 
-/* Bytes that the kernel holds unsent. The rest waits in the queue, which drops the oldest. */
+/* Unsent bytes in the kernel. The rest waits in the queue, which drops the oldest. */
 #define UNSENT_BYTES 16384
-/* A dead peer: data that nobody confirms, and silence. */
+/* A dead peer: unconfirmed data, and silence. */
 #define DEAD_MS 10000
 #define IDLE_S	5
 #define PROBE_S 2
 #define PROBES	3
-/* Batches of one callback; other connections take their turn. */
+/* Batches of a callback; other connections take turns. */
 #define TURNS 8
 
 static int set_int(int fd, int level, int name, int value)
@@ -59,7 +59,7 @@ void tls_link_end(struct tls_link *s, const char *reason)
 
 	if (s->state == STREAM_ENDED)
 		return;
-	/* leond hears of accepted connections only when they are open. */
+	/* leond learns of accepted connections only when open. */
 	if (s->state == STREAM_OPEN || !(s->id & STREAM_ACCEPTED)) {
 		snprintf(p.reason, sizeof(p.reason), "%s", reason);
 		hub_report(s->r, &p);
@@ -240,7 +240,7 @@ static bool deliver(struct tls_link *s, const uint8_t *data, size_t len)
 	return true;
 }
 
-/* Reads what libssl has, a record at a time, into the buffer behind the incomplete frame. */
+/* Reads a record at a time from libssl into the buffer behind the incomplete frame. */
 static enum tls_result read_some(struct tls_link *s, size_t *len)
 {
 	struct hub *r = s->r;
@@ -288,14 +288,14 @@ static void receive(struct tls_link *s)
 			return;
 		}
 	}
-	/* libssl may hold records that epoll does not know of. */
+	/* libssl may hold records unknown to epoll. */
 	listen_for(s, EPOLLIN | EPOLLOUT);
 	s->full = true;
 }
 
 /* --- begin --- */
 
-/* Binds to an address that no other stream has had for long, so that leond takes none for another.
+/* Binds to an address without another stream for a long time, so that leond confuses no streams.
  * 127.76.0.x are the sockets of leond. */
 static bool bind_udp(struct hub *r, int fd, bool accepted)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One connection: TCP, an optional proxy, TLS, then datagrams between the connection and a UDP
- * socket of its own to leond. Main thread.
+ * A connection: TCP, an optional proxy, TLS, then datagrams between the connection and a separate
+ * UDP socket to leond. Main thread.
  */
 #pragma once
 
@@ -53,7 +53,7 @@ struct tls_link {
 struct tls_link *tls_link_accepted(struct hub *r, int fd, const struct endpoint *from, uint32_t id);
 /* Takes the connecting socket. */
 struct tls_link *tls_link_dialed(struct hub *r, int fd, const struct stream_command *c);
-/* Ends the connection, and reports it if leond knows of it. */
+/* Ends the connection, and reports the end if leond knows the connection. */
 void tls_link_end(struct tls_link *s, const char *reason);
 /* Frees an ended stream. */
 void tls_link_free(struct tls_link *s);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * AES-256-GCM, ChaCha20-Poly1305, HMAC and HKDF with SHA-256, scrypt, PBKDF2, X25519, P-256 and
- * Ed25519 over libcrypto, and random bytes from the kernel. The only file that includes OpenSSL.
+ * Ed25519 over libcrypto, and random bytes from the kernel. No other file includes OpenSSL.
  * ipsec-mb computes AES-256-GCM instead if the control thread selected it (gcm_mb.h). crypto/keys.c
- * calls this file on the control thread, crypto/seal.c also on the workers. An aead belongs to the
- * thread that uses it. Never logs; a failure of libcrypto itself is a bug.
+ * calls this file on the control thread, crypto/seal.c also on the workers. An aead belongs to a
+ * single thread. Never logs; a failure of libcrypto itself is a bug.
  */
 #include "crypto/aead.h"
 
@@ -129,7 +129,7 @@ static bool run(EVP_CIPHER_CTX *ctx, const void *in, size_t in_len, void *out)
 	return !in_len || EVP_CipherUpdate(ctx, out, &n, in, (int)in_len);
 }
 
-/* Passes a tag by the parameter that EVP_CIPHER_CTX_ctrl() would build, without its overhead. */
+/* Passes a tag by the parameter of EVP_CIPHER_CTX_ctrl(), without the overhead. */
 static OSSL_PARAM *tag_params(OSSL_PARAM params[2], uint8_t *tag)
 {
 	params[0] =
@@ -379,7 +379,7 @@ static void public_of(int type, const uint8_t secret[DH_KEY_LEN], uint8_t out[DH
 
 /* --- Diffie-Hellman --- */
 
-/* Makes a key of P-256 from its parameter of that name. */
+/* Makes a key of P-256 from the parameter `value`. */
 static EVP_PKEY *p256_key(int selection, OSSL_PARAM value)
 {
 	char group[] = P256_GROUP;
@@ -411,8 +411,8 @@ static EVP_PKEY *p256_private(const uint8_t secret[DH_KEY_LEN])
 	return key;
 }
 
-/* Any of the two points with the x-coordinate gives the same result. NULL if there is none, or for
- * zero, which means that a message has no key. */
+/* Any of the two points with the x-coordinate gives the same result. NULL if absent, or for zero,
+ * which means that a message has no key. */
 static EVP_PKEY *p256_public(const uint8_t x[DH_KEY_LEN])
 {
 	static const uint8_t none[DH_KEY_LEN];

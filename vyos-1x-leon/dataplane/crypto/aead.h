@@ -22,8 +22,8 @@ enum aead_cipher { AEAD_AES_256_GCM, AEAD_CHACHA20_POLY1305 };
 
 /* Libraries for AES-256-GCM. Values of the key `system cipher-library`. */
 enum cipher_library { CIPHER_LIBRARY_AUTOMATIC, CIPHER_LIBRARY_LIBCRYPTO, CIPHER_LIBRARY_IPSEC_MB };
-/* Loads ipsec-mb, and returns true if it may be used. Otherwise writes the reason: a build without
- * it, FIPS, the processor, the library. Control thread. */
+/* Loads ipsec-mb, and returns true if ipsec-mb may be used. Otherwise writes the reason: a build
+ * without it, FIPS, the processor, the library. Control thread. */
 bool aead_may_use_ipsec_mb(char *why_not, size_t len);
 /* Selects the library of new contexts. true needs a positive answer of aead_may_use_ipsec_mb().
  * Without this call libcrypto is used. Control thread. */
@@ -32,10 +32,10 @@ const char *aead_library(void); /* "libcrypto" or "ipsec-mb" */
 
 /* AES-256-GCM with one key for both directions. */
 struct aead *aead_new(const uint8_t key[AEAD_KEY_LEN]);
-/* Creates contexts that seal with one key and open with the other. */
+/* Creates contexts to seal with one key and open with the other. */
 struct aead *aead_new_pair(enum aead_cipher cipher, const uint8_t seal_key[AEAD_KEY_LEN],
 			   const uint8_t open_key[AEAD_KEY_LEN]);
-/* Returns true if this processor has AES-GCM instructions. Without them ChaCha20 is several times
+/* Returns true if the processor has AES-GCM instructions. Without them ChaCha20 is several times
  * faster, and it uses no tables with timing side channels. */
 bool aead_aes_is_fast(void);
 void aead_free(struct aead *a); /* NULL ok; wipes */
@@ -49,7 +49,7 @@ struct aead_piece {
  * only if there is a single piece. Returns 0 or -EIO. */
 int aead_seal_pieces(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const void *aad,
 		     size_t aad_len, const struct aead_piece *in, unsigned n_in, void *out);
-/* Seals one piece; out may equal in. */
+/* Seals a piece; out may equal in. */
 static inline int aead_seal(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const void *aad,
 			    size_t aad_len, const void *in, size_t in_len, void *out)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * AES-256-GCM by intel-ipsec-mb, see gcm_mb.h. The only file that includes its header. Packets do
- * not allocate. The library is not linked: leond starts without it, and reports the reason.
+ * AES-256-GCM by intel-ipsec-mb, see gcm_mb.h. No other file includes the library's header. Packets
+ * do not allocate. The library is not linked: leond starts without it, and reports the reason.
  * doc/decisions/073.
  */
 #include "crypto/gcm_mb.h"
@@ -52,7 +52,7 @@ struct calls {
  * have the functions that workers call. */
 static const IMB_MGR *manager;
 
-/* Returns NULL, or the reason not to use this library. */
+/* Returns NULL, or the reason not to use the library. */
 static const char *find_calls(void *library, struct calls *c)
 {
 	*(void **)&c->alloc = dlsym(library, "alloc_mb_mgr");
@@ -66,8 +66,8 @@ static const char *find_calls(void *library, struct calls *c)
 	return NULL;
 }
 
-/* The library reads only the flags of the processor. Kernels can disable registers, and their
- * instructions then end the process. */
+/* The library reads only the flags of the processor. Kernels can disable registers, and
+ * instructions with such registers then end the process. */
 static bool kernel_saves_registers(const IMB_MGR *m)
 {
 	if (m->features & IMB_FEATURE_AVX512F && !__builtin_cpu_supports("avx512f"))

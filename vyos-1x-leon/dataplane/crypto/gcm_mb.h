@@ -2,7 +2,7 @@
 /*
  * AES-256-GCM by the library intel-ipsec-mb ("ipsec-mb"), which is loaded at run time.
  * crypto/aead.c is the only caller and has the contract of seal and open. The control thread loads
- * the library and creates contexts; a context belongs to the thread that uses it.
+ * the library and creates contexts; a context belongs to a single thread.
  */
 #pragma once
 
@@ -24,7 +24,7 @@ void gcm_mb_free(struct gcm_mb *g); /* NULL ok; wipes */
 /* Cannot fail: the caller limits all lengths to far less than the library does. */
 void gcm_mb_seal(struct gcm_mb *g, const uint8_t nonce[AEAD_NONCE_LEN], const void *aad,
 		 size_t aad_len, const struct aead_piece *in, unsigned n_in, void *out);
-/* Decrypts `in`, without a tag, and computes its tag. The text is not authentic before the caller
+/* Decrypts `in`, without a tag, and computes the tag. The text is not authentic before the caller
  * has compared the tags. */
 void gcm_mb_open(struct gcm_mb *g, const uint8_t nonce[AEAD_NONCE_LEN], const void *aad,
 		 size_t aad_len, const void *in, size_t in_len, void *out,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Keys from the pre-shared secrets, and HELLO, which they seal. session.c has the sessions. Called
- * by proto/ on the control thread. Input that is not authentic costs at most one key derivation and
+ * Keys from the pre-shared secrets, and the sealing of HELLO. session.c has the sessions. Called by
+ * proto/ on the control thread. Input that is not authentic costs at most one key derivation and
  * one AES-GCM pass for each secret, and changes no state. doc/protocol.md section 3.
  */
 #include "crypto/keys.h"

@@ -3,7 +3,7 @@
  * Keys of the control channel: keys derived from the stretched secret, and sessions between two
  * nodes with their replay windows. Control thread. doc/protocol.md section 3.
  *
- * Envelope of every control message, behind the LEON header:
+ * Envelope of every control message, behind the LEON header.
  *
  *   HELLO:    session 0 (64) | salt (16 bytes)           | message | tag (16)
  *   others:   session   (64) | counter (64)              | message | tag (16)
@@ -24,10 +24,10 @@
 
 #define SECRET_MIN	   8
 #define SECRET_MAX	   128
-#define SECRETS_MAX	   4 /* the own secret and the additionally accepted ones */
+#define SECRETS_MAX	   4 /* the own secret and the additionally accepted secrets */
 #define ENVELOPE_HELLO_LEN 24
 #define ENVELOPE_LEN	   16
-#define REPLAY_WINDOW	   1024 /* counters that may arrive out of order */
+#define REPLAY_WINDOW	   1024 /* counters with arrival out of order */
 
 /* Derives the keys of one overlay from the master key (the stretched secret, crypto/stretch.h) and
  * the VNI. NULL: clear mode. */
@@ -51,7 +51,7 @@ uint8_t keyring_offer(const struct keyring *k);
 enum dh_curve keyring_curve(const struct keyring *k);
 /* Authenticator of a loop-guard frame; all zero in the clear mode. */
 void keyring_guard_auth(const struct keyring *k, const void *data, size_t len, uint8_t out[16]);
-/* Returns true if a node with one of our secrets made this authenticator. */
+/* Returns true if a node with one of our secrets made the authenticator. */
 bool keyring_guard_check(const struct keyring *k, const void *data, size_t len,
 			 const uint8_t auth[16]);
 
@@ -66,7 +66,7 @@ void replay_note(struct replay *r, uint64_t counter);
 
 /*
  * Key pair of a session value, of the curve of the overlay. It exists from the offer until the
- * value is paired or withdrawn. All zero: none.
+ * value is paired or withdrawn. All zero: no key.
  */
 struct ephemeral {
 	uint8_t secret[DH_KEY_LEN], public[DH_KEY_LEN];
@@ -77,7 +77,7 @@ void ephemeral_wipe(struct ephemeral *e);
 /*
  * A session: the pair of values that two nodes chose for each other (protocol 3.2). A pair must not
  * be opened twice: its keys would repeat, and the counter, which is the nonce, would restart. The
- * protocol ensures this by pairing each own value once.
+ * protocol pairs each own value once.
  */
 struct session;
 /* Handshake values of both sides. The clear mode ignores the keys. */
@@ -93,7 +93,7 @@ struct session_terms {
  * secret, or libcrypto refuses the common cipher. Call the function only for a peer that echoed
  * `mine`, because a call costs one DH operation. */
 struct session *session_new(const struct keyring *k, const struct session_terms *t);
-/* The bits of an own session value that form this node's part of the data epoch. */
+/* The bits of an own session value in this node's part of the data epoch. */
 uint8_t session_epoch_mask(node_id_t self, node_id_t peer);
 void session_free(struct session *s); /* NULL ok; wipes */
 uint64_t session_mine(const struct session *s);

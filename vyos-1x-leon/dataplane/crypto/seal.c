@@ -30,8 +30,8 @@
 
 /*
  * Replay window for one worker of the sender. Counters form blocks of 32. Word i serves the blocks
- * whose number is i modulo WINDOW_WORDS. For the newest of these blocks it holds the turn of the
- * table (upper half) and a bit per received counter (lower half).
+ * with number i modulo WINDOW_WORDS. For the newest of these blocks it holds the turn of the table
+ * (upper half) and a bit per received counter (lower half).
  *
  * A word only moves to a later turn, and within a turn it only gains bits. An accepted counter is
  * therefore refused for ever, in any order in which several workers change the words.

@@ -2,11 +2,11 @@
 /*
  * Sealing of data end to end: the keys of two nodes for the frames between them, one per direction,
  * the counters that make nonces, and the replay windows. One object belongs to one session. The
- * control thread creates and reference-counts it; the session and each snapshot with it hold a
- * reference. All workers use it concurrently: each has its own AEAD contexts and counter, and they
- * share only the replay windows, without locks. doc/protocol.md section 2.5.
+ * control thread creates and reference-counts the object; the session and each snapshot hold a
+ * reference. All workers use the object concurrently, with separate AEAD contexts and counters.
+ * Only the replay windows are shared, without locks. doc/protocol.md section 2.5.
  *
- * Behind the LEON header (and the link value, if present):
+ * Behind the LEON header, and the link value if present.
  *
  *   nonce field (64): epoch (4), worker of the sender (8), counter (52, from 1) | text | tag (128)
  *
@@ -22,14 +22,14 @@
 
 #include "crypto/aead.h"
 
-/* SEAL_NONE: the data of this session is not sealed; only its link values are used. */
+/* SEAL_NONE: the data of the session is not sealed; only the link values are used. */
 enum seal_cipher { SEAL_NONE, SEAL_AES_256_GCM, SEAL_CHACHA20_POLY1305 };
 const char *seal_cipher_name(enum seal_cipher c); /* "none", "aes256gcm", "chacha20poly1305" */
 
 /* Cipher offer of a node in the handshake; both ends derive the same cipher from the two offers. */
 enum seal_choice { SEAL_CHOICE_AUTO, SEAL_CHOICE_AES_256_GCM, SEAL_CHOICE_CHACHA20_POLY1305 };
 /* Encodes the offer as one byte of HELLO. disable: this node does not require sealing. The curve of
- * the ephemeral keys is a part of it, so both ends mix both curves into their keys. */
+ * the ephemeral keys is a part, so both ends mix both curves into the keys. */
 uint8_t seal_offer(enum seal_choice choice, enum dh_curve curve, bool disable, bool aes_is_fast);
 enum dh_curve seal_offer_curve(uint8_t offer);
 /* Selects the cipher from two offers, symmetrically. Data is sealed if either node requires it. A
@@ -46,14 +46,14 @@ enum seal_cipher seal_agree(uint8_t offer, uint8_t other);
 
 struct seal_secrets {
 	uint8_t tx_key[AEAD_KEY_LEN], rx_key[AEAD_KEY_LEN];
-	/* Link values of the direct link, one per direction; 0: none. */
+	/* Link values of the direct link per direction, or 0. */
 	uint64_t tx_link, rx_link;
 };
 
 struct seal;
 
 /* --- control thread --- */
-/* Returns an object with one reference, owned by the caller. epoch: 0..15, of the session. */
+/* Returns an object with a reference, owned by the caller. epoch: 0..15, of the session. */
 struct seal *seal_new(const struct seal_secrets *s, enum seal_cipher cipher, uint8_t epoch,
 		      unsigned n_workers);
 struct seal *seal_ref(struct seal *s); /* NULL ok; returns s */

@@ -11,7 +11,7 @@
 #include "crypto/aead.h"
 
 #define SALT_MAX  32
-#define KNOWN_MAX 8 /* secrets in use, and those of a pending change */
+#define KNOWN_MAX 8 /* secrets in use and of a pending change */
 
 struct known {
 	uint8_t name[AEAD_KEY_LEN]; /* name of derivation, secret and VNI; all zero: free */
@@ -19,7 +19,7 @@ struct known {
 };
 
 struct stretcher {
-	/* random key of the names, so that a name reveals nothing about its secret */
+	/* random key of the names, so a name reveals nothing about a secret */
 	uint8_t key[AEAD_KEY_LEN];
 	struct known known[KNOWN_MAX];
 	unsigned next; /* index of the next replacement */
@@ -64,8 +64,7 @@ void stretcher_free(struct stretcher *s)
 	free(s);
 }
 
-/* A fast keyed hash suffices for the name: a reader of this memory finds the master key beside
- * it. */
+/* A fast keyed hash suffices for the name: a reader of the memory finds the master key too. */
 static void name_of(const struct stretcher *s, enum stretch_kind kind, const char *secret,
 		    uint32_t vni, uint8_t name[AEAD_KEY_LEN])
 {

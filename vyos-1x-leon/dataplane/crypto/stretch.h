@@ -2,7 +2,7 @@
 /*
  * Derives the master key from the secret by scrypt or PBKDF2 (protocol 3.1). An attacker with one
  * recorded datagram or loop-guard frame can test a few secrets per second and core instead of
- * millions. A stretcher caches its results, so a reload costs nothing. It keeps no secret in clear.
+ * millions. A stretcher caches its results, so a reload costs nothing. No secret is kept in clear.
  * Control thread.
  */
 #pragma once

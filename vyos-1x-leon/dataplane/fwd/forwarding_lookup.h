@@ -10,7 +10,7 @@
 #include "wire/eth.h"
 
 /* Returns a node's slot, SLOT_SELF, or SLOT_NONE to flood. Without a path to its node, a host is
- * searched by flooding, because it may be behind another node. */
+ * searched by flooding: the host may be behind another node. */
 static inline uint16_t forwarding_lookup(const struct snap *s, const struct frame *f)
 {
 	uint16_t slot;

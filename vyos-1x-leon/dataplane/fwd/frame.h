@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A frame from the TAP to the overlay, and the metadata of a frame from the overlay. Worker-owned;
- * valid within its batch.
+ * valid within a batch.
  */
 #pragma once
 
@@ -31,8 +31,8 @@ struct frame {
 	enum frame_gso gso;
 	uint16_t gso_size; /* payload of each segment */
 	struct eth_view v;
-	uint16_t class; /* traffic class of its datagrams, fwd/send/marking.h */
-	bool accel;	/* addressed to the accelerator of the node, not to its segment */
+	uint16_t class; /* traffic class of datagrams, fwd/send/marking.h */
+	bool accel;	/* addressed to the accelerator of the node */
 };
 
 /* Metadata of a frame from the overlay. */
@@ -49,8 +49,8 @@ static inline uint8_t frame_flags(const struct frame *f)
 			 (f->segment ? LEON_F_SEGMENT : 0));
 }
 
-/* A frame in one or two pieces for a datagram. A segment of a super-frame has its headers in one
- * place and its payload in another. */
+/* A frame in up to two pieces for a datagram. Headers and payload of a segment of a super-frame are
+ * separate. */
 struct pieces {
 	const uint8_t *head;
 	size_t head_len; /* 0: body only */

@@ -164,7 +164,7 @@ void fwd_report_ack(struct fwd *f)
 {
 	uint64_t n;
 
-	/* A failure means that nothing was posted, which is also acknowledged. */
+	/* A failure means no new report, which is also acknowledged. */
 	if (read(f->event_fd, &n, sizeof(n)) < 0)
 		return;
 }
@@ -176,7 +176,7 @@ bool fwd_next_report(struct fwd *f, struct fwd_report *r)
 	if (f->held)
 		report_release(f->held);
 	f->held = NULL;
-	/* Takes one record of each ring in turn, so that a busy ring does not starve the others. */
+	/* Takes a record of each ring in turn, so a busy ring does not starve the others. */
 	for (unsigned i = 0; i < n; i++) {
 		unsigned at = (f->next_ring + i) % n;
 		struct worker *w = &f->worker[at / 2];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The packet path as the daemon sees it: a fixed set of workers, each with a TAP queue and UDP
- * sockets, supplied with snapshots, returning reports and counters. The control thread calls these
+ * sockets, supplied with snapshots, returning reports and counters. The control thread calls the
  * functions. Worker code is in worker.c and the steps from_tap.c, from_net.c, flood.c.
  */
 #pragma once
@@ -21,13 +21,13 @@
 
 struct fwd;
 
-/* Descriptors that each worker reads; owned by the caller; -1: none. */
+/* Descriptors that each worker reads; owned by the caller; -1: unused. */
 struct fwd_io {
 	int tap;
 	int udp4, udp6;
 	int accel;	      /* seqpacket socket to the accelerator */
-	int stream;	      /* UDP socket to leon-tls; 0: none, like accel */
-	int second4, second6; /* UDP sockets of the second line; 0: none, like accel */
+	int stream;	      /* UDP socket to leon-tls; 0: unused, like accel */
+	int second4, second6; /* UDP sockets of the second line; 0: unused, like accel */
 };
 struct fwd_setup {
 	unsigned n_workers;
@@ -44,16 +44,16 @@ uint16_t fwd_slots(const struct fwd *f); /* slots_maximum */
 /* Starts the threads. Requires a published snapshot. Returns 0 or -errno. */
 int fwd_start(struct fwd *f);
 /* Sets the real-time priority of the workers (1 to 99); 0: normal scheduling. Returns 0, or -errno
- * if it is not permitted; some workers may then have it. */
+ * if not permitted for all workers. */
 int fwd_set_realtime(struct fwd *f, int priority);
 /* Stops and joins the threads. */
 void fwd_stop(struct fwd *f);
 void fwd_free(struct fwd *f); /* NULL ok */
 
-/* The node of this slot is gone or has restarted: workers forget the state of its frames. */
+/* The node of the slot is gone or has restarted: workers forget the state of its frames. */
 void fwd_forget(struct fwd *f, uint16_t slot);
 
-/* Takes ownership of the snapshot; frees the previous one when no worker can see it. */
+/* Takes ownership of the snapshot; frees the previous snapshot when no worker can see it. */
 void fwd_publish(struct fwd *f, struct snap *s);
 const struct snap *fwd_snap(const struct fwd *f); /* current snapshot of the control thread */
 /* Frees p with fn when no worker can hold it (replaced FDBs and neighbor tables). */
@@ -70,7 +70,7 @@ enum fwd_report_type {
 	FWD_CONTROL,	    /* control datagram for this node */
 	FWD_LEARN,	    /* source MAC new or moved */
 	FWD_NEIGH,	    /* neighbor new or changed */
-	FWD_CANNOT_FORWARD, /* relaying failed; at most one per worker, source and second */
+	FWD_CANNOT_FORWARD, /* relaying failed; at most once per worker, source and second */
 	FWD_GUARD,	    /* received loop-guard frame */
 	FWD_VLAN,	    /* frame of a VLAN unknown to the loop guard */
 	FWD_REPETITION,	    /* a flooded frame returned: a loop is possible */
@@ -123,7 +123,7 @@ struct fwd_report {
 		struct {
 			struct endpoint from;
 			bool other_version; /* true: another version; false: another VNI */
-			uint8_t wire;	    /* that version; 0: perhaps another program */
+			uint8_t wire;	    /* the version; 0: perhaps another program */
 		} foreign;
 	};
 };
@@ -138,13 +138,12 @@ bool fwd_next_report(struct fwd *f, struct fwd_report *r);
 struct fwd_traffic {
 	uint64_t link_tx, link_rx; /* directly to and from the node, including relayed ones */
 	uint64_t path_tx, path_rx; /* end to end between this node and the other, along any path */
-	uint64_t refused;	   /* part of link_tx that the kernel refused */
+	uint64_t refused;	   /* part of link_tx refused by the kernel */
 	uint64_t link_tx_bytes, link_rx_bytes; /* bytes of the IP packets */
 	uint64_t trains; /* messages of several datagrams to the node, with UDP segmentation */
 };
 void fwd_traffic(const struct fwd *f, uint16_t slot, struct fwd_traffic *out);
-/* Sends to this node with UDP segmentation, if the kernel and the snapshot permit it, or without.
- * Any time. */
+/* Sends to this node with UDP segmentation if the kernel and the snapshot permit. Any time. */
 void fwd_set_segmentation(struct fwd *f, uint16_t slot, bool on);
 uint64_t fwd_link_tx(const struct fwd *f, uint16_t slot);
 /* Flooded frames of a VLAN, summed over workers. */
@@ -154,9 +153,9 @@ struct fwd_vlan {
 	uint64_t limited; /* frames above storm-control per-vlan */
 };
 void fwd_vlan(const struct fwd *f, uint16_t vlan, struct fwd_vlan *out);
-/* Sets the egress rate limit in addition to that of the snapshot; 0: none. Any time. */
+/* Sets the egress rate limit in addition to the limit of the snapshot; 0: no limit. Any time. */
 void fwd_set_bottleneck(struct fwd *f, uint32_t kbits);
-/* Sets the rate limit of all traffic sent directly to this node; 0: none. Any time. */
+/* Sets the rate limit of all traffic sent directly to the node; 0: no limit. Any time. */
 void fwd_set_hop(struct fwd *f, uint16_t slot, uint32_t kbits);
 bool fwd_shapes_hops(const struct fwd *f); /* returns true if any node has a limit */
 uint32_t fwd_hop_kbits(const struct fwd *f, uint16_t slot);
@@ -173,8 +172,8 @@ struct fwd_queue {
 	uint64_t waits[FWD_WAITS];
 	uint64_t waits_us; /* sum of sojourn times */
 };
-/* Time that datagrams spent in a worker's sockets before they were read, by the oldest of each
- * batch. Classes as in struct fwd_queue; empty if the kernel supplies no timestamps. */
+/* Time of datagrams in a worker's sockets before reading, by the oldest of each batch. Classes as
+ * in struct fwd_queue; empty if the kernel supplies no timestamps. */
 struct fwd_waits {
 	uint64_t n, waits[FWD_WAITS], waits_us;
 };
@@ -184,12 +183,11 @@ enum fwd_tier { TIER_BULK, TIER_BEST_EFFORT, TIER_VIDEO, TIER_VOICE, FWD_TIERS }
 const char *fwd_tier_name(enum fwd_tier tier);
 /* Share of the rate while all tiers have a backlog. */
 unsigned fwd_tier_percent(enum fwd_tier tier);
-/* Statistics of one worker (all tiers), of one tier (all workers), and of a next hop with a
- * rate. */
+/* Statistics of a worker (all tiers), of a tier (all workers), and of a next hop with a rate. */
 void fwd_queue(const struct fwd *f, unsigned worker, struct fwd_queue *out);
 void fwd_queue_tier(const struct fwd *f, enum fwd_tier tier, struct fwd_queue *out);
 void fwd_queue_hop(const struct fwd *f, uint16_t slot, struct fwd_queue *out);
-/* Part of the backlog limited by the rate of its next hop, not by that of the line. */
+/* Part of the backlog limited by the rate of the next hop, not of the line. */
 uint64_t fwd_held_frames(const struct fwd *f);
 /* Sum over all workers. */
 void fwd_stats(const struct fwd *f, uint64_t counter[N_COUNTERS], uint64_t drop[N_DROPS]);

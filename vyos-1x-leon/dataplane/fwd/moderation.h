@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Interrupt moderation for a worker with real-time priority. Each frame wakes such a worker at
- * once, which preempts the program that sends the frames: every frame costs a wake-up, and none
- * shares a datagram. A pause before the sleep lets frames gather. A pause that gathered nothing
- * ends the moderation, because a host that waits for an answer sends no further frame.
- * Worker-owned; pure.
+ * once, which preempts the program that sends the frames: every frame costs a wake-up and a
+ * datagram. A pause before the sleep lets frames gather. A pause without a frame ends the
+ * moderation, because a host that waits for an answer sends no further frame. Worker-owned; pure.
  */
 #pragma once
 
@@ -13,8 +12,8 @@
 
 /* Length of a pause, ns. */
 #define MODERATION_PAUSE_NS 100000
-/* Inputs of a pause that justify the next one: 40,000 a second. A super-frame is one input, so bulk
- * TCP of 10 Gbit/s has fewer. */
+/* Inputs of a pause that justify another pause: 40,000 a second. A super-frame is one input, so
+ * bulk TCP of 10 Gbit/s has fewer. */
 #define MODERATION_FRAMES 4
 /* Sleeps between trial pauses: a round trip has up to eight sleeps, and fewer than 1 % of
  * round trips have a pause. */

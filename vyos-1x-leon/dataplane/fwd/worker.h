@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * State of one worker, shared by the steps of the packet path (all files of fwd/ but fwd.h). Only
- * its worker touches it, except for marked members. The steps take the worker as first argument,
- * work within one batch (one snapshot, one time) and count into its stats. No step allocates,
- * locks, logs or blocks.
+ * the worker uses the structure, except for marked members. The steps take the worker as first
+ * argument, work within a batch (a snapshot and a time) and count into the worker's stats. No step
+ * allocates, locks, logs or blocks.
  *
- * A batch from the TAP:  from_tap -> (queue) -> (reports, suppress, storm) -> flood | encap ->
+ * A batch from the TAP. from_tap -> (queue) -> (reports, suppress, storm) -> flood | encap ->
  *                        (tso, splitting, bundling) -> outgoing -> tx
  *
- * A batch from the net:  from_net -> reports | incoming -> relay -> tx | reasm -> to_segment ->
+ * A batch from the net. from_net -> reports | incoming -> relay -> tx | reasm -> to_segment ->
  *                        deliver | divert -> handover
  */
 #pragma once
@@ -72,10 +72,10 @@ struct socket_waits {
 /* A descriptor polled by a worker. */
 struct source {
 	int fd;
-	/* Runs one batch; returns true if more may be pending. */
+	/* Runs a batch; returns true if more may be pending. */
 	bool (*take)(struct worker *w, int fd);
-	/* Time of its turn without a ready descriptor, because its frames are queued; MONO_NEVER:
-	 * none queued. NULL: never. */
+	/* Time of the turn for queued frames without a ready descriptor, or MONO_NEVER. NULL:
+	 * never. */
 	mono_t (*due)(const struct worker *w);
 	/* Handles a poll() error of the descriptor. NULL: the source is closed. */
 	void (*error)(struct worker *w, int fd);
@@ -91,7 +91,7 @@ struct worker {
 	bool stopping;			/* a stop was requested */
 	bool udp_gso, tap_tso, tap_uso; /* granted by the kernel */
 	struct moderation moderation;
-	uint64_t inputs; /* frames of the TAP and messages of sockets that were read */
+	uint64_t inputs; /* frames and messages read from TAP and sockets */
 
 	/* State of the batch. */
 	const struct snap *snap;
@@ -99,7 +99,7 @@ struct worker {
 	uint32_t now_s;
 	/* the control thread stalled: the LAN state of the snapshot is outdated */
 	bool lan_is_old;
-	uint32_t kbits;	  /* egress rate limit; 0: none */
+	uint32_t kbits;	  /* egress rate limit, or 0 */
 	bool shapes_hops; /* at least one next hop has a rate */
 	int64_t real_ns;  /* CLOCK_REALTIME at `now`; 0: not read yet */
 
@@ -146,7 +146,7 @@ struct fwd {
 	struct flood_dedup *flood_dedup;
 	struct budget budget;
 	struct shaper shaper;
-	_Atomic uint32_t bottleneck_kbits; /* automatic rate limit; 0: none */
+	_Atomic uint32_t bottleneck_kbits; /* automatic rate limit, or 0 */
 	struct hop_account *hop;	   /* indexed by slot, as the next one */
 	_Atomic bool *no_gso;		   /* no UDP segmentation to the node */
 	_Atomic bool shapes_hops;
@@ -157,7 +157,7 @@ struct fwd {
 	/* Control thread only. */
 	struct watchdog {
 		bool waits;			  /* waits until workers end their current batch */
-		uint64_t frames[FWD_WORKERS_MAX]; /* frames read from their TAP queues */
+		uint64_t frames[FWD_WORKERS_MAX]; /* frames read from the TAP queues */
 	} watchdog;
 	struct ring *held;  /* ring whose oldest record the caller of fwd_next_report() holds */
 	unsigned next_ring; /* ring of the next search */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Confinement of programs that leond starts (leon-tls, leon-portmap): they have no capability, gain
- * none, and end with leond. Main thread of the program, before it reads anything.
+ * Confinement of programs that leond starts (leon-tls, leon-portmap): the programs have and gain no
+ * capability, and end with leond. Main thread of the program, before any input.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #define CONFINE_CONTROL_FD 3 /* descriptor of the socket to leond */
 
-/* Returns true if leond started this program. */
+/* Returns true if leond started the program. */
 bool confine_has_control(void);
 /* Gives up all rights; may execute the program again. Returns false and errno on failure. */
 bool confine(const char *name, char **argv);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The client side of the control socket, see ctlsock.h. Any thread; blocks up to its deadline.
+ * The client side of the control socket, see ctlsock.h. Any thread; blocks up to the deadline.
  */
 #include "io/ctlsock.h"
 
@@ -129,7 +129,7 @@ int ctl_request(const char *path, const char *request, size_t len, int timeout_m
 	rc = send_all(fd, request, len, deadline);
 	if (rc == 0)
 		rc = send_all(fd, "\n", 1, deadline);
-	/* The server may refuse a request before it has read all of it; the read then sees the
+	/* The server may refuse a request before the end of the request; the read then sees the
 	 * close. */
 	if (rc == -EPIPE || rc == -ECONNRESET)
 		rc = -EPROTO;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The control socket: a unix stream socket with one request and one answer per connection. Both are
+ * The control socket: a unix stream socket with a request and an answer per connection. Both are
  * one line of JSON ended by a newline; JSON writers escape newlines inside. The server runs on the
  * control thread's loop. The client is a blocking call with a deadline, for leonctl and tests. The
  * module does not interpret the lines.
@@ -19,7 +19,7 @@
 #define CTL_RESERVED	    8  /* of the total, for root and the daemon's own user */
 #define CTL_PER_UID_MAX	    8  /* for any other user */
 #define CTL_REQUEST_S	    5  /* time limit for the request, seconds */
-#define CTL_STALL_S	    15 /* longest pause while a client reads its answer, seconds */
+#define CTL_STALL_S	    15 /* longest pause while a client reads the answer, seconds */
 
 struct ctl_server;
 struct ctl_conn;
@@ -52,7 +52,7 @@ const struct ctl_peer *ctl_conn_peer(const struct ctl_conn *c);
 struct ctl_counters {
 	uint64_t accepted;
 	uint64_t displaced; /* oldest half-open connections closed in favour of new ones */
-	/* connections refused because all slots of their user were in use */
+	/* connections refused because all slots of the user were in use */
 	uint64_t refused;
 	/* connections closed unread because the process reached its descriptor limit */
 	uint64_t no_descriptors;

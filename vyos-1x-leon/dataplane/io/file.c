@@ -80,7 +80,7 @@ int file_write(const char *path, const void *data, size_t len, enum file_existin
 
 	if (snprintf(tmp, sizeof(tmp), "%s.new", path) >= (int)sizeof(tmp))
 		return -ENAMETOOLONG;
-	/* Removes a leftover temporary file without opening it, because it may be a FIFO. */
+	/* Removes a leftover temporary file unopened, because of FIFOs. */
 	unlink(tmp);
 	fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)

@@ -14,7 +14,7 @@
 /* Opens for reading and stores the status in *st. Returns the descriptor or -errno; -EINVAL: not a
  * regular file. */
 int file_open(const char *path, bool follow_links, struct stat *st);
-/* Reads the whole file into `room` bytes. Returns its length or -errno; -EFBIG: too long. */
+/* Reads the whole file into `room` bytes. Returns the length or -errno; -EFBIG: too long. */
 ssize_t file_read(int fd, void *buf, size_t room);
 
 enum file_existing { FILE_REPLACE, FILE_KEEP };

@@ -20,9 +20,9 @@ struct nl;
 struct nl_link {
 	int index;
 	char name[NL_NAME_MAX + 1];
-	struct mac mac; /* zero if the link has none */
+	struct mac mac; /* zero if the link has no address */
 	uint32_t mtu;
-	int master;	  /* index of the bridge, bond or VRF of this link; 0 none */
+	int master;	  /* index of the bridge, bond or VRF of the link, or 0 */
 	bool in_vrf;	  /* the master is a VRF */
 	int lower;	  /* kinds "vlan", "macvlan", "ipvlan": index of the lower link; else 0 */
 	uint16_t vlan_id; /* VLAN id of kind "vlan" with 802.1Q tags */
@@ -67,7 +67,7 @@ struct nl_addr {
 	bool deprecated;  /* the preferred lifetime has expired */
 	uint8_t protocol; /* program that set the address, like a route's protocol; 0 unknown */
 };
-/* Stores up to `max` addresses of a link (index 0: of all links). Returns their total number, which
+/* Stores up to `max` addresses of a link (index 0: of all links). Returns the total number, which
  * may exceed max, or -errno. */
 int nl_addrs(struct nl *nl, int index, struct nl_addr *out, size_t max);
 /* Use index, ip, prefix_len and protocol of the address. An existing address, or a missing one at
@@ -88,8 +88,8 @@ struct nl_route {
 	uint8_t protocol;
 };
 enum nl_route_op {
-	NL_ROUTE_ADD,	  /* fails if the destination has a route with this metric */
-	NL_ROUTE_REPLACE, /* replaces a route with this destination and metric */
+	NL_ROUTE_ADD,	  /* fails if the destination has a route with the metric */
+	NL_ROUTE_REPLACE, /* replaces a route with the destination and metric */
 	NL_ROUTE_DELETE,  /* deletes exactly this route */
 };
 struct nl_route_change {

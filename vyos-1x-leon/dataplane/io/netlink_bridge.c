@@ -12,7 +12,7 @@
 #include "io/netlink_mnl.h"
 
 struct vlan_scan {
-	uint16_t begin; /* begin of an open range; 0: none */
+	uint16_t begin; /* begin of an open range, or 0 */
 	struct vlan_set set;
 };
 

@@ -22,5 +22,5 @@ struct nl_route_tcp {
 	uint32_t mss;	   /* advertised MSS (advmss) */
 	uint32_t segments; /* initial congestion window in segments (initcwnd) */
 };
-/* Routes packets to ip out through the link. Replaces an existing route of this kind. */
+/* Routes packets to ip out through the link. Replaces an existing route of the kind. */
 int nl_host_route(struct nl *nl, int index, const struct ip_addr *ip, const struct nl_route_tcp *t);

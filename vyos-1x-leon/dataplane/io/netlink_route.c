@@ -12,7 +12,7 @@
 #include "base/defs.h"
 #include "io/netlink_mnl.h"
 
-#define NL_BATCH 64 /* requests in one datagram; their answers fit the receive buffer */
+#define NL_BATCH 64 /* requests in a datagram; the answers fit the receive buffer */
 
 static void put_ip(struct nlmsghdr *nlh, uint16_t type, const struct ip_addr *ip)
 {
@@ -48,7 +48,7 @@ static struct nlmsghdr *put_route(void *buf, const struct nl_route_change *c)
 	return nlh;
 }
 
-/* Reads answers until each of change[0..n) has one; their sequence numbers start at `first`. */
+/* Reads answers to all of change[0..n); sequence numbers start at `first`. */
 static int read_results(struct nl *nl, struct nl_route_change *change, size_t n, unsigned first)
 {
 	size_t missing = n;

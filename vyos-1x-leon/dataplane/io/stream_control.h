@@ -2,8 +2,8 @@
 /*
  * The messages between leond and leon-tls, the program that carries datagrams in TLS connections.
  * leond opens all TCP sockets and passes them; leon-tls has no rights and no configuration. One
- * SOCK_SEQPACKET socket, one structure in each message: both ends belong to one package, and an end
- * that receives another size ends. Control thread of leond, main thread of leon-tls.
+ * SOCK_SEQPACKET socket, one structure in each message: both ends belong to a package, and a
+ * message of another size ends the receiver. Control thread of leond, main thread of leon-tls.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 #include "base/addr.h"
 
-#define STREAM_ACCEPTED	  1u << 31 /* ids of accepted connections; others are those of leond */
+#define STREAM_ACCEPTED	  1u << 31 /* ids of accepted connections; leond assigns the others */
 #define STREAM_NAME_LEN	  256
 #define STREAM_PATH_LEN	  256
 #define STREAM_REASON_LEN 120
@@ -33,7 +33,7 @@ struct stream_command {
 	char certificate[STREAM_PATH_LEN], key[STREAM_PATH_LEN];
 	/* DIAL: name of the server (SNI), and "host:port" for CONNECT of a proxy; empty: none */
 	char server[STREAM_NAME_LEN], connect[STREAM_NAME_LEN + 8];
-	/* DIAL: "user:password" for the proxy; empty: none */
+	/* DIAL: "user:password" for the proxy, or empty */
 	char login[STREAM_NAME_LEN];
 };
 
@@ -41,7 +41,7 @@ struct stream_counts {
 	uint64_t tx_datagrams, tx_bytes, rx_datagrams, rx_bytes;
 	uint64_t tx_dropped;	  /* oldest datagrams of a full or late queue */
 	uint64_t accepted;	  /* connections */
-	uint64_t refused;	  /* limit of the source, or replaced by a newer one */
+	uint64_t refused;	  /* limit of the source, or replaced by a newer connection */
 	uint64_t failed, expired; /* handshakes; connections of strangers after their time */
 };
 enum stream_news {
@@ -61,6 +61,6 @@ struct stream_report {
 
 /* Sends a message, with a descriptor if fd >= 0. Returns 0 or -errno. */
 int stream_send(int socket, const void *message, size_t len, int fd);
-/* Receives a message of this length. Returns 0; -EAGAIN; -EPIPE: the other end is gone; -EPROTO:
+/* Receives a message of `len` bytes. Returns 0; -EAGAIN; -EPIPE: the other end is gone; -EPROTO:
  * another length. *fd is -1 without a descriptor. */
 int stream_receive(int socket, void *message, size_t len, int *fd);

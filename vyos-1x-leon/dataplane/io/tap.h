@@ -49,10 +49,10 @@ struct tap {
 int tap_open(struct tap *t, struct nl *nl, const char *name, unsigned n_queues);
 /* Uses the wanted offloads that the kernel granted. Any time. */
 void tap_use_offload(struct tap *t, struct tap_offload wanted);
-/* Enables or disables super-frames from the kernel, if their segmentation is used. Without them the
- * kernel segments before the device. */
+/* Enables or disables super-frames from the kernel, if their segmentation is used. Without offloads
+ * the kernel segments before the device. */
 void tap_pass_super(struct tap *t, bool pass);
-/* Closes the queues. A device created by tap_open() disappears with them. */
+/* Closes the queues. A device created by tap_open() disappears with the queues. */
 void tap_close(struct tap *t);
 
 /* Device settings through netlink. Each returns 0 or -errno. */
@@ -60,6 +60,6 @@ int tap_set_mac(const struct tap *t, struct nl *nl, struct mac mac);
 int tap_set_mtu(const struct tap *t, struct nl *nl, uint32_t mtu);
 int tap_set_up(const struct tap *t, struct nl *nl, bool up);
 
-/* Writes one frame to the host side without any offload, for the few frames that leond generates.
- * Returns 0 or -errno. Any thread. */
+/* Writes a frame to the host side without any offload, for the few frames of leond. Returns 0 or
+ * -errno. Any thread. */
 int tap_send(int fd, const void *frame, size_t len);

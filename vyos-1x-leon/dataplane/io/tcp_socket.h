@@ -12,7 +12,7 @@
 
 struct tcp_config {
 	struct ip_addr source4, source6; /* family 0: any address */
-	const char *device;		 /* SO_BINDTODEVICE: interface or VRF; NULL none */
+	const char *device;		 /* SO_BINDTODEVICE: interface or VRF, or NULL */
 	uint32_t fwmark;
 };
 

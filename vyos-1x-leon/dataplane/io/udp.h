@@ -27,7 +27,7 @@ struct udp_config {
 	bool v4, v6; /* requested families; a failure of a requested family is an error */
 	struct ip_addr source4, source6; /* family 0: any address */
 	uint16_t port;			 /* 0: the kernel chooses one, the same for all sockets */
-	const char *device;		 /* SO_BINDTODEVICE: interface or VRF; NULL none */
+	const char *device;		 /* SO_BINDTODEVICE: interface or VRF, or NULL */
 	/* buffer of each socket and direction in bytes; 0: 4 MiB */
 	int buffer_bytes;
 	/* Address and device may be missing now: the sockets cannot send until they return. */
@@ -68,7 +68,7 @@ struct udp_marking {
 /* Sets all fields, also after a failure. Returns 0, or -errno of a field that the kernel refused,
  * after logging it. */
 int udp_set_marking(struct udp *u, const struct udp_marking *m);
-/* Turns UDP_GRO on, if it works, or off. Any time. The kernel reports no segment size for merged
+/* Turns UDP_GRO on, if possible, or off. Any time. The kernel reports no segment size for merged
  * datagrams that are in the sockets already, so these are lost when it is turned off. */
 void udp_use_gro(struct udp *u, bool on);
 
@@ -103,8 +103,8 @@ struct udp_rx_msg {
 };
 struct udp_rx *udp_rx_new(unsigned n_messages, size_t buffer_bytes);
 void udp_rx_free(struct udp_rx *rx); /* NULL ok */
-/* Reads at most `most` messages. Returns their number, 0 if none is pending, or -errno (never
- * -EAGAIN). */
+/* Reads at most `most` messages. Returns the number of messages, 0 if nothing is pending, or -errno
+ * (never -EAGAIN). */
 int udp_rx_read(struct udp_rx *rx, int fd, unsigned most);
 const struct udp_rx_msg *udp_rx_get(const struct udp_rx *rx, unsigned i);
 

@@ -18,11 +18,11 @@
 struct hooks {
 	void (*peer_begins)(struct overlay *o, struct peer *p);
 	void (*peer_tick)(void *arg, mono_t now); /* arg: the peer; some work is due */
-	/* frees the state that higher floors keep for the peer */
+	/* frees the peer's state of higher floors */
 	void (*peer_ends)(struct peer *p);
 };
 
-/* Work items of a peer's timer. Each belongs to one module; schedule.c schedules all. */
+/* Work items of a peer's timer. An item belongs to one module; schedule.c schedules all items. */
 enum due {
 	DUE_HELLO,	/* the next HELLO */
 	DUE_SWITCH,	/* data changes to the new keys */
@@ -41,7 +41,7 @@ enum due {
 /* pairs.c: last reported state of a node's path pair. */
 struct pair_notified {
 	bool once;	    /* critical frames are not duplicated */
-	mono_t at;	    /* time of the report; never: none yet */
+	mono_t at;	    /* time of the report, or never */
 	mono_t other_since; /* time since the state differs from the report; never: it does not */
 };
 
@@ -63,21 +63,21 @@ struct peer {
 	mono_t due[DUE_N]; /* never: not due */
 	struct peer *next_dropped;
 
-	/* Readable by all modules. Session (protocol 3.2): the current one and the previous one. */
+	/* Readable by all modules. Current and previous session (protocol 3.2). */
 	struct session *cur, *prev;
-	bool cur_received; /* a message arrived in cur, so the peer uses it too */
+	bool cur_received; /* a message arrived in cur: the peer uses cur too */
 	mono_t established;
 	uint8_t cur_public[DH_KEY_LEN]; /* public key offered with our value of cur */
 	uint64_t incarnation;		/* incarnation of the peer at the start of cur */
-	uint32_t secret;		/* name of the secret of its last handshake */
-	uint32_t secrets[SECRETS_MAX];	/* names of its secrets, its own first */
+	uint32_t secret;		/* name of the secret of the last handshake */
+	uint32_t secrets[SECRETS_MAX];	/* names of the peer's secrets, own secret first */
 	mono_t received;
 	bool unreceived;	  /* no recent message: the rows of the node do not count */
 	struct endpoint ep;	  /* verified endpoint; family 0 unknown */
-	struct endpoint backup;	  /* verified endpoint of its other transport; family 0 none */
+	struct endpoint backup;	  /* verified endpoint of the other transport, or family 0 */
 	struct endpoint observed; /* our endpoint as the peer sees it */
-	uint8_t record_tries;	  /* retransmissions of the own record until its digest matches */
-	bool purged;		  /* dependent state was dropped since it became unreachable */
+	uint8_t record_tries;	  /* retransmissions of the own record until digests match */
+	bool purged;		  /* dependent state of the unreachable peer was dropped */
 	struct choice choice;	  /* path in use */
 	struct gain gain;	  /* gain of the paths so far */
 	struct pairing pair;	  /* pairs.c: paths of critical frames */
@@ -92,7 +92,7 @@ struct peer {
 	struct move_state move;
 	struct duplicate_state duplicate;
 	struct lan_changes lan;
-	struct bucket verify; /* limits verification of records that it forwards */
+	struct bucket verify; /* limits verification of forwarded records */
 	struct probing probe;
 	struct peer_lines lines;
 	struct pmtu pmtu;
@@ -105,8 +105,8 @@ struct peer {
 	struct rows_peer rows;
 	struct multicast_peer multicast;
 	struct bucket fetches;
-	mono_t notice_at;     /* earliest time of the next path error to it */
-	mono_t unreadable_at; /* last event about unreadable messages of it */
+	mono_t notice_at;     /* earliest time of the next path error to the peer */
+	mono_t unreadable_at; /* last event about unreadable messages */
 };
 
 struct notice {
@@ -135,7 +135,7 @@ struct paths_state {
 
 /* pairs.c */
 struct pairs_state {
-	bool *no_copies; /* nodes that do not relay copies, by slot */
+	bool *no_copies; /* nodes without relaying of copies, by slot */
 	uint32_t cap;
 	bool any;      /* a policy existed at the last check */
 	mono_t looked; /* last evaluation of all nodes */
@@ -153,7 +153,7 @@ struct query_limit_state {
 	struct bucket by[QUERY_BUCKETS], host[QUERY_BUCKETS], net[QUERY_BUCKETS];
 };
 
-/* A refused identity that was reported. */
+/* A refused and reported identity. */
 struct refusal {
 	node_id_t id; /* NODE_ID_NONE: free entry */
 	uint8_t key[MSG_KEY_LEN];
@@ -182,13 +182,13 @@ struct overlay {
 	struct {
 		uint8_t secret[DH_KEY_LEN], public[DH_KEY_LEN]; /* Ed25519 */
 	} identity;
-	uint64_t rekey_after; /* limit of datagrams sealed under one session's keys */
+	uint64_t rekey_after; /* limit of datagrams sealed under a session's keys */
 	struct nodedb *nodes;
 	struct latdb *lat;
-	/* addresses of this node as the host knows them */
+	/* addresses of this node known to the host */
 	struct endpoint locator[MSG_LOCATORS_MAX];
 	unsigned n_locators;
-	struct endpoint mapped; /* at a NAT gateway; family 0: none */
+	struct endpoint mapped; /* at a NAT gateway, or family 0 */
 	uint8_t n_lines;	/* at least 1 */
 	struct overlay_line line[LINES_MAX];
 
@@ -200,7 +200,7 @@ struct overlay {
 	struct peer *dropped; /* freed at the end of the callback */
 	struct hooks hooks;
 
-	/* Alarms; overlay.c connects each with its module. */
+	/* Alarms; overlay.c connects an alarm with a module. */
 	struct alarm periodic, seeding, answering, announce, pinging;
 	struct alarm announcing_groups;
 	struct alarm run;      /* path run */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Processing of a received datagram: first checks, the session that opens it, and the table of
- * messages with their handlers. Called by daemon/ through overlay.h; control thread. Protocol 3.1,
- * 3.2, 4.
+ * Processing of a received datagram: first checks, opening, and the table of messages with
+ * handlers. Called by daemon/ through overlay.h; control thread. Protocol 3.1, 3.2, 4.
  */
 #include <errno.h>
 
@@ -41,7 +40,7 @@ static void compare(struct overlay *o, struct peer *p, uint64_t digest, uint32_t
 	rows_row_seq(o, p, row_seq);
 }
 
-/* Passes a PONG to the module that sent the PING with this id. */
+/* Passes a PONG to the module that sent the PING. */
 static void pong(struct overlay *o, struct peer *p, const struct msg_pong *m,
 		 const struct endpoint *direct_from, mono_t rx)
 {
@@ -53,7 +52,7 @@ static void pong(struct overlay *o, struct peer *p, const struct msg_pong *m,
 	if (direct_from && lines_pong(o, p, direct_from, m, rx))
 		return;
 	if (probe_pong(o, p, m, direct, rx))
-		lines_tick(o, p, overlay_now(o)); /* before paths avoid a link that loses data */
+		lines_tick(o, p, overlay_now(o)); /* before paths avoid a link with data loss */
 	else if (!path_probe_pong(o, p, m, rx))
 		ping_pong(o, p, m, rx);
 }
@@ -137,8 +136,8 @@ static int open_any(struct overlay *o, struct peer *p, uint64_t value,
 
 /*
  * An unreadable message in a session is from a member that runs another release. If the PONGs of
- * the member are unreadable, the member has links and paths to this node, but this node has none to
- * the member. An event reports the reason to the operator.
+ * the member are unreadable, the member has links and paths to this node, but not vice versa. An
+ * event reports the reason to the operator.
  */
 static void unreadable(struct overlay *o, struct peer *p, const uint8_t *msg, size_t len)
 {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Compares the data datagrams that one end sent with those that the other end received: on a link
- * between its two nodes, on a path between source and destination. Pure: counters and times are
- * arguments. Called by loss.c on the control thread. doc/decisions/021 has the reasons for counting
- * real data and the errors of the method.
+ * Compares the data datagrams that one end sent with the datagrams that the other end received, on
+ * a link or on a path. Pure: counters and times are arguments. Called by loss.c on the control
+ * thread. doc/decisions/021 has the reasons for counting real data and the errors of the method.
  *
- * A PONG carries the far end's counter. It is compared with the own counter at the previous PING:
- * datagrams sent before that must have arrived before this PING, or are lost. Additional datagrams
- * at the far end were sent later and count for the next window. Losses are therefore detected late
- * rather than wrongly: no datagram counted as lost arrives later.
+ * A PONG carries the far end's counter. The counter is compared with the own counter at the
+ * previous PING: datagrams sent before the previous PING arrive before the present PING, or are
+ * lost. Additional datagrams at the far end were sent later and count for the next window. Losses
+ * are therefore detected late rather than wrongly: no datagram counted as lost arrives later.
  */
 #include "proto/loss_meas.h"
 
@@ -18,11 +17,11 @@
 #define DEAD_MS	    200	 /* a window without any arrival is evaluated after this time */
 #define DEAD_SENT   5	 /* and at least this number of sent datagrams */
 #define WINDOW_MS   500	 /* any other window is evaluated after this time */
-#define WINDOW_SENT 20	 /* and at least this number of datagrams; 5 % per lost one */
+#define WINDOW_SENT 20	 /* and at least this number of datagrams; 5 % per lost datagram */
 #define STALE_MS    5000 /* a window with fewer datagrams and some arrivals expires */
 #define LOSS_BAD_PM 100
 #define BAD_ENOUGH  2
-#define GOOD_ENOUGH 6 /* good windows in a row that end a doubt */
+#define GOOD_ENOUGH 6 /* good windows in a row to end a doubt */
 #define HOLD_MIN_MS (60 * 1000)
 #define HOLD_MAX_MS (3600 * 1000)
 
@@ -56,7 +55,7 @@ static void begin_window(struct loss_meas *t, const struct loss_meas_answer *a, 
 	t->based = true;
 }
 
-/* Weight of a window: 0 if good, else how bad it is. */
+/* Weight of a window: 0 if good, else the degree of loss. */
 static unsigned judge(struct loss_meas *t, uint32_t sent, uint32_t lost, bool dead)
 {
 	t->sent += sent;

@@ -23,17 +23,17 @@ struct loss_meas {
 	/* Results: of the latest window, and of all. */
 	uint16_t loss_pm;
 	uint64_t sent, lost;
-	unsigned bad, good; /* windows in a row; one without arrivals counts twice as bad */
+	unsigned bad, good; /* windows in a row; a window without arrivals is twice as bad */
 	mono_t bad_since;
 };
 
-/* Back-off time of a link or path that loses data. */
+/* Back-off time of a link or path with data loss. */
 struct loss_meas_hold {
 	mono_t until;
 	int64_t ms;
 };
 
-/* Counters of a PONG and of the PING that it answers. */
+/* Counters of a PONG and of the answered PING. */
 struct loss_meas_answer {
 	uint32_t epoch, received; /* values of the far end */
 	uint32_t sent;		  /* loss_meas_mark() of the PING */
@@ -44,7 +44,7 @@ enum loss_meas_verdict { LOSS_MEAS_OPEN, LOSS_MEAS_BAD, LOSS_MEAS_GOOD };
 
 /* Records the own counter before a PING; returns the value to compare its answer with. */
 uint32_t loss_meas_mark(struct loss_meas *t, uint32_t sent, mono_t now);
-/* Enters a PONG, in the order of PINGs. Returns true if this completed a window. */
+/* Enters a PONG, in the order of PINGs. Returns true at the end of a window. */
 bool loss_meas_add(struct loss_meas *t, const struct loss_meas_answer *a, mono_t now);
 enum loss_meas_verdict loss_meas_verdict(const struct loss_meas *t);
 /* Restarts the window after a change of the path. */

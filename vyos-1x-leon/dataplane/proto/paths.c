@@ -54,7 +54,7 @@ static bool goes_over(const struct path *path, uint16_t from, uint16_t to)
 }
 
 /* A path error counts only if a path in use contains the link from -> to behind its first hop. A
- * member cannot invalidate links that it does not relay for us. */
+ * member can invalidate only links that the member relays for us. */
 static bool relays_for_us(const struct overlay *o, uint16_t from, uint16_t to)
 {
 	for (uint32_t i = 0; i < o->cap_slots; i++) {
@@ -180,7 +180,7 @@ static void avoid_distrusted(struct overlay *o, uint16_t slot, const struct path
 		loss_evaluate(o, p, &o->paths.best[slot]);
 }
 
-/* Returns the end of a hold-down that delays a better path. */
+/* Returns the end of a hold-down before a better path. */
 static mono_t choose(struct overlay *o, struct node *n, struct peer *p,
 		     const struct path_params *pp, mono_t now)
 {
@@ -215,7 +215,7 @@ static mono_t choose(struct overlay *o, struct node *n, struct peer *p,
 	return c->reason == CHOICE_HOLD_DOWN ? c->hold_until : MONO_NEVER;
 }
 
-/* Long-term paths change slowly, so they are computed at this interval and not in each run. */
+/* Long-term paths change slowly, and need no computation in each run. */
 static void run_long_term(struct overlay *o, struct path_params *pp, uint16_t n_slots, mono_t now)
 {
 	int64_t ms = overlay_stretch(o, LONG_TERM_EVERY_MS);

@@ -11,8 +11,8 @@
 void paths_run(void *arg, mono_t now);
 void paths_snapshot(void *arg, mono_t now);
 void paths_notice(struct overlay *o, struct peer *p, const struct msg_notice *m);
-/* Marks nodes without recent messages, so that their rows do not count, and ends the exclusion of
- * avoided relays. */
+/* Marks nodes without recent messages (their rows do not count), and ends the exclusion of relays.
+ * */
 void paths_periodic(struct overlay *o, mono_t now);
 void paths_forget(struct overlay *o, uint16_t slot);
 void paths_free(struct overlay *o);

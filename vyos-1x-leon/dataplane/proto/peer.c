@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Peers: the table by slot and the few pending ones, from creation to release. Higher floors create
- * and free their own peer state (struct hooks). Called by all of proto/ on the control thread.
+ * and free peer state of their floor (struct hooks). Called by all of proto/ on the control thread.
  */
 #include "proto/peer.h"
 

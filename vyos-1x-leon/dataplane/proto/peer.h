@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The table of peers. A peer belongs to a node of nodedb by its slot. A peer that has sent a HELLO
+ * The table of peers. A peer belongs to a node of nodedb by the slot. A peer that has sent a HELLO
  * but proved nothing is pending: few, short-lived, without a slot. A dropped peer stays allocated
  * until the end of the callback, so no caller holds a dangling pointer. Owns struct peer; called by
  * all floors above, on the control thread.

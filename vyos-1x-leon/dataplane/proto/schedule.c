@@ -8,16 +8,15 @@
 #include "proto/core.h"
 #include "proto/service.h"
 
-#define HELLO_GAP_MS	  200 /* minimum interval of HELLOs to one peer */
+#define HELLO_GAP_MS	  200 /* minimum interval of HELLOs to a peer */
 #define RUN_EVERY_MS	  100
 #define FAILURES_MS	  5
 #define SNAPSHOT_EVERY_MS 20
 #define TRIGGERED_MS	  50 /* minimum interval of failure announcements */
 #define AFTER_RUN_MS	  10
 #define ROW_SOON_MS	  200 /* delay after a link came up or a member joined, to batch changes */
-/* Above this number of members, announcements that are not urgent are less frequent than one per
- * interval. An announcement costs the square of the members, and smoothing takes several intervals
- * anyway. */
+/* Above this number of members, announcements without urgency come less often than each interval.
+ * An announcement costs the square of the members, and smoothing takes several intervals anyway. */
 #define SPREAD_MEMBERS 40u
 
 static mono_t later_of(mono_t a, mono_t b)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What leond and leon-accel of one interface say to each other, on this host: frames on a pair of
- * seqpacket sockets for each worker, and at the socket /run/leon-accel/<interface>.accel, seqpacket
- * too, what both must know. Pure encode and decode; workers, control thread, leon-accel.
+ * Messages between leond and leon-accel of an interface, on the same host. A pair of seqpacket
+ * sockets for each worker carries frames. The seqpacket socket /run/leon-accel/<interface>.accel
+ * carries state. Pure encode and decode; workers, control thread, leon-accel.
  *
  * A message of the queue: where (8) | zero (24) | node-id (32) | struct virtio_net_hdr (80) | frame
  */
@@ -22,15 +22,15 @@
 #define ACCEL_QUEUES_MAX  8
 #define ACCEL_QUEUE_BYTES (8 << 20) /* that may wait in one direction of a pair */
 
-/* Where a frame comes from (to leon-accel) or goes to (from it). */
+/* Source of a frame to leon-accel, or destination of a frame from leon-accel. */
 enum accel_where {
-	/* The local segment; node: where it would go, or came from. With the node's own id, to
-	 * leon-accel: both its hosts are on that segment. */
+	/* The local segment; node: the other end. With the node's own id, to leon-accel: both hosts
+	 * are on the local segment. */
 	ACCEL_LAN = 1,
 	ACCEL_NODE = 2, /* the node, as an ordinary frame */
 	ACCEL_PEER = 3, /* the accelerator of the node */
-	/* To leon-accel only. An ordinary frame of the node whose source address the FDB of leond
-	 * has at another node, or does not know. An address frozen at no node is no claim. */
+	/* To leon-accel only. An ordinary frame of the node, with a source address that the FDB of
+	 * leond has at another node, or does not know. An address frozen at no node is no claim. */
 	ACCEL_CLAIM = 4,
 };
 
@@ -43,11 +43,11 @@ static inline void accel_queue_put(uint8_t *p, enum accel_where where, node_id_t
 /* At the socket. The first is leon-accel's, all others are leond's. */
 enum accel_notify {
 	ACCEL_NOTIFY_HERE = 1, /* leon-accel: version; hand me the queues */
-	ACCEL_NOTIFY_SETUP,    /* who this is; one descriptor for each queue comes with it */
-	ACCEL_NOTIFY_NODE,     /* what is known of a node, said each second and when it changes */
-	/* which connections are intercepted, said first and when it changes */
+	ACCEL_NOTIFY_SETUP,    /* identity of leond, with a descriptor for each queue */
+	ACCEL_NOTIFY_NODE,     /* state of a node, each second and at changes */
+	/* rules of interception, first and at changes */
 	ACCEL_NOTIFY_SETTINGS,
-	ACCEL_NOTIFY_MOVED,   /* a host is behind another node now; the last ones are said first */
+	ACCEL_NOTIFY_MOVED,   /* a host is behind another node now; the last moves first */
 	ACCEL_NOTIFY_RELEASE, /* release all connections */
 	ACCEL_NOTIFY_END,
 };
@@ -65,17 +65,16 @@ struct accel_notify_frame {
 		} setup;
 		struct { /* NODE */
 			node_id_t id;
-			uint32_t rtt_us; /* of the path in use; 0: none */
-			/* Bytes of the largest frame that fits one datagram; 0: it has no
-			 * accelerator. */
+			uint32_t rtt_us; /* of the path in use, or 0 */
+			/* Bytes of the largest frame that fits a datagram; 0: no accelerator. */
 			uint16_t room;
-			bool bypassed; /* frames of TCP to and from it do not come by */
+			bool bypassed; /* frames of TCP to and from the node bypass leon-accel */
 		} node;
 		struct accel_settings settings;
 		struct { /* MOVED */
 			uint16_t vlan;
 			struct mac mac;
-			node_id_t node; /* where it is now */
+			node_id_t node; /* present node */
 		} moved;
 	};
 };

@@ -89,8 +89,8 @@ static bool hand_over_of_tap(struct worker *w, const struct frame *f, uint16_t s
 /*
  * A full queue sheds the frame to its node as an ordinary frame. The accelerator of the node drops
  * the frames of intercepted connections, so a plain connection is served and an intercepted one
- * loses a frame. The queue sheds nothing towards the LAN. A host that received both these frames
- * and those of a proxy socket would acknowledge data that the other proxy socket lacks.
+ * loses a frame. The queue sheds nothing towards the LAN. A host with frames from both this path
+ * and a proxy socket would acknowledge data that the other proxy socket lacks.
  */
 bool accel_from_tap(struct worker *w, const struct frame *f, uint16_t slot)
 {
@@ -113,7 +113,7 @@ bool accel_from_node(struct worker *w, uint16_t slot, const struct delivery *d,
 		     const struct eth_view *v, enum fdb_seen seen)
 {
 	/* FDB_QUIET: the address is frozen at no node, so the table cannot contradict. A host that
-	 * moves often is followed, and its frames reach all nodes anyway (decisions/029). */
+	 * moves often is followed, and the frames reach all nodes anyway (decisions/029). */
 	bool claim = seen != FDB_KNOWN && seen != FDB_QUIET;
 
 	if (!is_for_it(w, slot, v))
@@ -181,7 +181,7 @@ void accel_from_peer(struct worker *w, const struct arrived *a, uint8_t *data, s
 
 /* --- from leon-accel --- */
 
-/* Sends the frame unchanged, a super-frame of `frames` segments as a whole. Waiting frames of this
+/* Sends the frame unchanged, a super-frame of `frames` segments as a whole. Waiting frames of the
  * batch are sent first. */
 static void to_tap(struct worker *w, uint8_t *vnet, const struct frame *f, unsigned frames)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Step: diverts TCP frames to leon-accel, and forwards the frames that leon-accel returns. A
- * diverted frame leaves the batch. leon-accel returns the frame, changed or unchanged, or keeps it.
+ * diverted frame leaves the batch. leon-accel returns or keeps the frame, and may change the frame.
  * Only called if the snapshot has an accelerator. Workers.
  */
 #pragma once
@@ -18,7 +18,7 @@ struct eth_view;
 struct frame;
 struct worker;
 
-/* Buffer for one batch of the queue. Empty if there is no queue. */
+/* Buffer for a batch of the queue. Empty if there is no queue. */
 struct accel_rx {
 	uint8_t *arena;
 };
@@ -31,8 +31,8 @@ bool accel_from_tap(struct worker *w, const struct frame *f, uint16_t slot);
 /* A frame from the TAP for a host of the same LAN, which is not forwarded. The frame may belong to
  * an intercepted connection of a host that moved here. */
 void accel_sees(struct worker *w, const struct frame *f);
-/* A frame from that node for the local segment, and the result of learn_source() for it. Returns
- * true if the frame was diverted or lost. */
+/* A frame from the node for the local segment, and the result of learn_source(). Returns true if
+ * the frame was diverted or lost. */
 bool accel_from_node(struct worker *w, uint16_t slot, const struct delivery *d,
 		     const struct eth_view *v, enum fdb_seen seen);
 /* A frame from the accelerator of the node. */

@@ -18,8 +18,7 @@
 
 #define BLOCK 16
 #define WORDS 1024
-/* A counter that lags by more turns than this (a million counters) is no late copy: the source
- * restarted. */
+/* A counter that lags by more turns (a million counters) is no late copy: the source restarted. */
 #define TURNS_BACK 64
 #define FIRSTS	   0xffffu
 
@@ -106,7 +105,7 @@ static uint64_t with(uint64_t word, const struct copy_place *p, enum copy_verdic
 {
 	uint64_t fresh = (uint64_t)p->turn << 32 | p->first;
 
-	/* A frame that is sent once does not count as one of which a copy was lost. */
+	/* A frame sent once does not count as a frame with a lost copy. */
 	if (p->single)
 		fresh |= p->second;
 	if (v == COPY_SECOND)
@@ -114,7 +113,7 @@ static uint64_t with(uint64_t word, const struct copy_place *p, enum copy_verdic
 	return (uint32_t)(word >> 32) == p->turn ? word | fresh : fresh;
 }
 
-/* Frames of a completed block of which only one copy arrived. */
+/* Frames of a completed block with a single copy. */
 static unsigned single(uint64_t word)
 {
 	uint32_t first = (uint32_t)word & FIRSTS, second = (uint32_t)word >> BLOCK;

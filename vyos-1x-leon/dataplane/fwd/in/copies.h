@@ -4,10 +4,9 @@
  * of each source. Shared by all workers without locks, because the two copies arrive from two
  * addresses and therefore at two sockets. Memory of unused sources is never touched.
  *
- * It resembles the replay window of crypto/seal.c, which precedes it and provides replay
- * protection. In this window a counter far behind means that the source restarted with its clock
- * set back, and is accepted. It also records the second copy, to count frames of which one copy was
- * lost.
+ * The window resembles the replay window of crypto/seal.c, which provides replay protection before.
+ * Here a counter far behind means that the source restarted with a clock set back, and is accepted.
+ * The window also records the second copy, to count frames with a lost copy.
  */
 #pragma once
 

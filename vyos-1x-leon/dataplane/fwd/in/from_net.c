@@ -21,7 +21,7 @@
 #include "wire/fragment.h"
 #include "wire/parity.h"
 
-/* One datagram and the results of its checks. */
+/* A datagram and the results of the checks. */
 struct datagram {
 	const struct udp_rx_msg *msg;
 	const struct endpoint *from;
@@ -83,7 +83,7 @@ static bool parse(struct worker *w, struct datagram *d)
 	return false;
 }
 
-/* Returns true if the datagram has this VNI and this node as the next hop. */
+/* Returns true if the datagram has the VNI, and this node as the next hop. */
 static bool is_for_us(struct worker *w, const struct kind *k, const struct datagram *d)
 {
 	const struct leon_hdr *h = &d->h;
@@ -106,7 +106,7 @@ static bool is_for_us(struct worker *w, const struct kind *k, const struct datag
 	return true;
 }
 
-/* Returns true if the node is at this endpoint too: its other transport, another pair of lines. */
+/* Returns true if the node is at the endpoint too: another transport or pair of lines. */
 static bool is_other_endpoint(const struct snap_node *n, const struct endpoint *from)
 {
 	for (unsigned i = 0; i < SNAP_OTHERS; i++)
@@ -234,8 +234,8 @@ static void take_symbol(struct worker *w, const struct datagram *d, const struct
 		take_frame(w, d);
 }
 
-/* Delivers restored frames. They and the block are released before another worker may use them. A
- * congestion mark of the last datagram concerns no restored frame. */
+/* Delivers restored frames. The frames and the block are released before another worker may use the
+ * block. A congestion mark of the last datagram concerns no restored frame. */
 static void take_restored(struct worker *w, const struct datagram *d, struct recovery_block *b)
 {
 	struct udp_rx_msg unmarked = { .class = d->msg->class & (uint8_t)~ECN_MASK };

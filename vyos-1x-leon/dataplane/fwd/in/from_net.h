@@ -12,11 +12,11 @@
 
 struct worker;
 
-/* Reads and processes one batch of this socket; worker_end() sends and writes. Returns true if more
+/* Reads and processes a batch of the socket; worker_end() sends and writes. Returns true if more
  * may be pending. */
 bool from_net(struct worker *w, int fd);
-/* Returns the number of messages of the next batch, if `n` of the previous one had this number of
+/* Returns the number of messages of the next batch, after `n` messages with the given number of
  * bytes. */
 unsigned from_net_messages(unsigned before, unsigned n, size_t bytes);
-/* Processes one message of one or several datagrams. */
+/* Processes a message of one or several datagrams. */
 void from_net_message(struct worker *w, const struct udp_rx_msg *m);

@@ -157,7 +157,7 @@ static enum reasm_verdict note_range(struct reasm_entry *e, uint16_t start, uint
 	unsigned i = 0;
 	struct range *g = e->range;
 
-	/* Finds the first range that does not end before this one begins. */
+	/* Finds the first range that does not end before the new range begins. */
 	while (i < e->n_ranges && g[i].end < start)
 		i++;
 	if (i < e->n_ranges && start >= g[i].start && end <= g[i].end)

@@ -5,8 +5,9 @@
  * may arrive in any order and duplicated; a partial overlap discards the frame (RFC 5722).
  *
  * One table per worker suffices: all fragments of a frame have the same addresses and ports on the
- * last link, so SO_REUSEPORT delivers them to one socket and worker. If this changes within a
- * frame, the frame times out. Worker-owned; time is a parameter; never allocates after reasm_new().
+ * last link, so SO_REUSEPORT delivers them to one socket and worker. If addresses or ports change
+ * within a frame, the frame times out. Worker-owned; time is a parameter; never allocates after
+ * reasm_new().
  */
 #pragma once
 
@@ -51,11 +52,11 @@ struct reasm_result {
 struct reasm_result reasm_add(struct reasm *r, node_id_t source, const struct fragment_hdr *h,
 			      const uint8_t *data, size_t len, struct reasm_around around,
 			      mono_t now);
-/* Discards the fragments of a frame that arrived otherwise. */
+/* Discards the fragments of a frame with a complete copy. */
 void reasm_forget(struct reasm *r, node_id_t source, uint32_t id);
 /* Frees the buffers of complete frames. */
 void reasm_reap(struct reasm *r);
-/* Drops frames that have timed out; returns their number. */
+/* Drops frames after the timeout; returns the number. */
 unsigned reasm_expire(struct reasm *r, mono_t now);
 /* Number of incomplete frames, and the sum of their lengths. */
 unsigned reasm_waiting(const struct reasm *r);

@@ -5,8 +5,8 @@
  *
  * A parity is a linear equation in the symbols of its block. If as many parities as lost symbols
  * have arrived, the received symbols are subtracted, and Gauss-Jordan elimination solves the rest.
- * The factors of a row precede its bytes in memory, so both are changed by one operation. No pivot
- * is 0, because every leading minor of a Cauchy matrix differs from 0.
+ * The factors of a row precede the bytes in memory, so a single operation changes both. No pivot is
+ * 0, because every leading minor of a Cauchy matrix differs from 0.
  */
 #include "fwd/in/recovery.h"
 
@@ -75,7 +75,7 @@ void recovery_free(struct recovery *r)
 	free(r);
 }
 
-/* Blocks of one source and worker follow each other, so its recent blocks never collide. */
+/* Blocks of a source and worker follow each other, so recent blocks never collide. */
 static struct recovery_block *place_of(struct recovery *r, node_id_t source,
 				       const struct parity_hdr *h)
 {
@@ -218,7 +218,7 @@ static void eliminate(struct recovery_block *b, unsigned n)
 	}
 }
 
-/* Notes the restored symbols, and the frames whose fragments the worker needs together. */
+/* Notes the restored symbols, and the frames of which the worker needs all fragments. */
 static void note_restored(struct recovery_block *b, unsigned n)
 {
 	struct parity_symbol s;
@@ -231,7 +231,7 @@ static void note_restored(struct recovery_block *b, unsigned n)
 	}
 }
 
-/* Solves the block if it can be. Keeps it held then, else lets it go. */
+/* Solves the block if possible. Keeps a solved block held, and releases any other. */
 static struct recovery_result settle(struct recovery_block *b, struct recovery_result res)
 {
 	unsigned n = missing(b);

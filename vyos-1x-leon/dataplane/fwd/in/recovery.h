@@ -2,11 +2,11 @@
 /*
  * Restores lost frames of blocks with parity (wire/parity.h). The received symbols and parities of
  * recent blocks are kept until the block is complete, restored, or replaced by a newer one. The
- * memory is fixed: RECOVERY_BLOCKS blocks of all sources together, whose pages are used on demand.
+ * memory is fixed: RECOVERY_BLOCKS blocks of all sources together, with pages used on demand.
  *
  * All workers share the blocks, because frames and parities arrive from two addresses and therefore
- * at two sockets. A worker never waits for another one: if the other one holds the block, the
- * symbol is delivered but not kept, as if it was lost for the code.
+ * at two sockets. A worker never waits for another worker: if another worker holds the block, the
+ * symbol is delivered but not kept, as if lost for the code.
  */
 #pragma once
 
@@ -33,9 +33,9 @@ enum recovery_verdict {
 };
 struct recovery_result {
 	enum recovery_verdict verdict;
-	/* Symbols of a replaced block that are lost for good. */
+	/* Finally lost symbols of a replaced block. */
 	unsigned unrecoverable;
-	/* The block was restored, and this worker holds it until recovery_end(). */
+	/* The block was restored, and the worker holds the block until recovery_end(). */
 	struct recovery_block *restored;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: a frame at its destination node: checks, learning, delivery. Workers.
+ * Step: a frame at the destination node: checks, learning, delivery. Workers.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Recently flooded frames, see flood_dedup.h. An entry is one word that is replaced atomically:
- * part of the hash, the slot, the state, and the time. Workers.
+ * Recently flooded frames, see flood_dedup.h. An entry is a word, replaced atomically: part of the
+ * hash, the slot, the state, and the time. Workers.
  */
 #include "fwd/lan/flood_dedup.h"
 

@@ -2,9 +2,9 @@
 /*
  * Flood de-duplication: recently flooded frames with their origin (the LAN or a node). If the loop
  * guard has not detected yet that two LANs are joined, several routers forward a broadcast from one
- * LAN to the other and back. With three routers the copies multiply until their guards have met.
- * The second arrival of the frame from another origin at a node is the first sign of the loop, and
- * ends the frame here (decisions/053).
+ * LAN to the other and back. With three routers the copies multiply until the guards have met. The
+ * second arrival of the frame from another origin at a node is the first sign of the loop, and ends
+ * the frame here (decisions/053).
  *
  * All workers share one table without locks, because the two origins of a frame lead to two
  * sockets. A cache: of two frames in one slot the older is forgotten.
@@ -29,7 +29,7 @@ enum flood_dedup_verdict {
 	FLOOD_DEDUP_AGAIN,
 	/* third arrival from the LAN, or repeated from a node: drop, and let it probe */
 	FLOOD_DEDUP_HELD,
-	FLOOD_DEDUP_TWO_WAY, /* arrival from another origin: drop, and let it probe */
+	FLOOD_DEDUP_TWO_WAY, /* arrival from another origin: drop, and request a probe */
 };
 
 struct flood_dedup;

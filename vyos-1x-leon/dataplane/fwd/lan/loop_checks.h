@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Checks against loops that include a LAN, for frames in both directions: state of the VLAN, split
- * horizon, de-duplication of flooded frames. Each check counts the frames that it refuses. Workers.
+ * horizon, de-duplication of flooded frames. A check counts the refused frames. Workers.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 struct eth_view;
 struct worker;
 
-/* Returns false if the loop guard blocks this VLAN. */
+/* Returns false if the loop guard blocks the VLAN. */
 bool lan_passes(struct worker *w, uint16_t vlan);
 /* Split horizon by LAN: returns true for a frame from a node of the local LAN, because the frame
  * was on this LAN already. The rule ends every loop, independent of the forwarder. */

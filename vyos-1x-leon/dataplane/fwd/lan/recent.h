@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A cache of recent report keys, so that a thousand frames with the same information cause one
- * report to the control thread. Of two keys in one slot the older is forgotten. A key is a keyed
- * hash of the report, so no host can suppress reports about another. Worker-owned; pure.
+ * A cache of recent report keys, so a thousand frames with the same information cause a single
+ * report. Of two keys in a slot the older is forgotten. A key is a keyed hash of the report, so no
+ * host can suppress reports about another. Worker-owned; pure.
  */
 #pragma once
 

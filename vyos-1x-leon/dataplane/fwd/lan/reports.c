@@ -9,7 +9,7 @@
 #include "base/ring.h"
 #include "fwd/worker.h"
 
-/* Header of a control datagram in its ring, followed by its bytes. */
+/* Header of a control datagram in the ring, followed by the bytes. */
 struct control_record {
 	struct endpoint from;
 	mono_t rx;
@@ -176,7 +176,7 @@ void report_send_error(struct worker *w, const struct endpoint *ep, int error, b
 	post_once(w, key, &r);
 }
 
-/* Any host that can reach the port can cause these: limited to a few per second over all
+/* Any host that can reach the port can cause such reports: limited to a few per second over all
  * addresses. */
 void report_foreign(struct worker *w, const struct endpoint *from, bool other_version, uint8_t wire)
 {
@@ -204,7 +204,7 @@ bool report_take(struct ring *ring, struct fwd_report *r)
 	r->type = FWD_CONTROL;
 	r->control.from = ((const struct control_record *)rec)->from;
 	r->control.rx = ((const struct control_record *)rec)->rx;
-	/* The consumer owns a record until its release and may write to it. */
+	/* The consumer owns a record until the release and may write there. */
 	r->control.data = (uint8_t *)(uintptr_t)rec + sizeof(struct control_record);
 	r->control.len = len - sizeof(struct control_record);
 	return true;

@@ -17,7 +17,7 @@
 struct worker;
 struct ring;
 
-/* A report may be repeated after this time, if the control thread did not act on it. */
+/* A report without effect may be repeated after this time. */
 #define REPORT_HOLD_NS (100 * NS_PER_MS)
 /* Minimum interval of FWD_FOREIGN of a worker. */
 #define FOREIGN_GAP_NS (50 * NS_PER_MS)

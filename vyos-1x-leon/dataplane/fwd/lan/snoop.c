@@ -31,7 +31,7 @@ static void report(struct worker *w, const struct eth_view *v, struct mcast_mess
 							  .lifetime_ms = m->lifetime_ms } } };
 
 	if (m->kind == MCAST_REPORT && on_lan) {
-		/* Reports of many hosts for one group are one report. */
+		/* Reports of many hosts for a group are a single report. */
 		r.multicast.query.source = (struct ip_addr){ 0 };
 		report_groups(w, m, &r);
 	} else if (m->kind != MCAST_REPORT) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Storm control: a token bucket for each kind of flooded frame. The configured rate is per node;
- * each of its n workers has 1/n of it, because workers share nothing. Worker-owned; pure.
+ * each of n workers has 1/n, because workers share nothing. Worker-owned; pure.
  */
 #pragma once
 
@@ -20,6 +20,6 @@ struct storm {
 	int64_t credit_ns; /* time credit; a frame costs n_workers / rate seconds */
 };
 
-/* Returns true if one more frame may pass at `now`. rate: frames per second of the node; 0: no
+/* Returns true if another frame may pass at `now`. rate: frames per second of the node; 0: no
  * limit. */
 bool storm_pass(struct storm *s, uint32_t rate, unsigned n_workers, mono_t now);

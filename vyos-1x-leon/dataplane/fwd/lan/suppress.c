@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: ARP and ND suppression, see suppress.h. Workers. These requests are never answered:
+ * Step: ARP and ND suppression, see suppress.h. Workers. Never answered are:
  *
- * - duplicate address probes (RFC 5227, RFC 4862 section 5.4): the owner may have moved, and the
- *   prober would give up its address;
- * - announcements;
- * - unicast requests, which check the host itself and mark the host as doubtful;
- * - requests of senders that others may know with another MAC or at another location.
+ * - Duplicate address probes (RFC 5227, RFC 4862 section 5.4). The owner may have moved, and the
+ *   prober would give up the address.
+ * - Announcements.
+ * - Unicast requests, which check the host and mark the host as doubtful.
+ * - Requests of senders known elsewhere with another MAC or at another location.
  */
 #include "fwd/lan/suppress.h"
 
@@ -40,7 +40,7 @@ static bool is_set(const struct ip_addr *ip)
 	return any;
 }
 
-/* Only information of the sender about itself is learned. */
+/* Only information about the sender is learned. */
 static void believe(struct worker *w, const struct eth_view *v, const struct ip_addr *ip,
 		    struct mac mac, uint16_t slot, bool router)
 {
@@ -77,8 +77,8 @@ static bool find(struct worker *w, const struct frame *f, const struct ip_addr *
 	       fdb_lookup(s->fdb, f->v.vlan, hit->mac) == hit->slot;
 }
 
-/* Returns true if the sender's information about itself is known everywhere; its request then
- * informs no other host. */
+/* Returns true if the information about the sender is known everywhere; the request then informs no
+ * other host. */
 static bool is_settled(struct worker *w, const struct frame *f, const struct ip_addr *ip,
 		       struct mac mac)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Step: ARP and neighbor discovery: reports the learned neighbors and answers requests for known
- * ones locally, so that requests are not flooded. Workers.
+ * neighbors locally, without flooding. Workers.
  */
 #pragma once
 

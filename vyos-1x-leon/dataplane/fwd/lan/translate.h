@@ -13,7 +13,7 @@
 bool translate_to_segment(struct worker *w, struct frame *f);
 bool translate_to_vlan(struct worker *w, struct delivery *d, uint8_t flags);
 
-/* Called before the frame's length is used; its view keeps the VLAN of this node. Returns false and
+/* Called before the frame's length is used; the view keeps the VLAN of this node. Returns false and
  * counts if the VLAN has no segment. */
 static inline bool translate_out(struct worker *w, struct frame *f)
 {

@@ -51,7 +51,7 @@ static enum drop_reason nobody(const struct snap *s, const struct frame *f)
 	return known ? DROP_no_path : DROP_no_nodes;
 }
 
-/* Sends one copy to each node that serves the VLAN. Returns their number. */
+/* Sends a copy to each node that serves the VLAN. Returns the number. */
 static unsigned flood_to_members(struct worker *w, struct frame *f)
 {
 	const struct snap_members *m = w->snap->members;
@@ -135,7 +135,7 @@ void flood(struct worker *w, struct frame *f)
 		flood_to_listeners(w, f, vlan, wanted);
 		return;
 	}
-	/* The limit of the VLAN comes first: frames that it refuses use no credit of the others. */
+	/* The limit of the VLAN comes first: refused frames use no credit of the others. */
 	if (!vlan_allows(w, vlan) || !rate_allows(w, f))
 		return;
 	if (!mac_is_multicast(f->v.dst))

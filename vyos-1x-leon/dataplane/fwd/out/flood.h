@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: broadcast, multicast and unknown unicast: one copy to every reachable node, each along its
- * own best path (paper section 4.3). Workers.
+ * Step: broadcast, multicast and unknown unicast: a copy to every reachable node along the best
+ * path (paper section 4.3). Workers.
  */
 #pragma once
 

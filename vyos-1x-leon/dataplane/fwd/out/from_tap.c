@@ -21,7 +21,7 @@
 #include "fwd/worker.h"
 #include "wire/guard.h"
 
-/* Handles frames that are never forwarded. Returns true for such a frame. */
+/* Handles frames without forwarding. Returns true for such a frame. */
 static bool stays_local(struct worker *w, const struct frame *f)
 {
 	struct guard_frame g;

@@ -11,11 +11,10 @@
 
 struct worker;
 
-/* Reads and processes one batch of this queue; worker_end() sends. Returns true if more may be
+/* Reads and processes a batch of the queue; worker_end() sends. Returns true if more may be
  * pending. */
 bool from_tap(struct worker *w, int fd);
-/* Time at which queued frames of this TAP queue are due; MONO_NEVER: none. Called between
- * batches. */
+/* Time at which queued frames of the TAP queue are due, or MONO_NEVER. Called between batches. */
 mono_t from_tap_due(const struct worker *w);
-/* Processes one frame. */
+/* Processes a frame. */
 void from_tap_frame(struct worker *w, struct frame *f);

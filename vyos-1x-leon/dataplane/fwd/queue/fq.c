@@ -172,7 +172,7 @@ void fq_put(struct fq *q, struct fq_item *item, uint32_t hash, mono_t now)
 	q->bytes += item->len;
 	q->n++;
 	q->largest = max_of(q->largest, item->len);
-	/* An empty flow still in a list: it continues as a new flow with its remaining credit. */
+	/* An empty flow still in a list continues as a new flow with the remaining credit. */
 	if (f->is_on[FQ_STANDING] && begins && f->credit >= (int64_t)item->len)
 		list_add(q, FQ_FRESH, f);
 	if (f->is_on[FQ_FRESH] || f->is_on[FQ_STANDING])
@@ -181,8 +181,8 @@ void fq_put(struct fq *q, struct fq_item *item, uint32_t hash, mono_t now)
 	list_add(q, FQ_FRESH, f);
 }
 
-/* Returns the list whose first flow is next; flows without credit move to the end. FQ_ORDERS:
- * none. */
+/* Returns the list whose first flow is next; flows without credit move to the end. FQ_ORDERS: no
+ * list. */
 static enum fq_order whose_turn(struct fq *q)
 {
 	while (q->list[FQ_FRESH].head || q->list[FQ_STANDING].head) {
@@ -192,7 +192,7 @@ static enum fq_order whose_turn(struct fq *q)
 		if (f->credit > 0)
 			return order;
 		list_take(q, order);
-		/* A flow in this list gets credit at its next turn. */
+		/* A flow in the list gets credit at the next turn. */
 		if (f->is_on[FQ_STANDING])
 			continue;
 		f->credit += (int32_t)q->params.quantum;

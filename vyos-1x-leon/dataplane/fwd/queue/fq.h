@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * FQ-CoDel: flow queueing (RFC 8290) with CoDel in each flow (RFC 8289). Flows take turns by bytes
- * (deficit round robin). A new flow precedes the others with up to one quantum until its regular
+ * (deficit round robin). A new flow precedes the others with up to a quantum until the regular
  * turn, at once or in parts. Therefore a flow below its fair share never waits behind the others.
  *
- * A flow whose items waited longer than `target` for an interval loses single items at increasing
- * frequency. If the sender is ECN-capable, the items are marked instead. The order within a flow is
- * kept. Pure: no clock, no memory of its own. Items belong to the caller, which bounds the queue
- * with fq_shed(). Worker-owned.
+ * A flow with items that waited longer than `target` for an interval loses single items at
+ * increasing frequency. If the sender is ECN-capable, the items are marked instead. The order
+ * within a flow is kept. Pure: no clock, no own memory. Items belong to the caller, which bounds
+ * the queue with fq_shed(). Worker-owned.
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 
 #include "base/mono.h"
 
-#define FQ_FLOWS 256 /* hash buckets; two flows in one bucket share its turns */
+#define FQ_FLOWS 256 /* hash buckets; two flows in a bucket share turns */
 
 struct fq_item {
 	struct fq_item *next;
@@ -47,7 +47,7 @@ static inline void fq_chain_put_first(struct fq_chain *c, struct fq_item *item)
 	if (!c->tail)
 		c->tail = item;
 }
-/* Returns the first item; NULL: none. */
+/* Returns the first item, or NULL. */
 static inline struct fq_item *fq_chain_take(struct fq_chain *c)
 {
 	struct fq_item *item = c->head;
@@ -75,7 +75,7 @@ struct fq_flow {
 	struct fq_chain items;
 	struct fq_flow *next[FQ_ORDERS];
 	bool is_on[FQ_ORDERS];
-	int32_t credit; /* deficit: bytes that the flow may send in this turn */
+	int32_t credit; /* deficit: bytes to send in this turn */
 	struct fq_codel codel;
 };
 
@@ -97,7 +97,7 @@ struct fq {
 	uint32_t n, bytes, largest; /* `largest`: largest item so far */
 };
 
-/* Parameters that RFC 8289 and RFC 8290 recommend for the Internet. */
+/* Parameters of RFC 8289 and RFC 8290 for the Internet. */
 #define FQ_TARGET_NS   (5 * NS_PER_MS)
 #define FQ_INTERVAL_NS (100 * NS_PER_MS)
 

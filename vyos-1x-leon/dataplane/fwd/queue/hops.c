@@ -18,7 +18,7 @@ static uint32_t lower_of(uint32_t a, uint32_t b)
 	return a && b ? min_of(a, b) : max_of(a, b);
 }
 
-/* Transmission time of a frame at this rate, a tolerable delay. */
+/* Transmission time of a frame at the rate, a tolerable delay. */
 static struct fq_params params_for(uint32_t kbits)
 {
 	int64_t frame_ns = FRAME_BYTES * 8 * (NS_PER_S / 1000) / max_of(kbits, 1u);
@@ -133,7 +133,7 @@ void hops_begin(struct hops *h, mono_t now)
 		struct hop *hop = hop_at(h, i);
 		uint32_t kbits = rate_to(h, hop->slot);
 
-		/* Its transmissions have been charged to its account by now. */
+		/* The transmissions of the hop have been charged by now. */
 		if (!hop->tiers.n) {
 			leave(h, i);
 			continue;
@@ -183,7 +183,7 @@ static struct hop *with_fresh(struct hops *h, bool *any)
 	return NULL;
 }
 
-/* Selects among hops in use. NULL: none may send. */
+/* Selects among hops in use. NULL: no hop may send. */
 static struct hop *whose_turn(struct hops *h)
 {
 	bool any;

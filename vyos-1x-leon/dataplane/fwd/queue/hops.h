@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Per-next-hop queues for per-hop rates (shaper per-peer): a hop that has used its rate does not
- * block the others. A pool of HOPS queues with four tiers each. A hop owns a queue while it has a
- * backlog; a queue uses no memory before its first use.
+ * Per-next-hop queues for per-hop rates (shaper per-peer): a hop above its rate does not block the
+ * others. A pool of HOPS queues with four tiers each. A hop with a backlog owns a queue; a queue
+ * uses no memory before the first use.
  *
  * Frames without a single next hop, frames to hops without a rate, and frames without a free queue
  * use the common queue. Without a backlog for a hop with a rate, only the common queue is in use.
@@ -34,7 +34,7 @@ struct hop {
 	uint16_t slot;
 	bool made;
 	uint32_t kbits; /* configured for this rate */
-	size_t room;	/* bytes that may be sent in this turn */
+	size_t room;	/* bytes to send in this turn */
 	size_t sent;
 	int32_t credit; /* deficit in bytes until other hops take their turn */
 };
@@ -45,7 +45,7 @@ struct hops {
 	uint32_t n, bytes;	     /* backlog of all queues */
 	unsigned n_used;
 	uint8_t place[HOPS]; /* queue indexes; the first n_used are in use */
-	unsigned turn;	     /* hop whose turn is next */
+	unsigned turn;	     /* hop with the next turn */
 	struct hop common;
 	struct hop *hop; /* array of HOPS */
 	struct fq_chain dropped;
@@ -55,12 +55,12 @@ void hops_init(struct hops *h, struct hop_account *account);
 void hops_fini(struct hops *h);
 /* Sets the rate of all hops together, also for the backlog. */
 void hops_set_bottleneck(struct hops *h, uint32_t kbits);
-/* Begins a turn at this time. */
+/* Begins a turn at `now`. */
 void hops_begin(struct hops *h, mono_t now);
 /* slot: of the next hop; HOP_NONE: several or unknown. */
 void hops_put(struct hops *h, uint16_t slot, enum fwd_tier tier, struct fq_item *item,
 	      uint32_t hash, mono_t now);
-/* Returns the next item of the hops that may send in this turn; NULL: none. */
+/* Returns the next item of the hops that may send in this turn, or NULL. */
 struct fq_item *hops_next(struct hops *h, mono_t now);
 struct fq_item *hops_dropped(struct hops *h);
 /* Like tiers_shed(), for the hop with the largest backlog. */
@@ -71,14 +71,14 @@ bool hops_have_fresh(const struct hops *h);
 mono_t hops_due(const struct hops *h);
 /* Items of the last turn limited by the rate of their own hop, not by the line. */
 uint32_t hops_held(const struct hops *h);
-/* Backlog of this tier over all hops. */
+/* Backlog of the tier over all hops. */
 struct hops_backlog {
 	uint32_t n, bytes;
 };
 struct hops_backlog hops_backlog(const struct hops *h, enum fwd_tier tier);
 /* The i-th of n_used hops with a backlog or with transmissions in the last turn. */
 const struct hop *hops_used(const struct hops *h, unsigned i);
-/* Charges bytes (IP packets) that leave for this slot, from any source. */
+/* Charges bytes (IP packets) that leave for the slot, from any source. */
 static inline void hops_pay(struct hop_account *account, size_t bytes, mono_t now)
 {
 	uint32_t kbits = atomic_load_explicit(&account->kbits, memory_order_relaxed);

@@ -27,7 +27,7 @@ struct place {
 	struct fq_item item; /* first member, so that the item converts to the buffer */
 	struct frame frame;
 	uint8_t *room;
-	uint16_t hop; /* slot of the next hop if it matters; else HOP_NONE */
+	uint16_t hop; /* slot of a relevant next hop, or HOP_NONE */
 	uint8_t tier;
 	bool large;
 };
@@ -40,7 +40,7 @@ static struct place *place_of(struct fq_item *item)
 
 typedef void figure_fn(struct queue_figures *f, const struct fq_item *item, int64_t us);
 
-/* Results of an item count for its tier and for its next hop. */
+/* Results of an item count for the tier and the next hop. */
 static void count_item(struct queue *q, struct fq_item *item, figure_fn *add, int64_t us)
 {
 	const struct place *p = place_of(item);
@@ -160,7 +160,7 @@ bool queue_in_use(const struct worker *w)
 	return w->queue.in_use || w->kbits || w->shapes_hops;
 }
 
-/* Each hop by its own account, all together by that of the line. */
+/* Each hop by a hop account, all together by the account of the line. */
 mono_t queue_due(const struct worker *w)
 {
 	const struct queue *q = &w->queue;
@@ -211,7 +211,7 @@ static uint32_t flow_of(const struct worker *w, const struct frame *f)
 	return (uint32_t)siphash(&w->hash_key, &key, sizeof(key));
 }
 
-/* Next hop of this frame, if any hop has a rate or a backlog from one. */
+/* Next hop of the frame, if any hop has a rate or a backlog. */
 static uint16_t hop_of(const struct worker *w, const struct frame *f)
 {
 	uint16_t slot;
@@ -249,7 +249,7 @@ static void put_one(struct worker *w, struct place *p, uint16_t hop)
 	hops_put(&q->hops, p->hop, (enum fwd_tier)p->tier, &p->item, flow_of(w, f), w->now);
 }
 
-/* A super-frame would block this slow hop for milliseconds. */
+/* A super-frame would block a slow hop for milliseconds. */
 static bool is_slow(const struct worker *w, uint16_t hop)
 {
 	uint32_t kbits;

@@ -27,7 +27,7 @@ struct worker;
 #define QUEUE_BYTES (1u << 20)
 #define QUEUE_LARGE 48	/* buffers for super-frames */
 #define QUEUE_SMALL 512 /* buffers for ordinary frames */
-/* Bytes read from the TAP, and sent, in one turn. */
+/* Bytes read from the TAP, and sent, in a turn. */
 #define QUEUE_INTAKE_FRAMES 128
 #define QUEUE_TURN_BYTES    (32u << 10)
 #define QUEUE_TURN_FRAMES   64
@@ -40,8 +40,7 @@ static inline unsigned wait_class(int64_t us)
 	return min_of(bits, FWD_WAITS - 1u);
 }
 
-/* Statistics of one tier or next hop. Written here, read by the control thread (struct
- * fwd_queue). */
+/* Statistics of a tier or next hop. Written here, read by the control thread (struct fwd_queue). */
 struct queue_figures {
 	_Atomic uint64_t backlog_bytes, backlog_frames;
 	_Atomic uint64_t sent, marked, full, late;
@@ -51,13 +50,13 @@ struct queue_figures {
 struct queue {
 	struct hops hops;
 	struct fq_chain large, small; /* free buffers */
-	struct fq_chain sent;	      /* buffers referenced until their datagrams have left */
+	struct fq_chain sent;	      /* buffers referenced until the datagrams have left */
 	uint8_t *arena;
 	struct place *place;
 	bool in_use;		/* bulk traffic is in the TAP or queued here */
 	uint32_t bytes, frames; /* sent in this turn */
 	size_t turn_bytes;	/* limit of this turn */
-	uint32_t kbits;		/* configured for this rate; 0: none */
+	uint32_t kbits;		/* configured for this rate, or 0 */
 	struct queue_figures tier[FWD_TIERS];
 	struct queue_figures *hop;    /* by slot, while any hop has a rate; allocated on use */
 	_Atomic uint64_t held_frames; /* part of the backlog limited by the rate of its next hop */
@@ -82,5 +81,5 @@ struct frame *queue_next(struct worker *w);
 /* Ends the turn. Returns true if frames are queued here or `more` are in the TAP; else the queue
  * goes out of use. */
 bool queue_goes_on(struct worker *w, bool more);
-/* The sent frames have left: frees their buffers. */
+/* The sent frames have left: frees the buffers. */
 void queue_reap(struct queue *q);

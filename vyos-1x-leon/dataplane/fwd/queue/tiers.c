@@ -73,13 +73,13 @@ void tiers_set_params(struct tiers *t, const struct fq_params *params)
 	}
 }
 
-/* Returns true if only this tier has items. */
+/* Returns true if no other tier has items. */
 static bool is_alone(const struct tiers *t, unsigned tier)
 {
 	return t->fq[tier].n == t->n;
 }
 
-/* Returns the highest tier with items and credit; FWD_TIERS: none. */
+/* Returns the highest tier with items and credit, or FWD_TIERS. */
 static unsigned with_credit(const struct tiers *t)
 {
 	for (unsigned i = FWD_TIERS; i-- > 0;)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A queue in four tiers by DSCP, each with flow queueing (fq.h). A higher tier is next while it
- * stays within its share, so voice does not wait for bulk. Beyond their shares tiers take turns by
- * share: no tier starves, and other tiers may use unused capacity. Traffic without a DSCP is best
- * effort; without marked traffic the queue is one fq. Pure, as fq.h. Worker-owned.
+ * A queue in four tiers by DSCP, each with flow queueing (fq.h). A higher tier within its share is
+ * next, so voice does not wait for bulk. Beyond their shares tiers take turns by share: no tier
+ * starves, and other tiers may use unused capacity. Traffic without a DSCP is best effort; without
+ * marked traffic the queue is one fq. Pure, as fq.h. Worker-owned.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: several frames in one datagram, see bundling.h. Worker. Frames are copied into one buffer:
- * one more piece of scattered memory costs the kernel more than the copy.
+ * Step: several frames in one datagram, see bundling.h. Worker. Frames are copied into a buffer:
+ * another piece of scattered memory costs the kernel more than the copy.
  */
 #include "fwd/send/bundling.h"
 

@@ -26,7 +26,7 @@ struct bundle_item {
 };
 struct bundle {
 	uint16_t slot;
-	uint16_t class; /* traffic class of all its frames */
+	uint16_t class; /* traffic class of all frames */
 	unsigned n, n_copies;
 	size_t len; /* payload length */
 	struct bundle_item item[BUNDLE_FRAMES];
@@ -38,7 +38,7 @@ struct bundle {
  * frame. copy, last: as for encap_send().
  */
 bool bundle_add(struct worker *w, const struct frame *f, uint16_t slot, bool copy, bool last);
-/* Sends the open bundle of this node, so that later datagrams do not overtake it. */
+/* Sends the open bundle of the node before later datagrams. */
 void bundle_flush_to(struct worker *w, uint16_t slot);
 /* Sends all open bundles. */
 void bundle_flush(struct worker *w);

@@ -23,7 +23,7 @@ static bool is_syn(const uint8_t *data, size_t len, const struct eth_view *v)
 	       data[v->l4_offset + TCP_FLAGS] & TCP_SYN;
 }
 
-/* Largest frame that reaches this node, or all nodes, without splitting. */
+/* Largest frame that reaches the node, or all nodes, without splitting. */
 static size_t frame_room(const struct snap *s, uint16_t slot)
 {
 	size_t room = SIZE_MAX;

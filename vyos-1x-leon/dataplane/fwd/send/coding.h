@@ -14,8 +14,8 @@
 #include "base/mono.h"
 #include "wire/parity.h"
 
-/* Blocks of different nodes at a time. Another node takes the place of one of them, whose block
- * ends early. */
+/* Blocks of different nodes at a time. Another node takes the place of an earlier node, and the
+ * block of the latter ends early. */
 #define CODING_BLOCKS 16
 
 struct coding_block {

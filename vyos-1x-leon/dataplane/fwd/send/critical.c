@@ -68,7 +68,7 @@ static bool send_duplicated(struct worker *w, struct frame *f, const struct snap
 		last_id = (int32_t)(w->fragment_id - last_id) > 0 ? w->fragment_id : last_id;
 	}
 	w->fragment_id = last_id;
-	/* Neither copy was sent: the reason of one of them is counted. */
+	/* Neither copy was sent: the reason of one copy is counted. */
 	if (unlikely(!sent))
 		drop_many(w, DROP_tx_failed, l->frames);
 	return sent;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: one critical frame (state/tables/policy.h) to one node. The frame is sent along two paths
- * if the snapshot has two and the budget permits, or in a block with parity (protect.h). Otherwise
- * it is sent once. Critical frames are never bundled, so they do not wait. Each of the two
- * datagrams is sealed with its own counter, because one counter for two headers would reveal the
- * authentication key. Workers.
+ * Step: a critical frame (state/tables/policy.h) to a node. The frame is sent along two paths if
+ * the snapshot has two and the budget permits, or in a block with parity (protect.h). Otherwise it
+ * is sent once. Critical frames are never bundled, and do not wait. The two datagrams have
+ * different counters, because a counter for two headers would reveal the authentication key.
+ * Workers.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 #include "fwd/send/encap.h"
 #include "fwd/worker.h"
 
-/* Returns true if this frame from the local segment is critical. */
+/* Returns true if the frame from the local segment is critical. */
 static inline bool critical_is(const struct worker *w, const struct frame *f)
 {
 	const struct policy *p = w->snap->policy;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: one data datagram to a node, built from a head that is written here and a body elsewhere,
- * and sealed if required: the last step before tx. In clear, the body is referenced; sealed, both
- * are encrypted into the worker's scratch buffer in one pass. The datagrams of a super-frame are
- * therefore contiguous and leave as one message. Workers.
+ * Step: a data datagram to a node, built from a head and a separate body, and sealed if required:
+ * the last step before tx. In clear, the body is referenced; sealed, both are encrypted into the
+ * worker's scratch buffer in one pass. The datagrams of a super-frame are therefore contiguous and
+ * leave as one message. Workers.
  */
 #pragma once
 
@@ -46,7 +46,7 @@ struct outgoing {
  */
 uint8_t *outgoing_begin(struct worker *w, struct outgoing *o);
 /* Completes the datagram. In clear the body must not change until the flush. Returns false and
- * counts if it is not sent. */
+ * counts an unsent datagram. */
 bool outgoing_end(struct worker *w, const struct outgoing *o, const void *body);
 
 /* Sends one frame that fits the path. own: the frame is not needed afterwards, so the header may

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Coalescing, see coalesce.h. Workers. The rules are those of Linux GRO, and stricter if that costs
- * nothing:
+ * Coalescing, see coalesce.h. Workers. Linux GRO has the same rules, or less strict rules.
  *
- * - All headers are equal except for the fields that the kernel changes when it segments a
- *   super-frame: IP length, IPv4 identification and header checksum, TCP sequence number and
- *   checksum, UDP length and checksum. A change of VLAN, TOS, ECN, TTL, flow label, DF,
+ * - All headers are equal except for fields that the kernel changes in segmentation: IP length,
+ *   IPv4 identification and header checksum, TCP sequence number and checksum, UDP length and
+ *   checksum. A change of VLAN, TOS, ECN, TTL, flow label, DF,
  *   acknowledgement, window or options therefore starts a new unit. A congestion mark changes ECN.
  * - No IPv4 options, no IPv6 extension headers, no fragments, no padding behind the IP packet.
- * - IPv4 identifications are consecutive, or DF is set and they have no meaning (RFC 6864).
+ * - IPv4 identifications are consecutive, or DF is set and identifications have no meaning (RFC
+ *   6864).
  * - TCP: consecutive sequence numbers; flags are ACK and optionally PSH, which ends a super-frame.
- * - Every frame has the payload length of the first; a shorter one ends the super-frame.
+ * - Every frame has the payload length of the first; a shorter frame ends the super-frame.
  * - The transport checksum is partial, and the rewritten sums (the transport checksum and the IPv4
  *   header checksum) were correct: a damaged frame is not repaired.
  */

@@ -14,15 +14,14 @@
 /* After this time without a message of the node, its id may return with another key (a reinstalled
  * node). Until then another key is a duplicate node-id. */
 #define SILENT_MS 300000
-/* A key known from a record alone must prove itself within this time: a live, reachable node is in
+/* A key known from a record alone must be proved within the time: a live, reachable node is in
  * session within seconds. */
 #define INDIRECT_MS 60000
 #define AHEAD_US    (86400LL * 1000000) /* tolerated clock difference, including wrong time zones */
 
-/* Time of the last proof by the key that the node-id is pinned to: a message in its session,
- * possibly through relays. Statements of other members do not count, because they may concern a
- * node with another key. For a key known from a record alone, the time of the first record
- * counts. */
+/* Time of the last message in a session of the pinned key of the node-id, possibly through relays.
+ * Statements of other members do not count, because they may concern a node with another key. For a
+ * key known from a record alone, the time of the first record counts. */
 static mono_t last_proof(const struct overlay *o, const struct node *n)
 {
 	const struct peer *p = n->slot < o->cap_slots ? o->by_slot[n->slot] : NULL;
@@ -53,7 +52,7 @@ struct msg_summary_entry claim_of(const struct msg_record *r)
 	return e;
 }
 
-/* An incarnation in the future gives its record no precedence. */
+/* An incarnation in the future gives a record no precedence. */
 static bool is_plausible(const struct overlay *o, uint64_t incarnation)
 {
 	return incarnation <= o->ops.wall_us(o->arg) + AHEAD_US;
@@ -72,8 +71,8 @@ static bool outranks(const struct overlay *o, const struct msg_summary_entry *a,
 	return cmp ? cmp > 0 : memcmp(a->key, b->key, sizeof(a->key)) > 0;
 }
 
-/* A record with a key other than the known one. The record may replace a claim without a session.
- * It never replaces a key that had a session with this node; the holder of the new key must open a
+/* A record with a key other than the known key. The record may replace a claim without a session. A
+ * key that had a session with this node is never replaced; the holder of the new key must open a
  * session. */
 bool claim_may_replace(const struct overlay *o, const struct node *n,
 		       const struct msg_summary_entry *e)

@@ -6,5 +6,5 @@
 
 #include "proto/core.h"
 
-/* Returns true if one datagram may be sent to this address of the node's record. */
+/* Returns true if a datagram may be sent to an address of the node's record. */
 bool endpoint_may_send(struct overlay *o, const struct node *n, const struct endpoint *to);

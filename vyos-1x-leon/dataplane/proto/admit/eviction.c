@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Eviction from a full node table. Nodes that were in session with this node precede nodes known by
- * a record alone, which any member can fabricate; of the latter no member gets more than its share.
+ * a record alone, which any member can fabricate. No member keeps more than a share of the latter.
  * Fabricated records therefore keep no node out, and known live nodes are never evicted. Changes
  * nothing: member.c evicts. Called by member.c and sync.c; control thread. doc/decisions/018.
  */
@@ -15,9 +15,9 @@
 
 enum rank {
 	RANK_KEPT,
-	RANK_OLD_TOMBSTONE, /* tombstone of a node that was in session */
+	RANK_OLD_TOMBSTONE, /* tombstone of a node once in session */
 	RANK_TOMBSTONE,	    /* tombstone of a node never in session here */
-	RANK_SILENT,	    /* a member that has sent nothing for a long time */
+	RANK_SILENT,	    /* a member without messages for a long time */
 	RANK_UNVERIFIED,    /* a member known by its record alone */
 };
 
@@ -40,8 +40,8 @@ static uint16_t holder_of(const struct overlay *o, node_id_t by)
 	return n ? n->slot : 0;
 }
 
-/* Returns the oldest node of this rank, announced by the member that announced most nodes of the
- * rank. NULL: none, or the eviction would take from a member with no more than `by`. */
+/* Returns the oldest node of the rank, of the member that announced most nodes of the rank. NULL:
+ * none, or the eviction would take from a member with no more than `by`. */
 static struct node *oldest_of(const struct overlay *o, enum rank rank, node_id_t by)
 {
 	uint16_t n_slots = nodedb_slots(o->nodes);

@@ -10,7 +10,7 @@
 struct eviction {
 	bool place; /* needs the place of a member */
 	bool slot;  /* needs a slot */
-	/* member that supplied the record; NODE_ID_NONE: the node itself is in session */
+	/* supplier of the record; NODE_ID_NONE: the node is in session */
 	node_id_t by;
 };
 bool eviction_is_needed(const struct overlay *o, const struct eviction *r);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Enforces the list of trusted identities: refuses others, and removes those that a reload has
- * taken off the list. Of refused identities only the report times of the last 64 are kept, for the
- * log and `show identity`. Control thread. doc/decisions/018.
+ * Enforces the list of trusted identities: refuses others, and removes identities that a reload
+ * drops. Of refused identities only the report times of the last 64 are kept, for the log and `show
+ * identity`. Control thread. doc/decisions/018.
  */
 #include "proto/admit/trust.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The list of trusted identities and the recently refused ones. Control thread.
+ * The trusted identities and the recently refused identities. Control thread.
  */
 #pragma once
 
 #include "proto/core.h"
 
-/* Returns true if this identity is trusted; otherwise counts and reports it. */
+/* Returns true if the identity is trusted; otherwise counts and reports the refusal. */
 bool trust_passes(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN]);
 /* Reports a refused identity. */
 void trust_notify(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN]);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Contradicting measurements. Both ends of a link measure the same round trip. If their rows differ
- * by more than measurement errors explain, and for longer than an update needs, one of them is
- * wrong or lies. Paths use the worse of the two values (state/latency/path.c); this module detects
- * and reports the contradiction. Control thread. doc/decisions/020.
+ * Contradicting measurements. Both ends of a link measure the same round trip. If the rows differ
+ * by more than measurement errors explain, and for longer than an update needs, one end is wrong or
+ * lies. Paths use the worse of the two values (state/latency/path.c); this module detects and
+ * reports the contradiction. Control thread. doc/decisions/020.
  */
 #include "proto/measure/asymmetry.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Links with contradicting measurements of their two ends; defines overlay_is_asymmetric(). Control
+ * Links with contradicting measurements of the two ends; defines overlay_is_asymmetric(). Control
  * thread.
  */
 #pragma once

@@ -8,5 +8,5 @@
 
 #include "proto/core.h"
 
-/* A PING of the peer came in its session. */
+/* A PING of the peer came in a session. */
 void guard_stated_ping(struct overlay *o, struct peer *p, const struct msg_ping *m);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Rate limits of ingress shaping in PONGs, see ingress.h. daemon/ computes and enforces the limits;
- * this module transports and expires them. Called by probe.c, and by daemon/ through overlay.h, on
- * the control thread.
+ * this module transports and expires limits. Called by probe.c, and by daemon/ through overlay.h,
+ * on the control thread.
  */
 #include "proto/measure/ingress.h"
 

@@ -11,7 +11,7 @@
 void ingress_fill(const struct peer *p, struct msg_pong *m);
 /* Enters a PONG of the direct link. */
 void ingress_answer(struct overlay *o, struct peer *p, const struct msg_pong *m);
-/* Expires limits that were not refreshed; called each second. */
+/* Expires limits without a refresh; called each second. */
 void ingress_expire(struct overlay *o, struct peer *p);
-/* The peer ends: drops its limit. */
+/* The peer ends: drops the limit. */
 void ingress_end(struct overlay *o, struct peer *p);

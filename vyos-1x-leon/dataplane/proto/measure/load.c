@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Part of a link's round-trip time caused by own traffic, see load.h: supplies the inputs of
- * state/rates/link_load.h. Links of one node often share an access link, so an own queue on one of
- * them explains equal delay on the others. Called by probe.c and loss.c, control thread.
+ * state/rates/link_load.h. Links of one node often share an access link, so an own queue on one
+ * link explains equal delay on the others. Called by probe.c and loss.c, control thread.
  */
 #include "proto/measure/load.h"
 

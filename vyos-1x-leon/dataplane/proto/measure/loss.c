@@ -2,7 +2,7 @@
 /*
  * Data loss despite answered PINGs. On a direct link the own row reports the loss, and all nodes
  * avoid the link. On a path, some relay drops data if neither own links nor the rows of the relays
- * explain the loss. Then only this node uses other relays to that destination. PONGs carry the
+ * explain the loss. Then only this node uses other relays to the destination. PONGs carry the
  * counters. Called by probe.c, path_probe.c and paths.c, which handle the consequences, on the
  * control thread. Protocol 4.7, 6; doc/decisions/021.
  */
@@ -128,7 +128,7 @@ uint32_t loss_path_tx(const struct overlay *o, const struct peer *p)
 {
 	struct overlay_traffic t = counters(o, p->slot), first = { 0 };
 
-	/* All datagrams that the kernel refused on the first link may have been for this
+	/* All datagrams that the kernel refused on the first link may have been for the
 	 * destination. */
 	if (p->choice.path.n_hops)
 		first = counters(o, p->choice.path.hop[0]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Links and paths that lose data despite answered PINGs. Called by link.c, probe.c, path_probe.c
+ * Links and paths with data loss despite answered PINGs. Called by link.c, probe.c, path_probe.c
  * and paths.c, which handle the consequences, on the control thread. Protocol 4.7, 6.
  */
 #pragma once
@@ -15,7 +15,7 @@ uint32_t loss_path_tx(const struct overlay *o, const struct peer *p);
 /* Called before a PING, directly or along the path in use. */
 uint32_t loss_link_mark(struct overlay *o, struct peer *p);
 uint32_t loss_path_mark(struct overlay *o, struct peer *p);
-/* These functions return true if paths must be recomputed. */
+/* The functions return true if paths must be recomputed. */
 bool loss_link_answer(struct overlay *o, struct peer *p, const struct probe *q,
 		      const struct msg_pong *m);
 bool loss_path_answer(struct overlay *o, struct peer *p, uint32_t data_tx,

@@ -31,8 +31,8 @@ struct probing {
 	uint32_t misses;      /* unanswered in a row */
 	uint32_t loss_before; /* smoothed loss before the first unanswered one, 1/1000 */
 	uint32_t answers;     /* answered in a row while the link is down */
-	mono_t held_since;    /* since then all its answers report a long held time */
-	uint32_t burst;	      /* remaining fast probes that settle the filter of a new link */
+	mono_t held_since;    /* since then all answers report a long held time */
+	uint32_t burst;	      /* remaining fast probes to settle the filter of a new link */
 	uint32_t wait_ms;     /* probe interval while down */
 	bool up, was_up;
 	mono_t up_since;
@@ -50,14 +50,14 @@ struct probing {
 
 struct pmtu {
 	uint16_t mtu;	  /* confirmed size, or MTU_BASE by assumption */
-	uint16_t fails;	  /* smallest size that failed; 0 none known */
-	uint16_t size;	  /* size under test; 0 none */
+	uint16_t fails;	  /* smallest failed size, or 0 */
+	uint16_t size;	  /* size under test, or 0 */
 	uint8_t tries;	  /* unanswered tests of `size` */
 	bool keepalive;	  /* the test verifies `mtu`: black-hole detection */
 	mono_t search_at; /* time of the next upward search */
 };
 
-/* PINGs along the path in use, if it has relays. */
+/* PINGs along a path in use with relays. */
 #define PATH_PROBES_OUT 16
 struct path_probe {
 	struct path_probe_ping {
@@ -68,7 +68,7 @@ struct path_probe {
 	uint32_t next_out;
 	struct path path; /* the measured path */
 	struct one_way ways;
-	bool start;	  /* a new path: its first PING is due without data */
+	bool start;	  /* a new path: the first PING is due without data */
 	uint32_t seen_tx; /* data sent to the node at the last check */
 	unsigned n_unanswered;
 	mono_t unanswered_since;
@@ -79,8 +79,8 @@ struct path_probe {
 struct loss {
 	uint32_t epoch; /* identifies the current run of our counters for the peer */
 	struct loss_meas link, path;
-	uint16_t link_pm;      /* loss of the direct link while it counts for paths, else 0 */
-	mono_t link_requested; /* transmission time of the PING whose answer was last evaluated */
+	uint16_t link_pm;      /* loss of the direct link that counts for paths, or 0 */
+	mono_t link_requested; /* transmission time of the PING of the last evaluated answer */
 	struct loss_meas_hold link_hold, path_hold;
 	/* Relays excluded on the path to the peer during path_hold. */
 	uint16_t distrusted[LOSS_RELAYS_MAX];
@@ -97,7 +97,7 @@ struct segmentation {
 
 /* Rate limits of ingress shaping, ingress.c. */
 struct ingress {
-	uint32_t share_kbits;		/* limit requested from the peer; 0: none */
+	uint32_t share_kbits;		/* limit requested from the peer, or 0 */
 	struct share_request requested; /* limit requested by the peer */
 };
 
@@ -128,7 +128,7 @@ struct line_pair {
 	bool verified;	    /* the peer answered there */
 	uint64_t counter;   /* highest counter of a PING of the peer */
 	struct link_filter filter;
-	uint16_t mtu; /* of the last use; 0: none */
+	uint16_t mtu; /* of the last use, or 0 */
 	struct line_probe out[LINE_PROBES_OUT];
 	uint32_t next_out;
 	uint32_t misses;      /* unanswered in a row */

@@ -29,7 +29,7 @@ static bool is_relayed(const struct peer *p)
 	return p->cur && p->choice.path.n_hops > 1;
 }
 
-/* Without these PINGs the two nodes would not hear each other. */
+/* Without PINGs the two nodes would not hear each other. */
 static bool is_lifeline(const struct peer *p)
 {
 	return p->cur && p->choice.path.n_hops != 1 && (!p->probe.up || p->probe.silent);
@@ -148,7 +148,7 @@ bool path_probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m
 			q = a->out[i];
 	if (!q.id)
 		return false;
-	/* Answers to earlier PINGs are discarded, because their counters are older. */
+	/* Answers to earlier PINGs have older counters and are discarded. */
 	for (unsigned i = 0; i < PATH_PROBES_OUT; i++)
 		if (!mono_before(q.sent, a->out[i].sent))
 			a->out[i].id = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * PINGs along the path in use, if it has relays. Control thread. Protocol 6.
+ * PINGs along a path in use with relays. Control thread. Protocol 6.
  */
 #pragma once
 
@@ -10,5 +10,5 @@
  * path. */
 void path_probe_update(struct overlay *o, struct peer *p);
 void path_probe_tick(struct overlay *o, struct peer *p, mono_t now);
-/* Returns true if the answer belongs to one of these PINGs. */
+/* Returns true if the answer belongs to such a PING. */
 bool path_probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, mono_t rx);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Pings by operator command: one PING along given hops, its answer back along the same hops. Owns
- * struct ping_job. Control thread.
+ * Pings by operator command: one PING along given hops, and the answer back along the same hops.
+ * Owns struct ping_job. Control thread.
  */
 #include "proto/measure/ping.h"
 
@@ -25,8 +25,7 @@ struct ping_job {
 	void *arg;
 };
 
-/* Builds the route from hops: the last one in session, the first one reachable directly, no node
- * twice. */
+/* Builds the route from hops: the last in session, the first reachable directly, no node twice. */
 static int find_way(struct overlay *o, const node_id_t *hop, unsigned n_hops, struct via *v,
 		    struct peer **last)
 {

@@ -6,7 +6,7 @@
 
 #include "proto/core.h"
 
-/* Returns true if the answer belongs to one of these pings. */
+/* Returns true if the answer belongs to such a ping. */
 bool ping_pong(struct overlay *o, const struct peer *p, const struct msg_pong *m, mono_t rx);
 void ping_due(void *arg, mono_t now);
 void ping_free(struct overlay *o);

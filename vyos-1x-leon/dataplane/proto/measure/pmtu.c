@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Path MTU discovery of each direct link by probing (after RFC 8899): padded PINGs with DF set. The
- * search tests common sizes first, then bisects. A size fails if two PINGs of it stay unanswered
- * while small ones are answered. The upward search is repeated periodically; a keepalive of the
- * current size detects a decrease. Sizes are UDP payloads in bytes. Control thread. Protocol 4.7.
+ * search tests common sizes first, then bisects. A size fails if two PINGs stay unanswered while
+ * small PINGs are answered. The upward search is repeated periodically; a keepalive of the current
+ * size detects a decrease. Sizes are UDP payloads in bytes. Control thread. Protocol 4.7.
  */
 #include "proto/measure/pmtu.h"
 
@@ -27,7 +27,7 @@
 static const uint16_t common[] = { 1232, 1252, 1372, 1392, 1412, 1432, 1444, 1452,
 				   1464, 1472, 1552, 1572, 8452, 8472, 8952, 8972 };
 #define ORDINARY 1472 /* passes nearly all links */
-#define BEYOND	 1552 /* passes hardly any link; a link that passes it may pass far more */
+#define BEYOND	 1552 /* passes hardly any link; such a link may pass far more */
 
 /* Returns the next size to test, above lo and below hi (0: unbounded); 0: the search is
  * complete. */
@@ -131,7 +131,7 @@ void pmtu_tick(struct overlay *o, struct peer *p, mono_t now)
 	test(o, p, size ? size : u->mtu, !size);
 }
 
-/* Adopts a size; the search continues from it. */
+/* Adopts a size; the search continues from there. */
 static void settle(struct overlay *o, struct peer *p, uint16_t mtu)
 {
 	struct pmtu *u = &p->pmtu;

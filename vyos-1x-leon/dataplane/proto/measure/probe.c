@@ -4,10 +4,10 @@
  * enter the own row of the latency database. Control thread. Protocol 4.7, 6.
  *
  * A link is unresponsive after dead-multiplier unanswered probes in a row, and not before as many
- * fast intervals have passed since the first of them. It may have failed, or its round-trip time
- * may have jumped; the two cannot be distinguished yet. Therefore its cost rises at once with the
- * age of the oldest unanswered probe, and traffic moves to cheaper links. If this age is unusual
- * for the link, the link is marked unresponsive. It counts as down only after a longer silence. A
+ * fast intervals have passed since the first of them. The link may have failed, or the round-trip
+ * time may have jumped; both look alike at first. Therefore its cost rises at once with the age of
+ * the oldest unanswered probe, and traffic moves to cheaper links. If this age is unusual for the
+ * link, the link is marked unresponsive. The link counts as down only after a longer silence. A
  * late answer is a valid answer and sample. doc/decisions/021.
  */
 #include "proto/measure/probe.h"
@@ -46,7 +46,7 @@ void probe_init(struct overlay *o, struct peer *p)
 	pmtu_reset(o, p);
 }
 
-/* Age of the oldest unanswered probe; 0 if none is overdue. */
+/* Age of the oldest overdue probe, or 0. */
 static int64_t missing_us(const struct probing *pr, mono_t now)
 {
 	return pr->misses ? mono_sub_us(now, pr->missing) : 0;
@@ -275,7 +275,7 @@ static int64_t down_after_us(const struct overlay *o, const struct probing *pr)
 	return min_of(ms, (int64_t)SILENCE_MAX_MS) * 1000;
 }
 
-/* Upper bound of round-trip times that are usual for the link, by its long-term statistics. */
+/* Upper bound of usual round-trip times of the link, by the long-term statistics. */
 static int64_t usual_us(const struct link_filter *f)
 {
 	return f->long_term_us + 2 * f->dev_us;
@@ -502,7 +502,7 @@ bool probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, boo
 		pmtu_answer(o, p, was.size);
 	if (!was.size)
 		rtt_one_way(o, &p->probe.ways, was.sent, rx, m);
-	/* A large datagram is no fair sample, but it proves that the peer is alive. */
+	/* A large datagram is no fair sample, but proves a live peer. */
 	rtt = was.size ? 0 : rtt_sample_us(o, p, was.sent, rx, m->held_ns);
 	load_note(o, p, m, was.sent, rx, rtt);
 	if (!was.size || p->probe.up)

@@ -20,8 +20,8 @@ bool probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, boo
 		mono_t rx);
 /* Data flows over the link. */
 void probe_used(struct overlay *o, struct peer *p);
-/* The link changed its transport. Each transport has measurements of its own. rtt_us: round-trip
- * time of the new one; 0: unknown. */
+/* The link changed the transport. Each transport has separate measurements. rtt_us: round-trip time
+ * of the new transport; 0: unknown. */
 void probe_transport_changed(struct overlay *o, struct peer *p, uint32_t rtt_us);
 /* The link uses another pair of lines with these measurements and path MTU. Stores the measurements
  * of the previous pair in `before`, and returns its path MTU. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Round-trip time and one-way values of one PING and its PONG. The answering node may lie: ids are
+ * Round-trip time and one-way values of a PING and PONG. The answering node may lie: ids are
  * unpredictable, and a held time counts only up to the bound of an honest node. Called by probe.c
  * and ping.c on the control thread. Protocol 4.7; doc/decisions/020.
  */
@@ -10,14 +10,14 @@
 #include "proto/service.h"
 
 #define RTT_MAX_US 60000000
-/* Upper bound of the held time that is subtracted. An idle control thread answers in microseconds;
- * a busy one appears more distant. */
+/* Upper bound of the subtracted held time. An idle control thread answers in microseconds; a busy
+ * one appears more distant. */
 #define HELD_MAX_US 2000
 /* If a node reports longer held times, samples that would raise the estimate are skipped for this
  * time. */
 #define HELD_SKIP_MS 3000
 
-/* Random: a node that predicts the next id could answer a PING before it arrives. */
+/* Random: a node that predicts the next id could answer a PING too early. */
 uint32_t rtt_new_id(void)
 {
 	return (uint32_t)(random_u64_nonzero() % UINT32_MAX) + 1;

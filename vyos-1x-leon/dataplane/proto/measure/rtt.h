@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Round-trip times of PINGs whose answers may be forged by a member. Control thread. Protocol 4.7.
+ * Round-trip times of PINGs, with answers that a member may forge. Control thread. Protocol 4.7.
  */
 #pragma once
 

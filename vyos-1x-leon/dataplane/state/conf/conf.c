@@ -21,8 +21,8 @@
 #define CONF_VERSION 1
 #define ECN_BITS     3
 
-/* conf.def holds these limits as plain numbers, because scripts read it too; they must equal the
- * limits of the other layers. */
+/* conf.def holds plain numbers for scripts; the numbers must equal the limits of the other layers.
+ * */
 static_assert(CONF_BRIDGE_MAX == CONF_IFNAME_MAX, "bridge");
 static_assert(CONF_NODE_NAME_MAX == MSG_NAME_MAX, "node-name");
 static_assert(CONF_OVERLAY_MAX == MSG_OVERLAY_MAX, "overlay-address");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Configuration: JSON text to one validated, immutable struct conf, and the difference between two
- * of them. Words are those of the VyOS CLI (design.md section 6), units are in the comments. Pure
- * (no file access); control thread. Every refusal is one sentence with the path of the key.
+ * Configuration: JSON text to a validated, immutable struct conf, and the difference between two
+ * configurations. Words are those of the VyOS CLI (design.md section 6), units are in the comments.
+ * Pure (no file access); control thread. Every refusal is a sentence with the path of the key.
  *
  * conf.def lists the leaves, their ranges and defaults, and the parts that a change of each
  * touches.
@@ -46,13 +46,13 @@ struct conf_peer {
 	char host[CONF_HOST_MAX + 1]; /* address or DNS name as configured */
 	bool is_ip;
 	struct endpoint ep; /* port always valid; ip valid if is_ip */
-	uint16_t tls_port;  /* TCP port of TLS; 0: none */
+	uint16_t tls_port;  /* TCP port of TLS, or 0 */
 	bool disable;	    /* ignored by the protocol, but shown */
 	char description[CONF_DESCRIPTION_MAX + 1];
 };
 
-/* A node named by a rule: by its identity key or its node-id. Never by its name, which each node
- * chooses itself. */
+/* A node named by a rule: by identity key or node-id. Never by a name, which each node chooses
+ * itself. */
 struct conf_node {
 	node_id_t id; /* NODE_ID_NONE: named by key */
 	uint8_t key[MSG_KEY_LEN];
@@ -118,7 +118,7 @@ struct conf {
 	struct conf_proxy {
 		char host[CONF_HOST_MAX + 1];
 		struct endpoint ep;		    /* ip of family 0: host is a name */
-		char login[CONF_TLS_PROXY_MAX + 1]; /* "user:password"; empty: none */
+		char login[CONF_TLS_PROXY_MAX + 1]; /* "user:password", or empty */
 	} proxy;
 
 	struct policy policy;
@@ -152,7 +152,7 @@ struct conf {
 	char control_socket[CONF_CONTROL_SOCKET_MAX + 1];
 };
 
-/* Name of a line of this node; NULL: it has none. */
+/* Name of a line of this node, or NULL. */
 const char *conf_line_name(const struct conf *c, uint8_t line);
 /* Returns NULL on failure, with one sentence in err, which is never NULL. */
 struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len);
@@ -163,12 +163,12 @@ bool conf_is_node_name(const char *s);
 
 /* Returns true if the configuration permits a member with this identity key. */
 bool conf_trusts(const struct conf *c, const uint8_t key[MSG_KEY_LEN]);
-/* Returns true if a permitted identity key begins with these bytes. */
+/* Returns true if a permitted identity key begins with the bytes. */
 bool conf_may_trust(const struct conf *c, const uint8_t *key, size_t len);
 
 /* Rate limit for traffic sent directly to this node; 0: no limit. */
 uint32_t conf_rate_to(const struct conf *c, node_id_t id);
-/* Lowest rate limit of any node; 0: none. */
+/* Lowest rate limit of any node, or 0. */
 uint32_t conf_lowest_rate(const struct conf *c);
 
 /* Iterates the numbers of a section, such as "path", in the unit of the document: returns the next

@@ -2,7 +2,7 @@
 /*
  * Compares two configurations of conf.h: the parts of the daemon that a reload touches, and the
  * keys that need a restart. Called by daemon/ at reload, on the control thread. Never prints a
- * value, because it may be a secret.
+ * value, which may be a secret.
  */
 #include "state/conf/conf.h"
 
@@ -60,7 +60,7 @@ static bool control_socket_differs(const struct conf *a, const struct conf *b)
 	return strcmp(a->control_socket, b->control_socket) != 0;
 }
 
-/* Items that are no leaves of conf.def. The key is set if a change needs a restart, else NULL. */
+/* Items outside the leaves of conf.def. The key is set if a change needs a restart, else NULL. */
 static const struct {
 	enum conf_change change;
 	const char *key;

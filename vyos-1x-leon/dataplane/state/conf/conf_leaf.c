@@ -108,8 +108,7 @@ void conf_default_leaves(struct conf *c)
 
 /* --- reading --- */
 
-/* Returns the object that contains a leaf, NULL if the document has none, and the last word of the
- * leaf's path. */
+/* Returns the object that contains a leaf, or NULL, and the last word of the leaf's path. */
 static struct jsonr_node *object_of(struct jsonr_node *root, const char *path, const char **key)
 {
 	const char *blank;
@@ -190,7 +189,7 @@ static void read_leaf(struct jsonr_node *root, const char *path, const struct le
 	}
 }
 
-/* Leaves with another name in version 0.2.0, whose files must stay valid. On VyOS the migration
+/* Leaves with another name in version 0.2.0. Files of 0.2.0 must stay valid. On VyOS the migration
  * script 3-to-4 renames them. */
 static const struct {
 	const char *former, *path;
@@ -208,7 +207,7 @@ static const char *former_name(const char *path)
 	return NULL;
 }
 
-/* Reads a leaf that the document has by its former name. */
+/* Reads a leaf that the document has by the former name. */
 static void read_former(struct jsonr_node *root, const char *former, const struct leaf *l,
 			struct conf *c)
 {

@@ -22,8 +22,8 @@ static int compare_imports(const void *a, const void *b)
 	return prefix_compare(&x->prefix, &y->prefix);
 }
 
-/* Reads a list of prefixes and sorts it, because order in the document has no meaning. Returns
- * their number. */
+/* Reads a list of prefixes and sorts it, because order in the document has no meaning. Returns the
+ * number. */
 static uint8_t read_prefixes(struct jsonr_node *list, struct prefix *out, unsigned max)
 {
 	const char *s;

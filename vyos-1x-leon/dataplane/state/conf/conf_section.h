@@ -34,8 +34,7 @@ bool conf_device_differs(const struct conf *a, const struct conf *b);
 void conf_default_leaves(struct conf *c);
 void conf_read_leaves(struct jsonr_node *root, struct conf *c);
 unsigned conf_diff_leaves(const struct conf *a, const struct conf *b);
-/* Returns the path of the next changed leaf from *at on that needs a restart; NULL if there is
- * none. */
+/* Returns the path of the next changed leaf from *at on that needs a restart, or NULL. */
 const char *conf_next_restart_leaf(const struct conf *a, const struct conf *b, size_t *at);
 
 /* conf_secrets.c: authentication and encryption. */

@@ -58,7 +58,7 @@ static char *indented(const char *text)
 	return out;
 }
 
-/* conf_parse() reports a word that is no number. */
+/* conf_parse() reports a word without a number. */
 static void write_number(struct jsonw *w, const char *key, const char *value)
 {
 	char *end;

@@ -2,7 +2,7 @@
 /*
  * The first configuration of a node, from a joining token (wire/token.h) and from the words of a
  * command line. Called by `leonctl init` and `leonctl join`, and by `invite` of the daemon to check
- * its token. Pure. The text contains the secret; the caller wipes it.
+ * its token. Pure. The caller wipes the text, which contains the secret.
  */
 #pragma once
 
@@ -14,8 +14,8 @@
 struct new_node {
 	const char *interface;
 	node_id_t node_id;
-	const char *name; /* node-name; NULL: none */
-	/* Unchecked words of conf.def; NULL: none. Lists end with NULL. */
+	const char *name; /* node-name, or NULL */
+	/* Unchecked words of conf.def, or NULL. Lists end with NULL. */
 	const char *const *address, *const *source_address;
 	const char *source_interface, *bridge;
 	const char *tls_port;	     /* of the peers, for a network that blocks UDP */

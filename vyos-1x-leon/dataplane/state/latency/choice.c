@@ -127,7 +127,7 @@ bool choice_run(struct choice *c, const struct path *best, const struct path *di
 
 	c->best = *best;
 	c->direct = *direct;
-	/* Recomputed in each run, so that a changed hold-time takes effect in the next one. */
+	/* Recomputed in each run, so that a changed hold-time takes effect in the next run. */
 	if (had_one)
 		c->hold_until = mono_add_ms(c->since, p->hold_time_ms);
 	c->reason = decide(c, p, now);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Path choice with hysteresis: the rules that keep a path from flapping, each with the reason that
- * `leonctl explain` prints. Pure; control thread. design.md section 4 "Metric"; protocol section 6.
+ * Path choice with hysteresis: the rules against flapping paths, each with the reason that `leonctl
+ * explain` prints. Pure; control thread. design.md section 4 "Metric"; protocol section 6.
  *
  * Rules, in order. The first rule that applies decides.
  *

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Energy model of one port. A slow transfer draws one power for its duration. A fast transfer of
- * the same data draws another power for a shorter time and sleeps for the remainder. Powers in
- * milliwatts, times in milliseconds, energy in millijoules. Pure.
+ * Energy model of one port. A slow transfer draws constant power. A fast transfer of the same data
+ * draws another power for a shorter time and sleeps for the remainder. Powers in milliwatts, times
+ * in milliseconds, energy in millijoules. Pure.
  */
 #pragma once
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Gain of the overlay path over the direct link to a node, by time since the start: each interval
- * counts with the round-trip times valid during it. Owned by the code that chooses paths (proto/);
- * pure; control thread.
+ * counts with the round-trip times valid during it. Owned by the path choice in proto/; pure;
+ * control thread.
  *
- * An interval counts if the path in use and the direct link worked and neither had an unresponsive
- * link, whose RTT is an estimate. Time with a working path and a direct link that is down is summed
- * separately, because no ratio describes it.
+ * An interval counts if the path in use and the direct link worked, and neither had an unresponsive
+ * link with an estimated RTT. Time with a working path and a direct link that is down is summed
+ * separately, without a ratio.
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 struct gain {
 	/* Sums of the past: RTT in us times duration in ms for both paths, and duration in ms. */
 	uint64_t used, direct, both_ms, without_direct_ms;
-	/* State of the current interval; never: none yet. */
+	/* State of the current interval, or never. */
 	mono_t at;
 	uint32_t used_us, direct_us;
 	bool used_works, direct_works, guessed;

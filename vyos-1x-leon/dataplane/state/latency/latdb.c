@@ -223,7 +223,7 @@ static bool row_take_entries(struct row *r, uint16_t from, const struct msg_row 
 	return moves;
 }
 
-/* All parts have arrived. Links that a complete row does not name are removed. */
+/* All parts have arrived. Links outside a complete row are removed. */
 static bool row_complete(struct row *r)
 {
 	bool moves = false;

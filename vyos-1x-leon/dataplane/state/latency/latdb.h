@@ -39,7 +39,7 @@ struct link_filter {
 	struct minmax min;  /* minimum of the current and the previous minute */
 	struct minmax peak; /* maximum of the current and the previous hour */
 	uint32_t loss_pm;   /* smoothed loss, 1/1000 (gain 1/32) */
-	uint32_t late_ppm;  /* smoothed share of probes answered after their timeout (gain 1/256) */
+	uint32_t late_ppm;  /* smoothed share of probes answered after the timeout (gain 1/256) */
 };
 void link_filter_reset(struct link_filter *f, uint32_t long_term_s);
 void link_filter_answer(struct link_filter *f, uint32_t rtt_us, mono_t now);
@@ -50,10 +50,10 @@ void link_filter_jump(struct link_filter *f, uint32_t rtt_us, mono_t now);
  * latency. Without such answers the averages of an occasionally slow link would be too low. */
 void link_filter_overtaken(struct link_filter *f, uint32_t rtt_us, mono_t now);
 void link_filter_loss(struct link_filter *f);
-/* Records whether a probe was answered after its timeout. */
+/* Records whether a probe was answered after the timeout. */
 void link_filter_late(struct link_filter *f, bool late);
-/* Number of additional unanswered probes in a row that may be chance, because answers on this link
- * are often late; 0 for links with hardly any late answers. */
+/* Number of additional unanswered probes in a row that may be chance on a link with late answers; 0
+ * for links with hardly any late answers. */
 uint32_t link_filter_chance(const struct link_filter *f);
 
 /* --- the database --- */
@@ -113,7 +113,7 @@ const struct cell *latdb_row(const struct latdb *db, uint16_t from, uint32_t *n)
 const uint32_t *latdb_least(const struct latdb *db, uint16_t from);
 #define LEAST_DOWN     0x80ffffffu
 #define LEAST_MULTIPLE 8
-uint32_t latdb_row_seq(const struct latdb *db, uint16_t from); /* last complete sequence; 0 none */
+uint32_t latdb_row_seq(const struct latdb *db, uint16_t from); /* last complete sequence, or 0 */
 uint64_t latdb_row_incarnation(const struct latdb *db, uint16_t from);
 
 /* Notes a new known node: rows that named it while it was unknown stay in use, but must be fetched
@@ -128,7 +128,7 @@ enum row_verdict {
 	ROW_CHANGED,   /* entries applied */
 	ROW_UNCHANGED, /* newer, but without a change that affects paths */
 	ROW_OLD,       /* duplicate or older: ignored */
-	ROW_GAP,       /* its base is not stored: fetch the complete row */
+	ROW_GAP,       /* the base is not stored: fetch the complete row */
 };
 /*
  * Merges one message of another origin's row. Entries apply at once; the sequence of the row

@@ -53,7 +53,7 @@ static void note_minmax(struct link_filter *f, uint32_t rtt_us, mono_t now)
 static void note_sample(struct link_filter *f, uint32_t rtt_us)
 {
 	f->last_us = rtt_us;
-	/* Rounds up, so that the average reaches 0. */
+	/* Rounds up: the average reaches 0. */
 	f->loss_pm -= (f->loss_pm + LOSS_GAIN - 1) / LOSS_GAIN;
 	if (f->n_samples < UINT32_MAX)
 		f->n_samples++;
@@ -123,7 +123,7 @@ static void note_averages(struct link_filter *f, int64_t r, bool overtaken, mono
 	f->last_at = now;
 }
 
-/* Latency of the link itself, without own load. Timeouts use the full sample. */
+/* Latency of the link without own load. Timeouts use the full sample. */
 static int64_t without_load(const struct link_filter *f, int64_t r)
 {
 	return max_of(r - f->load_us, (int64_t)1);

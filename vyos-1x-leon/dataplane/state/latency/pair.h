@@ -49,7 +49,7 @@ bool pair_holds(const struct pairing *p, const struct latdb *db, const struct pa
 bool pair_end(struct pairing *p, enum pair_state s, mono_t now);
 /* The path of frames with parity: the path in use if it is one of the pair. */
 const struct path *pair_of_frames(const struct pairing *p);
-/* The path of their parities. */
+/* The path of the parities. */
 const struct path *pair_of_parities(const struct pairing *p);
 /* Difference of the long-term latencies of the two paths; returns false without two paths. */
 bool pair_difference_us(const struct pairing *p, uint32_t *out);

@@ -41,7 +41,7 @@ struct search {
 	/* Nodes with an open label of finite cost, unordered. */
 	uint16_t *open;
 	uint16_t n_open;
-	/* Cost of each node's cheapest open label and its level, in one number. */
+	/* Cost and level of each node's cheapest open label, in a single number. */
 	uint64_t *key;
 };
 #define KEY_NONE UINT64_MAX
@@ -254,8 +254,8 @@ static uint16_t cheapest(const struct search *s)
 	return at;
 }
 
-/* Settles the best label of the node at this index of s->open and closes all labels that it
- * dominates; returns its level. */
+/* Settles the best label of the node at the index of s->open and closes all dominated labels.
+ * Returns the level. */
 static uint8_t settle(struct search *s, uint16_t at)
 {
 	uint16_t i = s->open[at];

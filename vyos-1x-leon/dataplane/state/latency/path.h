@@ -13,7 +13,7 @@
  * A link between two other nodes exists only if the rows of both ends report the link up, and both
  * nodes sent messages recently. A single end may lie, and the last row of a dead node reports the
  * link up for ever. Decision 020 has the reasons; OSPF makes the same check (RFC 2328 section 16.1,
- * step 2b). For its own links a node uses its own measurement.
+ * step 2b). For own links a node uses own measurements.
  */
 #pragma once
 
@@ -54,7 +54,7 @@ struct path_params {
 	bool by_long_term; /* path_compute() minimises the long-term cost */
 };
 
-/* Short-term cost of one link; COST_INFINITE if it is down. */
+/* Short-term cost of a link; down: COST_INFINITE. */
 uint32_t link_cost(const struct lat_entry *e);
 /* The share of the variation in either cost. */
 uint32_t link_variation_cost(const struct lat_entry *e);
@@ -67,7 +67,7 @@ void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_
 /* Computes the best path from `from` to each slot into out[0..n_slots); n_hops 0: none. */
 void path_compute(const struct latdb *db, const struct path_params *pp, uint16_t from,
 		  uint16_t n_slots, struct path *out);
-/* Returns true if the path exists and all its links work. */
+/* Returns true if the path exists and all links work. */
 static inline bool path_works(const struct path *p)
 {
 	return p->n_hops && p->cost_us != COST_INFINITE;

@@ -7,10 +7,9 @@
  * Bandwidth probes exceed the limit for a moment to find spare capacity. Owned by the daemon; pure;
  * control thread. See doc/decisions/041.
  *
- *   open    No limit: the link was never full, or its rate is AUTORATE_MAX or more.
- *   drain   A lower rate, until the queue is empty or turns out not to be own load.
- *   cruise  A little below the rate of the link.
- *   bump    Bandwidth probe. The PINGs that are sent during the probe decide.
+ *   open No limit: the link was never full, or its rate is AUTORATE_MAX or more. drain A lower
+ *   rate, until the queue is empty or turns out not to be own load. cruise A little below the rate
+ *   of the link. bump Bandwidth probe. The PINGs during the probe decide.
  *   yield   Suspended, no limit: a lower rate did not shorten the queue, so others keep it.
  */
 #pragma once

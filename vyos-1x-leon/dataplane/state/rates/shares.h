@@ -2,8 +2,8 @@
 /*
  * Ingress shaping (shaper ingress): the rate limit that a receiving node requests from each sender,
  * so that the sum fits its line, by max-min fairness. A sender below its share may increase, and
- * the others get the part that it leaves. Also the limit that this node received from another one,
- * while it is valid. Pure; owned by the embedding structure; control thread. doc/decisions/039.
+ * the others get the unused part. Also the valid limit that another node requested from this node.
+ * Pure; owned by the embedding structure; control thread. doc/decisions/039.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 struct share {
 	uint32_t got_kbits; /* recent arrival rate from this sender */
-	uint32_t kbits;	    /* share of the sender; 0: none sent yet */
+	uint32_t kbits;	    /* share of the sender, or 0 before the first */
 };
 
 /* State kept between two divisions. */
@@ -40,7 +40,7 @@ struct share_meter {
 #define SHARES_EVERY_MS 100
 uint32_t share_meter_note(struct share_meter *m, uint64_t bytes, mono_t now);
 
-/* Rate limit requested by another node, valid until it expires. */
+/* Rate limit requested by another node, valid until the end. */
 struct share_request {
 	uint32_t kbits; /* 0: no limit */
 	mono_t until;

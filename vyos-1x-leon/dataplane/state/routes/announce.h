@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Selects the configured prefixes that this node announces: those with a route outside the overlay.
- * Decides when a prefix is withheld and when it returns. Pure: it receives the result of kernel
- * lookups and `now`. daemon/routes/announcer.c queries the kernel and changes the own record.
+ * Decides when a prefix is withheld and when it returns. Pure, with results of kernel lookups and
+ * `now` as arguments. daemon/routes/announcer.c queries the kernel and changes the own record.
  * Control thread. doc/decisions/009.
  */
 #pragma once
@@ -42,12 +42,12 @@ struct announce {
 	struct announced entry[MSG_PREFIXES_MAX]; /* in the order of the configuration: sorted */
 };
 
-/* Adopts the prefixes of a configuration. Prefixes that remain keep their state. */
+/* Adopts the prefixes of a configuration. Remaining prefixes keep the state. */
 void announce_configure(struct announce *a, const struct conf *c);
 /* Enters a lookup result for one prefix. The first result announces or withholds the prefix at
  * once. Returns true after a change. */
 bool announce_note(struct announce *a, unsigned i, enum announce_reach reach, mono_t now);
-/* Writes the prefixes to announce; returns their number. */
+/* Writes the prefixes to announce; returns the number. */
 unsigned announce_list(const struct announce *a, struct prefix out[MSG_PREFIXES_MAX]);
 
 /* Returns a clause with the reason why an entry is announced or withheld. */

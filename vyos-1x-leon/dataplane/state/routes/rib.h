@@ -129,10 +129,10 @@ struct rib_step {
 	struct rib_installed route;
 };
 /*
- * Plans up to `max` steps from the installed routes (sorted) to the wanted ones. First it deletes
- * destinations without a wanted route. Then it adds each new route before it deletes the old one,
- * so that no destination is without a route (make before break). If only the distance changes, the
- * old route is deleted first and the next plan adds the new one. Returns the number of steps.
+ * Plans up to `max` steps from the installed routes (sorted) to the wanted ones. First the plan
+ * deletes destinations without a wanted route. Then the plan adds each new route before the
+ * deletion of the old route (make before break). If only the distance changes, the old route is
+ * deleted first and the next plan adds the new one. Returns the number of steps.
  */
 unsigned rib_plan(const struct rib *x, const struct rib_installed *have, unsigned n_have,
 		  mono_t now, struct rib_step *step, unsigned max);

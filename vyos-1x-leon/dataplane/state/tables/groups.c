@@ -169,7 +169,7 @@ static bool is_unspecified(const struct ip_addr *ip)
 	return memcmp(ip->b, zero, sizeof(zero)) == 0;
 }
 
-/* The querier of a node, this one or another one of its LAN. */
+/* The querier of a node: this node or another node of the LAN. */
 static bool is_ours(const struct groups_query *q)
 {
 	return ip_equal(&q->source, mcast_querier(q->source.family));

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The sequence numbers of another node's loop-guard frames that are fresh. The node states its
- * latest number in each PING of the session, and only the node can do that. Therefore a number
- * below an old statement belongs to a recorded guard. A number far above the last statement belongs
- * to a forged guard.
+ * The sequence numbers of another node's loop-guard frames that are fresh. Each PING of the session
+ * states the latest number, which no other node can do. Therefore a number below an old statement
+ * belongs to a recorded guard. A number far above the last statement belongs to a forged guard.
  * Owned by struct peer, called by proto/ for the statements; the loop guard gets the bounds. Pure;
  * control thread.
  */
@@ -20,7 +19,7 @@
  * of which pushes the number ahead by GUARD_STEP (daemon/guard/guard_peer.h). */
 #define GUARD_AHEAD (1ULL << 44)
 
-/* The last three statements of a node that are kept. */
+/* The last three statements of a node. */
 struct guard_statements {
 	uint64_t run; /* incarnation of the node when its session began; 0: no statement */
 	uint64_t last, earlier, old;
@@ -36,7 +35,7 @@ struct guard_bounds {
 
 void guard_stated(struct guard_statements *s, uint64_t run, uint64_t number, int64_t stale_ms,
 		  mono_t now);
-/* Returns the bounds of a node whose session of this run is alive. */
+/* Returns the bounds of a node with a live session of this run. */
 struct guard_bounds guard_bounds_of(const struct guard_statements *s, uint64_t run,
 				    uint64_t incarnation);
 bool guard_bounds_admit(const struct guard_bounds *b, uint64_t incarnation, uint64_t sequence);

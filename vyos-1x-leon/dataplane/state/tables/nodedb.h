@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The node table: one slot per node, its record (facts of one origin, newest {incarnation,
- * sequence} wins) and its local state. Slot 0 is this node. A node keeps its slot until it is
+ * The node table: a slot per node, with the record (facts of an origin, newest {incarnation,
+ * sequence} wins) and local state. Slot 0 is this node. A node keeps its slot until it is
  * forgotten, so tables indexed by slot need no copying. No I/O, no clock. Control thread. Protocol
  * sections 5.1 to 5.4.
  */

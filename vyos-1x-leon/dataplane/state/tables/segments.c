@@ -70,8 +70,8 @@ struct segments *segments_new(const struct segment *mapped, unsigned n)
 		m->id[vlan] = vlan;
 		m->low[vlan] = vlan;
 	}
-	/* A mapped VLAN first loses its default id, as does the VLAN whose default id is the new
-	 * segment id. */
+	/* A mapped VLAN first loses the default id, as does the VLAN with the new segment id as
+	 * default id. */
 	for (unsigned i = 0; i < n; i++) {
 		m->low[mapped[i].vlan] = VLAN_NONE;
 		if (mapped[i].id < VLAN_IDS)

@@ -56,17 +56,17 @@ static inline uint16_t segments_vlan(const struct segments *m, uint32_t id)
 		return m ? segments_find(m, id) : VLAN_NONE;
 	return m ? m->low[id] : (uint16_t)id;
 }
-/* Returns the configured mapping of the VLAN; NULL: none. */
+/* Returns the configured mapping of the VLAN, or NULL. */
 const struct segment *segments_of(const struct segments *m, uint16_t vlan);
 
 /* Writes the ids of these VLANs (NULL: all) as at most `max` ranges. If more ranges are needed,
- * these also contain other ids. Returns their number. */
+ * these also contain other ids. Returns the number. */
 unsigned segments_ranges(const struct segments *m, const struct vlan_set *vlans,
 			 struct id_range *out, unsigned max);
-/* Adds the VLANs whose ids are in the ranges. */
+/* Adds the VLANs with ids in the ranges. */
 void segments_in(const struct segments *m, const struct id_range *range, unsigned n,
 		 struct vlan_set *out);
-/* Adds the VLANs whose ids are in these classes (wire/msg.h, lan_class()). */
+/* Adds the VLANs with ids in the classes (wire/msg.h, lan_class()). */
 void segments_of_classes(const struct segments *m, uint64_t classes, struct vlan_set *out);
 /* Returns the classes of the ids of these VLANs. */
 uint64_t segments_classes(const struct segments *m, const struct vlan_set *vlans);

@@ -198,8 +198,8 @@ static bool path_is_valid(const struct snap *s, const struct snap_node *n)
 	return s->node[n->hop[0]].sa_len > 0;
 }
 
-/* Sets the flags that the security policy requires for data on the path, in the header too if they
- * are constant. */
+/* Sets the flags that the security policy requires for data on the path. The header has constant
+ * flags too. */
 static void set_protection(const struct snap *s, struct snap_node *n)
 {
 	bool sealed = n->seal_tx && seal_cipher(n->seal_tx) != SEAL_NONE;

@@ -52,8 +52,8 @@ struct snap_node {
 	uint64_t link_tx, link_rx[2];
 	bool accelerated;    /* this node and the other one have accelerators */
 	bool accel_bypassed; /* TCP of the node bypasses the accelerator for now */
-	/* VLANs of this node whose segment the other node has on the same LAN; its frames in them
-	 * were on this LAN already. NULL: none. Owned by the snapshot. */
+	/* VLANs of this node with a segment that the other node has on the same LAN. Frames of that
+	 * node were on this LAN already. NULL: none. Owned by the snapshot. */
 	struct vlan_set *same_lan;
 	/* Its other transport, or the other pairs of lines: datagrams from there count too. */
 	struct endpoint other[SNAP_OTHERS];
