@@ -168,7 +168,7 @@ static int n_words(const char *words)
 	return n;
 }
 
-/* Returns true if another command begins with the words of this one. */
+/* Returns true if another command begins with the same words. */
 static bool goes_on(const struct ctl_command *c)
 {
 	size_t len = strlen(c->words);

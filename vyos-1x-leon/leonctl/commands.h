@@ -29,19 +29,19 @@ struct ctl_command {
 	render_fn render; /* NULL: command of leonctl itself */
 	const char *help;
 };
-/* A command of leonctl itself, which needs no request or several. Returns the exit code. */
+/* A command of leonctl itself, without a request or with several. Returns the exit code. */
 typedef int (*command_run_fn)(struct target *t, const char *argument);
 
-/* Returns the command that argv begins with, or NULL. *used is the number of its words. */
+/* Returns the command that argv begins with, or NULL. *used is the number of words. */
 const struct ctl_command *command_find(int argc, const char *const *argv, int *used);
 void command_help(FILE *f);
 void command_help_one(const struct ctl_command *c, FILE *f);
-/* Lists the commands that begin with the word. Returns false if there are none. */
+/* Lists the commands that begin with the word. Returns false without such a command. */
 bool command_help_group(const char *word, FILE *f);
 /* Prints suggestions for unknown words: the nearest command, or the commands that begin with the
  * first word, or all commands. */
 void command_unknown(int argc, const char *const *argv, FILE *f);
-/* Returns true if the command has this option, such as "address". */
+/* Returns true if the command has the option, such as "address". */
 bool command_takes(const struct ctl_command *c, const char *option);
 /* Returns the function of a command without renderer. */
 command_run_fn command_run(const struct ctl_command *c);

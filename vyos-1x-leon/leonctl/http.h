@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The part of HTTP/1.x (RFC 9112) that `leonctl metrics --listen` understands: the first line of a
- * request and the end of its head. The client is not trusted, so the parser ignores everything
- * else. Pure.
+ * The part of HTTP/1.x (RFC 9112) for `leonctl metrics --listen`: the first line and the end of the
+ * head of a request. The client is not trusted, so the parser ignores everything else. Pure.
  */
 #pragma once
 
@@ -20,5 +19,5 @@ enum http_verdict {
 	HTTP_BAD,
 	N_HTTP_VERDICTS,
 };
-/* Classifies the bytes that were received until now. */
+/* Classifies the bytes received until now. */
 enum http_verdict http_request(const char *head, size_t len);

@@ -26,7 +26,7 @@ struct leaving {
 	char socket[TARGET_PATH_LEN];
 };
 
-/* The configuration names the files. An invalid one leaves the usual names. */
+/* The configuration names the files. An invalid file leaves the usual names. */
 static void read_names(const char *text, size_t len, struct leaving *l)
 {
 	char err[256];
@@ -92,7 +92,7 @@ static bool is_agreed(const struct target *t, const struct leaving *l)
 	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
-/* Without systemd, a person started leond and ends it. */
+/* Without systemd, a person starts and ends leond. */
 static bool is_stopped(struct target *t, const struct leaving *l)
 {
 	char *answer = NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Commands whose answer is a sentence or finished text (`metrics`).
+ * Commands with a sentence or finished text (`metrics`) as answer.
  */
 #include "render.h"
 #include "value.h"

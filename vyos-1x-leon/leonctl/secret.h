@@ -11,7 +11,7 @@
 
 #define SECRET_DIGITS 44 /* 6 bits each, 264 bits together */
 
-/* Draws a secret. Returns false after it printed the reason. */
+/* Draws a secret. Prints the reason and returns false at an error. */
 bool secret_draw(const struct target *t, char out[SECRET_DIGITS + 1]);
 
 /* Prints a secret; returns the exit code. */

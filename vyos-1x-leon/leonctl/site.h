@@ -21,7 +21,7 @@ void site_config_path(const char *interface, char path[SITE_PATH_LEN]);
 
 /* True if systemd is the service manager of this host. */
 bool site_has_systemd(void);
-/* Runs `systemctl VERB --now leond@INTERFACE`. Returns false after it printed the reason. */
+/* Runs `systemctl VERB --now leond@INTERFACE`. Prints the reason and returns false at an error. */
 bool site_systemctl(const struct target *t, const char *verb, const char *interface);
 
 struct site {
@@ -33,8 +33,9 @@ struct site {
 /* Does the checks of site_write() without the secret, and writes nothing. Returns an exit code, 0
  * for success, after it printed the reason of a failure. */
 int site_check(const struct target *t, const struct token *overlay);
-/* Writes the configuration of a new node with the options of the command line. Prints it instead
- * with --print. Returns an exit code, 0 for success, after it printed the reason of a failure. */
+/* Writes the configuration of a new node with the options of the command line. With --print, prints
+ * the file instead. Returns an exit code, 0 for success, after it printed the reason of a failure.
+ * */
 int site_write(const struct target *t, const struct token *overlay, struct site *out);
 /* Starts the unit, now and at each boot, and prints that it runs, or how to start leond without
  * systemd. Returns an exit code, 0 for success, after it printed the reason of a failure. */

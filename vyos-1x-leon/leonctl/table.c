@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Column table. One array holds the cells row by row. An incomplete last row is not printed.
+ * Column table. An array holds the cells row by row. An incomplete last row is not printed.
  */
 #include "table.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A table of text cells: collected row by row, printed with columns as wide as their widest cell.
- * A column names the key of an answer and the function that turns its value into text. Owns copies
- * of all cells. leonctl only, one thread.
+ * A table of text cells: collected row by row, printed with columns as wide as their widest cell. A
+ * column names the key of an answer and the function that turns the value into text. Owns copies of
+ * all cells. leonctl only, one thread.
  */
 #pragma once
 

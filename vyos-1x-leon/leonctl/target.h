@@ -35,9 +35,9 @@ void target_complain(const struct target *t, const char *fmt, ...)
 /* Returns the option behind `at` (NULL: the first one) with this name, or NULL. */
 const struct target_given *target_next_option(const struct target *t, const char *name,
 					      const struct target_given *at);
-/* Returns true if the option is given. Stores its first value; `value` may be NULL. */
+/* Returns true if the option is given. Stores the first value; `value` may be NULL. */
 bool target_option(const struct target *t, const char *name, const char **value);
-/* Finds the socket. Returns -1, or an exit code after it printed the reason. */
+/* Finds the socket. Returns -1, or prints the reason and returns an exit code. */
 int target_find(struct target *t);
 /* Returns the answer, to be freed, or -errno (io/ctlsock.h). Prints nothing. */
 int target_request(const struct target *t, const char *request, int timeout_ms, char **answer,
@@ -47,7 +47,7 @@ int target_request(const struct target *t, const char *request, int timeout_ms, 
  * freed, also after a failure; `text` may be NULL. */
 struct jsonr *target_ask(const struct target *t, const char *command, const char *arguments,
 			 char **text, int *code);
-/* Writes the reason of a failed request as one sentence. */
+/* Writes the reason of a failed request as a sentence. */
 const char *target_reason(const struct target *t, int error, char *buf, size_t len);
 /* Returns the exit code for the error. */
 int target_exit_code(int error);

@@ -55,7 +55,7 @@ static uint64_t number(struct jsonr_node *n, const char *key)
 {
 	uint64_t v = 0;
 
-	/* A value is null if the daemon does not know it. */
+	/* Unknown values are null. */
 	if (jsonr_has(n, key))
 		jsonr_u64(n, key, 0, UINT64_MAX >> 1, &v);
 	return v;

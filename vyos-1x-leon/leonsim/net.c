@@ -65,8 +65,8 @@ static void packet_arrives(void *arg, mono_t now)
 	n->idle[p->kind] = p;
 }
 
-/* Hundreds of nodes send hundreds of thousands of datagrams each second. Datagrams and their timers
- * are reused, the most recent first, because it may still be in a cache. */
+/* Hundreds of nodes send hundreds of thousands of datagrams each second. Datagrams and timers are
+ * reused, the most recent first, because of caches. */
 static struct packet *packet_new(struct net *n, size_t len)
 {
 	struct packet *p;

@@ -4,8 +4,8 @@
  * secret equals its public key. The simulation needs no secrecy, and libcrypto would take most of
  * the time of a replay (an overlay of 490 nodes creates 120,000 sessions). The properties that the
  * protocol relies on hold. Lengths are equal. Text that was sealed with another key or was modified
- * does not open. Both ends derive equal shared secrets. A signature matches only its key and text.
- * Linked only into leonsim and its tests. One thread.
+ * does not open. Both ends derive equal shared secrets. A signature matches only the key and text.
+ * Linked only into leonsim and tests. One thread.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ static uint64_t add_word(uint64_t sum, uint64_t word)
 }
 
 /* A checksum that detects any change of the text. The last word is padded with zeros. Words go to
- * alternating lanes, so that no addition depends on the previous one. */
+ * alternating lanes, so that no addition depends on the previous addition. */
 static uint64_t sum_up(uint64_t sum, const void *data, size_t len)
 {
 	const uint8_t *p = data;

@@ -45,9 +45,9 @@ void options_usage(FILE *out);
 
 /* Parses "3,7,10-12" as numbers below `limit`. Returns the count, or -1. */
 int options_list(const char *text, unsigned limit, unsigned *out, unsigned max);
-/* Returns a configuration as JSON text for conf_parse(), to be freed. It consists of the rules of a
- * database (NULL: those of a replay), the values of --config, each --set, and --what-if if changed
- * is set. Returns NULL with a sentence in err. */
+/* Returns a configuration as JSON text for conf_parse(), to be freed. Sources are the rules of a
+ * database (NULL: of a replay), --config, each --set, and --what-if if changed is set. Returns NULL
+ * with a sentence in err. */
 char *options_conf(const struct options *o, struct jsonr_node *rules, bool changed, char *err,
 		   unsigned err_len);
 /* Returns the content of a file, to be freed, or NULL if the file is not readable. */

@@ -156,7 +156,7 @@ static void run_second(struct run *run, unsigned a)
 	}
 }
 
-/* The interval is that of the daemon. */
+/* The interval equals the daemon's. */
 static void run_seconds(struct run *run)
 {
 	struct net *net = run->net;

@@ -20,7 +20,7 @@
 
 struct input {
 	FILE *f;
-	pid_t pid; /* of gzip; 0 none */
+	pid_t pid; /* of gzip, or 0 */
 };
 
 struct lines {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * JSON representation of LEON's values: ids as text, unknown as null, times in RFC 3339. All show
- * commands use it, so that equal values look equal. Control thread.
+ * commands use these functions, so equal values look equal. Control thread.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ struct leond;
 struct path;
 
 void answer_id(struct jsonw *w, const char *key, node_id_t id); /* NODE_ID_NONE: null */
-/* Writes the node-name of a member; null if it has none. */
+/* Writes the node-name of a member, or null. */
 void answer_name(struct jsonw *w, const char *key, struct leond *d, node_id_t id);
 /* Display name of a node: the node-name, or the node-id if there is no name. */
 void answer_call(struct jsonw *w, const char *key, struct leond *d, node_id_t id);
@@ -27,13 +27,13 @@ void answer_mac(struct jsonw *w, const char *key, struct mac mac);
 void answer_ip(struct jsonw *w, const char *key, const struct ip_addr *ip);
 void answer_prefix(struct jsonw *w, const char *key, const struct prefix *p);
 void answer_endpoint(struct jsonw *w, const char *key, const struct endpoint *ep);
-/* Writes the key as well as "transport": "udp", "tls" or null. A stream has the address of its TCP
+/* Writes the key as well as "transport": "udp", "tls" or null. A stream has the address of the TCP
  * connection. */
 void answer_link_endpoint(struct jsonw *w, const char *key, const struct leond *d,
 			  const struct endpoint *ep);
 /* Writes "ipsec" or "no"; null without an address. */
 void answer_protected(struct jsonw *w, struct leond *d, const struct ip_addr *ip, mono_t now);
-/* Writes the duplicate of this slot's node-id; null if there is none. */
+/* Writes the duplicate of the slot's node-id, or null. */
 void answer_duplicate(struct jsonw *w, const char *key, struct leond *d, uint16_t slot, mono_t now);
 /* Writes an identity; NULL: null. */
 void answer_key(struct jsonw *w, const char *key, const uint8_t *identity);

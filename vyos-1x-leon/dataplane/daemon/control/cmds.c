@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The control socket: one JSON request, one JSON answer. Owns the table of commands with their
- * access rights; command.c has the common parts of handlers. The group of the socket may read. Only
- * root and the daemon's own user may change state. Control thread.
+ * The control socket: a JSON request, a JSON answer. Owns the table of commands with their access
+ * rights; command.c has the common parts of handlers. The group of the socket may read. Only root
+ * and the daemon's own user may change state. Control thread.
  */
 #include <string.h>
 #include <unistd.h>
@@ -111,6 +111,6 @@ static void on_request(void *arg, struct ctl_conn *conn, const char *request, si
 
 int cmds_start(struct leond *d)
 {
-	/* io/ctlsock logs failures, because it knows the path. */
+	/* io/ctlsock knows the path, and logs failures. */
 	return ctl_listen(&d->ctl, d->loop, d->conf->control_socket, on_request, d);
 }

@@ -2,7 +2,7 @@
 /*
  * A request of the control socket until its answer. A handler writes the members of an open answer
  * object, or refuses with one sentence. A handler that waits for packets keeps the command and
- * finishes it later. Control thread.
+ * finishes later. Control thread.
  */
 #pragma once
 
@@ -21,8 +21,8 @@ struct command {
 	struct leond *d;
 	struct ctl_conn *conn;
 	struct jsonr *doc;
-	struct jsonr_node *arguments; /* NULL if the request has none */
-	struct jsonw *w;	      /* the answer; its outer object is open */
+	struct jsonr_node *arguments; /* arguments, or NULL */
+	struct jsonw *w;	      /* the answer; the outer object is open */
 	mono_t now;
 	char error[512];
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counters of the packet path for show commands. Workers own the counters, so a reset stores their
- * values and later subtracts them. Control thread.
+ * Counters of the packet path for show commands. Workers own the counters, so a reset stores the
+ * values and later subtracts the stored values. Control thread.
  */
 #include <stdio.h>
 #include <stdlib.h>

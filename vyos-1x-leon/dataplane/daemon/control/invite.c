@@ -86,7 +86,7 @@ static void add_members(struct token *t, struct leond *d, bool private)
 			add_endpoint(t, &link.ep, private);
 }
 
-/* Only this node answers a one-time token, so the token has an address of this node. */
+/* Only this node answers the one-time token, which therefore has an address of this node. */
 static void add_known(struct token *t, struct leond *d)
 {
 	for (int private = 0; private < 2 && t->n_seeds == 0; private ++) {

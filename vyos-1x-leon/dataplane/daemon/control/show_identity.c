@@ -60,7 +60,7 @@ static void write_absent(struct command *c, const uint8_t *key)
 	jsonw_end(c->w);
 }
 
-/* A recently refused identity; nothing else is known of it. */
+/* A recently refused identity, without further facts. */
 static void write_refused(struct command *c, unsigned index)
 {
 	const uint8_t *key;

@@ -20,7 +20,7 @@ static void write_address(struct command *c, const struct overlay_seed *s, unsig
 	jsonw_u64(c->w, "requested", s->address[k].requested);
 	answer_age(c->w, "requested_seconds", c->now,
 		   requested ? s->address[k].requested_at : MONO_NEVER);
-	/* For a reached peer, the diagnosis of its absence is outdated. */
+	/* For a reached peer, the diagnosis of an absence is outdated. */
 	jsonw_str(c->w, "result", reached ? NULL : reach_diagnosis_name(f));
 	jsonw_str(c->w, "text", reached ? NULL : reach_diagnosis_text(f, s->address[k].error, buf));
 	answer_age(c->w, "result_seconds", c->now,

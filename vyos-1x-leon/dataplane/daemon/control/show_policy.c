@@ -12,7 +12,7 @@
 
 /* --- match --- */
 
-/* A value by name, or as text if it has none: the form of the configuration. */
+/* A value by name, or as text without a name: the form of the configuration. */
 static void write_named(struct jsonw *w, const char *key, const char *name, unsigned number)
 {
 	char text[8];

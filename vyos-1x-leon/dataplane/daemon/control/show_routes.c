@@ -12,7 +12,7 @@
 #include "daemon/routes/announcer.h"
 #include "daemon/routes/kernel_routes.h"
 
-/* Returns the installed route of a wanted one; NULL if it is not installed yet. */
+/* Returns the installed route of a wanted route, or NULL. */
 static const struct rib_installed *installed_as(const struct routes_view *v,
 						const struct rib_route *e)
 {

@@ -145,7 +145,7 @@ static uint32_t header_len(const struct leond *d)
 {
 	const struct snap *s = d->fwd ? fwd_snap(d->fwd) : NULL;
 	unsigned n_hops = d->conf->maximum_relays + 1;
-	/* Data is sealed if the other node requires it, independent of this node's
+	/* Data is sealed if the other node requires sealing, independent of this node's
 	 * configuration. */
 	bool sealed = !d->conf->encryption_disable || (s && s->any_sealed);
 
@@ -186,8 +186,8 @@ static int set_mac(struct leond *d)
 	return 0;
 }
 
-/* A device that stayed has its MAC. Setting the same one again would delete the neighbor entries of
- * the kernel, and the next packet to each neighbor would wait for an answer. */
+/* A kept device has the MAC. Setting the same MAC again would delete the neighbor entries of the
+ * kernel, and the next packet to each neighbor would wait for an answer. */
 static int set_other_mac(struct leond *d)
 {
 	struct mac wanted = identity_mac(d->conf, d->self);

@@ -32,7 +32,7 @@ struct mtu_input {
 struct mtu_rule {
 	uint32_t mtu; /* MTU in force; 0 before the first run */
 	enum mtu_source source;
-	uint32_t wanted;     /* pending value, differs from mtu until it is stable */
+	uint32_t wanted;     /* pending value, differs from mtu until stable */
 	mono_t wanted_since; /* never: nothing pending */
 };
 

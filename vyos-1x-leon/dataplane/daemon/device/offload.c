@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Kernel offloads: the configuration can disable each of them, for a faulty driver or kernel. A
- * route that refuses an offload is reported once. Control thread.
+ * route without an offload is reported once. Control thread.
  */
 #include "daemon/device/offload.h"
 

@@ -2,7 +2,7 @@
 /*
  * Requests real-time scheduling, see scheduling.h. Control thread.
  *
- * A received datagram waits until its worker runs. Beside busy programs this takes milliseconds
+ * A received datagram waits until the worker runs. Beside busy programs this takes milliseconds
  * each time. The kernel's own forwarding runs in interrupts and does not wait. The control thread
  * has a higher priority than workers, because its delay counts as latency of a link. The kernel
  * limits real-time threads to 95 % (kernel.sched_rt_runtime_us).

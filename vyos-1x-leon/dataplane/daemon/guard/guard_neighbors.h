@@ -11,7 +11,7 @@
 struct guard_peer *guard_neighbor_peer(struct guard *g, const struct guard_neighbor *h);
 /* Returns the index of a node in the list, or n_received. */
 unsigned guard_neighbor_find(const struct guard_vlan *v, node_id_t node);
-/* Inserts a node in its order. Returns false if the list is full. */
+/* Inserts a node in order. Returns false if the list is full. */
 bool guard_neighbor_insert(struct guard_vlan *v, const struct guard_neighbor *h);
 void guard_neighbor_remove(struct guard_vlan *v, unsigned i);
 /* Reports whether a later frame of the node was accepted before. A frame farther back than the

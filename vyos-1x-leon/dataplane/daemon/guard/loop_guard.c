@@ -33,7 +33,7 @@ static unsigned note_moved(struct guard *g, struct guard_vlan *v)
 	return GUARD_CHANGED;
 }
 
-/* Derives the state of a VLAN from its guards. A guard reports a new state at once. */
+/* Derives the state of a VLAN from the guards. A guard reports a new state at once. */
 static unsigned settle(struct guard *g, struct guard_vlan *v)
 {
 	enum guard_state state = guard_election(g, v, &v->reason);
@@ -238,8 +238,8 @@ static unsigned go_on(struct guard *g, mono_t now)
 	return settle_all(g);
 }
 
-/* Forgets a VLAN that has no segment any more. An urgent guard reports a new name or preference to
- * the other nodes. */
+/* Forgets a VLAN without a segment. An urgent guard reports a new name or preference to the other
+ * nodes. */
 static void reconfigure_vlan(struct guard *g, unsigned i, bool renamed)
 {
 	struct guard_vlan *v = g->vlan[g->used[i]];
