@@ -27,6 +27,8 @@ struct packet {
 
 /* --- addresses: 198.18.0.0/15, the index in the last two octets --- */
 
+#define SECOND_LINE 2 /* generation of the addresses of second lines */
+
 static struct endpoint address_of(unsigned index, unsigned generation)
 {
 	struct endpoint ep = { .port = PORT };
@@ -39,13 +41,14 @@ static struct endpoint address_of(unsigned index, unsigned generation)
 	return ep;
 }
 
-static struct sim_node *node_at_address(struct sim *s, const struct endpoint *ep)
+/* *line: the line of the node with this address. */
+static struct sim_node *node_at_address(struct sim *s, const struct endpoint *ep, uint8_t *line)
 {
 	unsigned index = ((unsigned)ep->ip.b[2] << 8 | ep->ip.b[3]) - 1;
+	struct sim_node *n = index < s->n ? &s->node[index] : NULL;
 
-	if (index >= s->n || !endpoint_equal(&s->node[index].ep, ep))
-		return NULL;
-	return &s->node[index];
+	*line = n && n->second.ip.family && endpoint_same_address(&n->second, ep);
+	return n && (*line || endpoint_same_address(&n->ep, ep)) ? n : NULL;
 }
 
 /* --- building --- */
@@ -62,6 +65,11 @@ struct sim_link *sim_link(struct sim *s, unsigned from, unsigned to)
 	return &s->link[(size_t)from * s->n + to];
 }
 
+struct sim_link *sim_second_link(struct sim *s, unsigned from, unsigned to)
+{
+	return &s->second[(size_t)from * s->n + to];
+}
+
 void sim_set_rtt(struct sim *s, unsigned a, unsigned b, int64_t rtt_us)
 {
 	sim_link(s, a, b)->delay_us = (int32_t)(rtt_us / 2);
@@ -71,7 +79,7 @@ void sim_set_rtt(struct sim *s, unsigned a, unsigned b, int64_t rtt_us)
 void sim_set_all(struct sim *s, struct sim_link link)
 {
 	for (size_t i = 0; i < (size_t)s->n * s->n; i++)
-		s->link[i] = link;
+		s->link[i] = s->second[i] = link;
 }
 
 void sim_set_down(struct sim *s, unsigned a, unsigned b, bool down)
@@ -114,6 +122,7 @@ struct sim *sim_new(unsigned n, uint64_t default_seed)
 	s->loop = loop_sim_new();
 	s->node = x_calloc(n, sizeof(*s->node));
 	s->link = x_calloc((size_t)n * n, sizeof(*s->link));
+	s->second = x_calloc((size_t)n * n, sizeof(*s->second));
 	sim_set_all(s, (struct sim_link){ .delay_us = 10000, .mtu = 1472 });
 	for (unsigned i = 0; i < n; i++) {
 		struct sim_node *node = &s->node[i];
@@ -172,6 +181,7 @@ void sim_free(struct sim *s)
 	loop_free(s->loop);
 	free(s->node);
 	free(s->link);
+	free(s->second);
 	free(s);
 }
 
@@ -206,6 +216,11 @@ void sim_put_behind_nat(struct sim *s, unsigned i)
 	n->inner.ip.b[1] = 168;
 	n->inner.ip.b[3] = 2;
 	n->ep.port = (uint16_t)(40000 + i);
+}
+
+void sim_give_second_line(struct sim *s, unsigned i)
+{
+	s->node[i].second = address_of(i, SECOND_LINE);
 }
 
 /* --- the Internet --- */
@@ -292,14 +307,16 @@ static bool is_data_lost(struct sim *s, const struct sim_link *l, const uint8_t 
 static void travel(struct sim *s, struct sim_node *src, const struct endpoint *to, const void *data,
 		   size_t len)
 {
-	struct sim_node *dst = node_at_address(s, to);
+	struct endpoint from = to->line ? src->second : src->ep;
+	struct sim_node *dst = node_at_address(s, to, &from.line);
 	const struct sim_link *l;
 	unsigned copies;
 
 	nat_note(src, to);
 	if (!dst || dst == src)
 		return;
-	l = sim_link(s, src->index, dst->index);
+	l = to->line || from.line ? sim_second_link(s, src->index, dst->index)
+				  : sim_link(s, src->index, dst->index);
 	if (l->mtu && len > l->mtu) {
 		s->n_too_big++;
 		return;
@@ -308,7 +325,7 @@ static void travel(struct sim *s, struct sim_node *src, const struct endpoint *t
 		s->n_lost++;
 		return;
 	}
-	if (!nat_lets_in(dst, &src->ep)) {
+	if (!nat_lets_in(dst, &from)) {
 		s->n_refused++;
 		return;
 	}
@@ -316,7 +333,7 @@ static void travel(struct sim *s, struct sim_node *src, const struct endpoint *t
 	while (copies--) {
 		int64_t more = l->jitter_us ? (int64_t)(sim_random(s) % (uint64_t)l->jitter_us) : 0;
 
-		launch(s, &src->ep, dst->index, data, len, l->delay_us + more);
+		launch(s, &from, dst->index, data, len, l->delay_us + more);
 	}
 }
 
@@ -602,6 +619,9 @@ void sim_boot(struct sim *s, unsigned i)
 {
 	struct sim_node *n = &s->node[i];
 
+	const struct overlay_line line[LINES_MAX] = { { .v4 = true }, { .v4 = true } };
+	struct endpoint locator[LINES_MAX] = { n->nat ? n->inner : n->ep, n->second };
+	unsigned n_lines = n->second.ip.family ? 2 : 1;
 	uint8_t secret[32];
 
 	n->rng_seed = sim_random(s) | 1;
@@ -611,7 +631,9 @@ void sim_boot(struct sim *s, unsigned i)
 	memset(secret, 0, sizeof(secret));
 	memcpy(secret, &n->identity, sizeof(n->identity));
 	overlay_set_identity(n->o, secret);
-	overlay_set_locators(n->o, n->nat ? &n->inner : &n->ep, 1);
+	if (n_lines > 1)
+		overlay_set_lines(n->o, line, n_lines);
+	overlay_set_locators(n->o, locator, n_lines);
 	overlay_start(n->o);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Many overlays in one process on virtual time, connected by an Internet in the form of a matrix.
- * Each ordered pair has delay, jitter, loss, duplication, MTU and up/down. Single nodes may be
- * behind a NAT or change their address. The simulation forwards control datagrams and frames as
- * workers do in production: along the hops in the header, between members only. One thread. Seeded;
- * the seed is printed, and SIM_SEED=n repeats a run.
+ * Each ordered pair has delay, jitter, loss, duplication, MTU and up/down. Single nodes may have a
+ * second line, be behind a NAT or change their address. The simulation forwards control datagrams
+ * and frames as workers do in production: along the hops in the header, between members only. One
+ * thread. Seeded; the seed is printed, and SIM_SEED=n repeats a run.
  */
 #pragma once
 
@@ -40,8 +40,9 @@ struct sim_node {
 	unsigned index;
 	node_id_t id;
 	struct conf *conf;
-	struct overlay *o;  /* NULL: not running */
-	struct endpoint ep; /* address that other nodes see */
+	struct overlay *o;	/* NULL: not running */
+	struct endpoint ep;	/* address that other nodes see */
+	struct endpoint second; /* address of the second line; family 0: one line */
 	/* behavior as a relay */
 	enum sim_liar { SIM_HONEST, SIM_SWALLOWS_DATA, SIM_SWALLOWS_ALL } liar;
 	bool nat;
@@ -95,7 +96,8 @@ struct sim {
 	struct loop *loop;
 	unsigned n;
 	struct sim_node *node;
-	struct sim_link *link; /* [from * n + to] */
+	struct sim_link *link;	 /* [from * n + to] */
+	struct sim_link *second; /* the same with the second line of a node at either end */
 	uint64_t rng, seed;
 	struct sim_flow *flows;
 	struct packet *packets; /* in flight */
@@ -111,6 +113,7 @@ struct sim *sim_new(unsigned n, uint64_t default_seed);
 void sim_free(struct sim *s);
 uint64_t sim_random(struct sim *s);
 struct sim_link *sim_link(struct sim *s, unsigned from, unsigned to);
+struct sim_link *sim_second_link(struct sim *s, unsigned from, unsigned to);
 /* half in each direction */
 void sim_set_rtt(struct sim *s, unsigned a, unsigned b, int64_t rtt_us);
 void sim_set_all(struct sim *s, struct sim_link link);
@@ -120,6 +123,7 @@ void sim_partition(struct sim *s, unsigned k, bool down);
 void sim_seed_of(struct sim *s, unsigned i, unsigned seed); /* `seed` is a configured peer of i */
 void sim_clear_mode(struct sim *s);
 void sim_put_behind_nat(struct sim *s, unsigned i);
+void sim_give_second_line(struct sim *s, unsigned i); /* before its boot */
 
 /* --- running --- */
 void sim_boot(struct sim *s, unsigned i);
