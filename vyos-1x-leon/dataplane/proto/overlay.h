@@ -212,6 +212,7 @@ struct overlay_pair_view {
 	uint64_t probes_tx, probes_lost;
 	uint64_t changes; /* number of changes of the pair in use */
 	mono_t since;	  /* of the last change */
+	mono_t answered;  /* transmission time of the last answered PING; MONO_NEVER: none */
 };
 bool overlay_line_pair(const struct overlay *o, uint16_t slot, unsigned pair,
 		       struct overlay_pair_view *out);

@@ -209,6 +209,7 @@ bool overlay_line_pair(const struct overlay *o, uint16_t slot, unsigned pair,
 		.probes_lost = q->lost,
 		.changes = p->lines.changes,
 		.since = p->lines.since,
+		.answered = in_use ? p->probe.answered_sent : q->answered_sent,
 	};
 	return true;
 }

@@ -382,6 +382,7 @@ enum command_result show_metrics(struct command *c)
 	put_daemon(&o);
 	put_nodes(&o);
 	put_peers(&o);
+	put_lines(&o);
 	put_control(&o);
 	put_tls(&o);
 	put_port_mapping(&o);

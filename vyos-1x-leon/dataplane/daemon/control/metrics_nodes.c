@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Metrics for each member, one row of metrics_nodes.def for each metric. Control thread.
+ * Metrics for each member, one row NODE_METRIC of metrics.def for each metric. Control thread.
  */
 #include <stdlib.h>
 
@@ -18,11 +18,9 @@ struct facts {
 	const struct one_way *one_way;
 	const struct pairing *pair;
 	struct gain gain;
-	uint64_t path_lost;
-	bool has_link, is_ipsec;
+	uint64_t path_lost, line_changes;
+	bool has_link, is_ipsec, has_lines;
 };
-
-enum unit { COUNT, MICROSECONDS, PER_MILLE };
 
 static bool is_measured(const struct facts *f)
 {
@@ -34,6 +32,7 @@ static bool has_path(const struct facts *f)
 	return f->choice && path_works(&f->choice->path);
 }
 
+#define PAIR_METRIC(...)
 #define NODE_METRIC(name, type, unit, is_known, value, help)                                       \
 	static bool name(const struct facts *f, int64_t *out)                                      \
 	{                                                                                          \
@@ -42,7 +41,7 @@ static bool has_path(const struct facts *f)
 		*out = (int64_t)(value);                                                           \
 		return true;                                                                       \
 	}
-#include "daemon/control/metrics_nodes.def"
+#include "daemon/control/metrics.def"
 #undef NODE_METRIC
 
 static const struct {
@@ -51,9 +50,22 @@ static const struct {
 	bool (*read)(const struct facts *f, int64_t *out);
 } metrics[] = {
 #define NODE_METRIC(name, type, unit, is_known, value, help) { #name, #type, help, unit, name },
-#include "daemon/control/metrics_nodes.def"
+#include "daemon/control/metrics.def"
 #undef NODE_METRIC
+#undef PAIR_METRIC
 };
+
+static void gather_lines(const struct out *o, struct facts *f)
+{
+	struct overlay_pair_view v;
+
+	for (unsigned i = 0; i < LINE_PAIRS; i++) {
+		if (!overlay_line_pair(o->d->overlay, f->node->slot, i, &v))
+			continue;
+		f->has_lines = true;
+		f->line_changes = v.changes;
+	}
+}
 
 static void gather(struct out *o, const struct node *n, struct facts *f)
 {
@@ -75,18 +87,7 @@ static void gather(struct out *o, const struct node *n, struct facts *f)
 	if (g)
 		gain_add(&f->gain, g, o->now);
 	overlay_path_data(v, n->slot, &tx, &f->path_lost, &relay);
-}
-
-static void put_value(struct out *o, enum unit unit, int64_t value)
-{
-	uint64_t v = value > 0 ? (uint64_t)value : 0;
-
-	if (unit == MICROSECONDS)
-		put_seconds(o, v);
-	else if (unit == PER_MILLE)
-		put_seconds(o, v * 1000);
-	else
-		put_u64(o, v);
+	gather_lines(o, f);
 }
 
 void put_nodes(struct out *o)

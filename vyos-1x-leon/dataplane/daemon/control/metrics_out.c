@@ -46,6 +46,18 @@ void put_seconds(struct out *o, uint64_t us)
 	fprintf(o->f, "} %" PRIu64 ".%06" PRIu64 "\n", us / 1000000, us % 1000000);
 }
 
+void put_value(struct out *o, enum unit unit, int64_t value)
+{
+	uint64_t v = value > 0 ? (uint64_t)value : 0;
+
+	if (unit == MICROSECONDS)
+		put_seconds(o, v);
+	else if (unit == PER_MILLE)
+		put_seconds(o, v * 1000);
+	else
+		put_u64(o, v);
+}
+
 void put_gauge(struct out *o, const char *name, const char *help, uint64_t value)
 {
 	put_head(o, name, "gauge", help);

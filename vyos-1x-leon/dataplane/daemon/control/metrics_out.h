@@ -21,6 +21,9 @@ void put_sample(struct out *o, const char *name);
 void put_label(struct out *o, const char *key, const char *value);
 void put_u64(struct out *o, uint64_t value);
 void put_seconds(struct out *o, uint64_t us);
+/* Units of the values in the tables. Negative values are printed as 0. */
+enum unit { COUNT, MICROSECONDS, PER_MILLE };
+void put_value(struct out *o, enum unit unit, int64_t value);
 /* Writes a metric with a single sample. */
 void put_gauge(struct out *o, const char *name, const char *help, uint64_t value);
 void put_counter(struct out *o, const char *name, const char *help, uint64_t value);
@@ -35,6 +38,8 @@ void put_per_node(struct out *o, const char *name, const char *type, const char 
 
 /* metrics_nodes.c: the members, their links and paths. */
 void put_nodes(struct out *o);
+/* metrics_lines.c: the lines of this node, and pairs of lines. */
+void put_lines(struct out *o);
 /* metrics_queues.c: the queue before the overlay, and its rate limits. */
 void put_queues(struct out *o);
 void put_next_hop_queues(struct out *o);

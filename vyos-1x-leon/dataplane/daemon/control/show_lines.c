@@ -6,22 +6,7 @@
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
 #include "daemon/leond.h"
-
-/* Links of which this line is in use. */
-static unsigned count_links(struct command *c, uint8_t line)
-{
-	struct nodedb *db = overlay_nodes(c->d->overlay);
-	unsigned n = 0;
-
-	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++) {
-		struct overlay_link link;
-
-		if (slot != SLOT_SELF && nodedb_at(db, slot) &&
-		    overlay_link(c->d->overlay, slot, &link) && link.up && link.ep.line == line)
-			n++;
-	}
-	return n;
-}
+#include "daemon/underlay/lines.h"
 
 static void write_line(struct command *c, uint8_t i)
 {
@@ -34,7 +19,7 @@ static void write_line(struct command *c, uint8_t i)
 	jsonw_str(c->w, "line_interface", l->interface[0] ? l->interface : NULL);
 	jsonw_str(c->w, "state", c->d->line[i].lost ? "lost" : "present");
 	jsonw_str(c->w, "reason", c->d->line[i].lost);
-	jsonw_u64(c->w, "links", count_links(c, i));
+	jsonw_u64(c->w, "links", lines_links(c->d, i));
 	jsonw_end(c->w);
 }
 
@@ -64,6 +49,7 @@ static void write_pair(struct command *c, const struct node *n, const struct ove
 	answer_known(c->w, "loss_permille", sampled, f->loss_pm);
 	jsonw_u64(c->w, "probes_sent", v->probes_tx);
 	jsonw_u64(c->w, "probes_lost", v->probes_lost);
+	answer_age(c->w, "answered_seconds", c->now, v->answered);
 	answer_age(c->w, "in_use_seconds", c->now, v->in_use ? v->since : MONO_NEVER);
 	jsonw_u64(c->w, "changes", v->changes);
 	jsonw_end(c->w);

@@ -118,6 +118,18 @@ static void look_again(struct leond *d, uint8_t i)
 	overlay_line_changed(d->overlay, i, lost != NULL);
 }
 
+unsigned lines_links(struct leond *d, uint8_t line)
+{
+	struct nodedb *db = overlay_nodes(d->overlay);
+	struct overlay_link link;
+	unsigned n = 0;
+
+	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++)
+		n += slot != SLOT_SELF && nodedb_at(db, slot) &&
+		     overlay_link(d->overlay, slot, &link) && link.up && link.ep.line == line;
+	return n;
+}
+
 /* --- events --- */
 
 static bool concerns(const struct leond *d, uint8_t i, const struct nl_event *ev)

@@ -13,5 +13,7 @@ int lines_open(struct leond *d, bool v6);
 /* Announces the lines to the protocol, before its start. */
 void lines_hand_over(struct leond *d);
 void lines_changed(struct leond *d, const struct nl_event *ev); /* life/watch.c */
+/* Number of links that use this line. */
+unsigned lines_links(struct leond *d, uint8_t line);
 /* The sockets of this line. */
 struct udp *lines_udp(struct leond *d, uint8_t line);

@@ -233,6 +233,7 @@ static void use(struct overlay *o, struct peer *p, unsigned i, const char *reaso
 	mono_t now = overlay_now(o);
 
 	old->misses = p->probe.misses;
+	old->answered_sent = p->probe.answered_sent;
 	old->wait_ms = 0;
 	old->due = now;
 	old->better_since = MONO_NEVER;
