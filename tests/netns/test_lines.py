@@ -6,6 +6,7 @@ import pytest
 import wan
 from lab import wait_for
 from node import PATIENCE
+from test_status import status
 from traffic import Bulk
 
 RTT_MS = {'n0': 20, 'n0-2': 35}
@@ -55,6 +56,11 @@ def reasons(node):
     return [e['detail'] for e in node.events('link-line')]
 
 
+def notes(node):
+    """Findings of `leonctl status` about lines."""
+    return {n['id']: n['command'] for n in status(node)[1]['notes'] if n['id'].startswith('line-')}
+
+
 def cut(net, line='n0', up=False):
     net.wan.both(line, 'n1', up=up)
 
@@ -70,7 +76,15 @@ def test_both_lines_are_measured_and_the_better_one_counts(lab):
     assert net.node['n1'].show('lines')['lines'] == []
     assert net.node['n0'].nodes()[net.node['n1'].node_id]['rtt_us'] < RTT_MS['n0-2'] * 1000
     text = net.node['n0'].leonctl('show', 'lines', json_output=False)
-    assert 'second' in text and 'standby' in text
+    assert 'second' in text and 'standby' in text and 'PEER LINE' in text
+    assert notes(net.node['n0']) == {}
+    text = net.node['n0'].leonctl('metrics', json_output=False)
+    for value in ('leon_line_present{interface="leon0",line="second"} 1',
+                  'leon_line_links{interface="leon0",line="second"} 0',
+                  'line="first",peer_line="1"} 1', 'line="second",peer_line="1"} 0.'):
+        assert value in text, value
+    text = net.node['n1'].leonctl('metrics', json_output=False)
+    assert 'leon_line_present' not in text and 'line="",peer_line="2"} 0.' in text
 
 
 def test_a_dead_line_is_left_and_used_again(lab):
@@ -83,6 +97,8 @@ def test_a_dead_line_is_left_and_used_again(lab):
     for s in streams:
         s.arrived(300)
     assert not any(node.events('link-down') for node in net.node.values())
+    ping = f'ping -c 3 -I wan0 {wan.ip4(1)}'
+    wait_for(lambda: notes(net.node['n0']) == {'line-silent': ping}, 30, 'a note names the dead line')
     assert all('no answer' in reasons(node) for node in net.node.values())
     cut(net, up=True)
     wait_use(net, 'first', within=30)
@@ -148,6 +164,7 @@ def test_a_line_whose_address_goes_is_left_at_once(lab):
     assert event['text'] == 'line first cannot be used: the address is missing'
     lines = {line['name']: line for line in node.show('lines')['lines']}
     assert (lines['first']['state'], lines['first']['reason']) == ('lost', 'the address is missing')
+    assert notes(node) == {'line-lost': 'ip address show dev wan0'}
     wait_leave(net, 'second')
     stream.arrived(100)
     node.namespace.ip(f'addr add {wan.ip4(0)}/16 dev wan0')

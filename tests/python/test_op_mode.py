@@ -351,7 +351,7 @@ def test_generate_identity(script, host, monkeypatch, tmp_path):
         script.generate_identity(raw=False, interface='leon0')
 
 
-QUESTIONS = ('statistics', 'nodes', 'peers', 'events')
+QUESTIONS = ('statistics', 'nodes', 'peers', 'events', 'lines')
 
 
 def test_status(script, leon, daemon):

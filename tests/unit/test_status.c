@@ -38,13 +38,13 @@
 	",\"other\":null,\"detail\":null,\"text\":\"" text "\"}"
 
 struct sample {
-	const char *statistics, *nodes, *peers, *events; /* NULL: a healthy answer */
-	const char *want;				 /* "id level;" of each finding */
-	const char *fragment;				 /* of the text; NULL: none */
+	const char *statistics, *nodes, *peers, *events, *lines; /* NULL: a healthy answer */
+	const char *want;					 /* "id level;" of each finding */
+	const char *fragment;					 /* of the text; NULL: none */
 };
 
 struct answers {
-	struct jsonr *doc[4];
+	struct jsonr *doc[5];
 	struct status_input in;
 };
 
@@ -74,11 +74,12 @@ static void make(struct answers *a, const struct sample *s)
 	a->in.nodes = parse_list(a, 1, "nodes", s->nodes ? s->nodes : SELF "," INAGI);
 	a->in.peers = parse_list(a, 2, "peers", s->peers ? s->peers : "");
 	a->in.events = parse_list(a, 3, "events", s->events ? s->events : "");
+	a->in.lines = parse(a, 4, s->lines ? s->lines : "{\"lines\":[],\"pairs\":[]}");
 }
 
 static void drop(struct answers *a)
 {
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 5; i++) {
 		assert_null(jsonr_error(a->doc[i]));
 		jsonr_free(a->doc[i]);
 	}
@@ -307,6 +308,50 @@ static void events(void **state)
 	check_all(samples, array_size(samples));
 }
 
+#define LINE(name, interface, state, reason)                                                       \
+	"{\"name\":\"" name                                                                        \
+	"\",\"address\":\"198.18.0.1\",\"line_interface\":" interface ",\"state\":\"" state        \
+	"\",\"reason\":" reason "}"
+#define PAIR(line, state, answered)                                                                \
+	"{\"line\":\"" line "\",\"endpoint\":\"[2001:db8::3]:5366\",\"state\":\"" state            \
+	"\",\"answered_seconds\":" answered "}"
+#define FIBRE	     LINE("fibre", "null", "present", "null")
+#define LTE	     LINE("lte", "\"wwan0\"", "present", "null")
+#define LINES(pairs) "{\"lines\":[" FIBRE "," LTE "],\"pairs\":[" pairs "]}"
+
+static void lines(void **state)
+{
+	static const struct sample samples[] = {
+		{ .lines = LINES(PAIR("fibre", "in-use", "0") "," PAIR("lte", "standby", "1")),
+		  .want = "" },
+		{ .lines = "{\"lines\":[" FIBRE "," LINE(
+			  "lte", "\"wwan0\"", "lost",
+			  "\"the interface is missing\"") "],"
+							  "\"pairs\":[" PAIR("lte", "no-answer",
+									     "null") "]}",
+		  .want = "line-lost note;",
+		  .fragment = "note: line lte cannot be used\n  why: the interface is missing; the "
+			      "other line carries the data\n" },
+		{ .lines = LINES(PAIR("fibre", "in-use", "0") "," PAIR("lte", "no-answer", "null")),
+		  .want = "line-silent note;",
+		  .fragment = "run: ping -c 3 -I wwan0 2001:db8::3\n" },
+		{ .lines = LINES(PAIR("fibre", "silent", "11") "," PAIR("lte", "in-use", "0")),
+		  .want = "line-silent note;",
+		  .fragment = "run: ping -c 3 -I 198.18.0.1 2001:db8::3\n" },
+		/* A lost PING, another node that answers, and a daemon that just started. */
+		{ .lines = LINES(PAIR("fibre", "in-use", "0") "," PAIR("lte", "silent", "10")),
+		  .want = "" },
+		{ .lines = LINES(PAIR("lte", "silent", "99") "," PAIR("lte", "standby", "1")),
+		  .want = "" },
+		{ .lines = LINES(PAIR("lte", "no-answer", "null")),
+		  .statistics = "{\"interface\":\"leon0\",\"uptime_seconds\":3}",
+		  .want = "" },
+	};
+	(void)state;
+
+	check_all(samples, array_size(samples));
+}
+
 static void as_json(void **state)
 {
 	const struct sample s = { .peers = PEER("trying", "75", "other-vni") };
@@ -365,8 +410,9 @@ static void many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(peers),  cmocka_unit_test(nodes),   cmocka_unit_test(this_daemon),
-		cmocka_unit_test(events), cmocka_unit_test(as_json), cmocka_unit_test(many),
+		cmocka_unit_test(peers),  cmocka_unit_test(nodes), cmocka_unit_test(this_daemon),
+		cmocka_unit_test(events), cmocka_unit_test(lines), cmocka_unit_test(as_json),
+		cmocka_unit_test(many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

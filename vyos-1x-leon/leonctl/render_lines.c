@@ -22,7 +22,7 @@ static const struct table_column lines[] = {
 static const struct table_column pairs[] = {
 	LEFT("NODE", "node_id", text_pair_node),
 	LEFT("LINE", "line", text_str),
-	LEFT("ITS LINE", "peer_line", text_number),
+	LEFT("PEER LINE", "peer_line", text_number),
 	LEFT("ADDRESS", "endpoint", text_str),
 	LEFT("STATE", "state", text_str),
 	RIGHT("RTT", "rtt_us", text_us),

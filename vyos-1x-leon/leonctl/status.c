@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `leonctl status`: queries the daemon four times, and prints the findings. Exit codes: 0 all well,
+ * `leonctl status`: queries the daemon five times, and prints the findings. Exit codes: 0 all well,
  * 1 the daemon cannot be asked, 2 problems.
  */
 #include "status.h"
@@ -9,14 +9,15 @@
 
 #include "base/defs.h"
 
-enum status_question { Q_STATISTICS, Q_NODES, Q_PEERS, Q_EVENTS, N_QUESTIONS };
+enum status_question { Q_STATISTICS, Q_NODES, Q_PEERS, Q_EVENTS, Q_LINES, N_QUESTIONS };
 
 static int print(const struct target *t, struct jsonr *doc[N_QUESTIONS])
 {
 	struct status_input in = { .statistics = jsonr_root(doc[Q_STATISTICS]),
 				   .nodes = jsonr_root(doc[Q_NODES]),
 				   .peers = jsonr_root(doc[Q_PEERS]),
-				   .events = jsonr_root(doc[Q_EVENTS]) };
+				   .events = jsonr_root(doc[Q_EVENTS]),
+				   .lines = jsonr_root(doc[Q_LINES]) };
 	struct status *s = calloc(1, sizeof(*s));
 	int code;
 
@@ -39,7 +40,8 @@ int status_run(struct target *t, const char *argument attr_unused)
 	static const char *const what[] = { [Q_STATISTICS] = "show statistics",
 					    [Q_NODES] = "show nodes",
 					    [Q_PEERS] = "show peers",
-					    [Q_EVENTS] = "show events" };
+					    [Q_EVENTS] = "show events",
+					    [Q_LINES] = "show lines" };
 	struct jsonr *doc[N_QUESTIONS] = { NULL };
 	int code = -1, why = 0;
 

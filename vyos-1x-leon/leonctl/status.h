@@ -31,7 +31,8 @@ struct status {
 };
 
 struct status_input {
-	struct jsonr_node *statistics, *nodes, *peers, *events; /* root objects of the answers */
+	/* root objects of the answers */
+	struct jsonr_node *statistics, *nodes, *peers, *events, *lines;
 };
 
 void status_find(const struct status_input *in, struct status *out);
@@ -43,4 +44,7 @@ int status_run(struct target *t, const char *argument);
 /* For the files of the rules. Returns the finding to fill, or NULL if the list is full. */
 struct status_diagnosis *status_add(struct status *s, const char *id, enum status_level level);
 void status_find_peers(const struct status_input *in, struct status *s);
+void status_find_lines(const struct status_input *in, struct status *s);
+/* Cuts the port and the brackets of "[2001:db8::3]:5367" or "198.18.0.3:5367". */
+const char *status_bare(const char *endpoint, char *buf, size_t len);
 void status_find_events(const struct status_input *in, struct status *s);

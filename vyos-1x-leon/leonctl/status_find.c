@@ -321,5 +321,6 @@ void status_find(const struct status_input *in, struct status *out)
 	status_find_peers(in, out);
 	check_nodes(in, out);
 	check_self(in, out);
+	status_find_lines(in, out);
 	status_find_events(in, out);
 }

@@ -4,6 +4,8 @@
  */
 #include "status.h"
 
+#include <string.h>
+
 struct status_diagnosis *status_add(struct status *s, const char *id, enum status_level level)
 {
 	struct status_diagnosis *f;
@@ -16,4 +18,16 @@ struct status_diagnosis *status_add(struct status *s, const char *id, enum statu
 	f = &s->diagnosis[s->n++];
 	*f = (struct status_diagnosis){ .id = id, .level = level };
 	return f;
+}
+
+const char *status_bare(const char *endpoint, char *buf, size_t len)
+{
+	const char *colon = strrchr(endpoint, ':');
+	size_t n = colon ? (size_t)(colon - endpoint) : strlen(endpoint);
+
+	if (*endpoint == '[' && n > 1)
+		snprintf(buf, len, "%.*s", (int)(n - 2), endpoint + 1);
+	else
+		snprintf(buf, len, "%.*s", (int)n, endpoint);
+	return buf;
 }

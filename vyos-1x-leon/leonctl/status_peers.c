@@ -97,19 +97,6 @@ static void put_command(struct status_diagnosis *f, const struct advice *a, cons
 		 a->argument == WITH_ADDRESS ? address : interface, at + 2);
 }
 
-/* Cuts the port and the brackets of "[2001:db8::3]:5367" or "198.18.0.3:5367". */
-static const char *bare(const char *endpoint, char *buf, size_t len)
-{
-	const char *colon = strrchr(endpoint, ':');
-	size_t n = colon ? (size_t)(colon - endpoint) : strlen(endpoint);
-
-	if (*endpoint == '[' && n > 1)
-		snprintf(buf, len, "%.*s", (int)(n - 2), endpoint + 1);
-	else
-		snprintf(buf, len, "%.*s", (int)n, endpoint);
-	return buf;
-}
-
 static bool is_joining(struct jsonr_node *peer, const char *result)
 {
 	return value_u64(peer, "since_seconds") < JOINING_SECONDS &&
@@ -177,7 +164,7 @@ static void not_reached(struct status *s, struct jsonr_node *peer, const char *i
 	if (joining || !a)
 		return;
 	f->remedy = a->remedy;
-	put_command(f, a, bare(endpoint, buf, sizeof(buf)), interface);
+	put_command(f, a, status_bare(endpoint, buf, sizeof(buf)), interface);
 }
 
 static void unresolved(struct status *s, struct jsonr_node *peer)
