@@ -26,20 +26,23 @@
 #define LOOK_MIN_US	   5000
 #define LOOKS_A_ROUND	   16
 #define QUEUE_MIN_US	   10000
-#define FIRST_RATE	   (FIRST_SEGMENTS * 1000000ull * FIRST_MSS / FIRST_RTT_US)
-#define SENT_MIN	   (64u << 10) /* fewer bytes give no estimate of loss */
-#define NO_LIMIT	   UINT64_MAX
-#define TRY_ROUNDS	   8 /* round trips between two bandwidth probes of BBR */
-#define TRY_MIN_US	   ((int64_t)400000)
-#define TRIES		   2
-#define WHOLE		   1024ull
-#define PAUSE_ROUNDS	   2
-#define PAUSE_MIN_US	   ((int64_t)500000)
-#define PATH_MIN_US	   20000       /* a restart has no benefit on a shorter path */
-#define FULL_ROUNDS	   3	       /* with a backlog, until BBR has measured the link */
-#define TRY_PART	   (WHOLE / 4) /* share of the rate that BBR adds in a probe */
-#define MORE_PART	   (WHOLE / 32)
-#define TRY_QUEUE_US	   50000 /* queueing delay that a probe may add */
+/* Bytes per second: ten segments of 1200 bytes (RFC 6928) per round trip of 50 ms, the default
+ * threshold. The rate is the least pacing limit, and the assumed rate of an unmeasured connection.
+ * It does not follow from the initial window, which may exceed the rate of the link. */
+#define LEAST_RATE   240000ull
+#define SENT_MIN     (64u << 10) /* fewer bytes give no estimate of loss */
+#define NO_LIMIT     UINT64_MAX
+#define TRY_ROUNDS   8 /* round trips between two bandwidth probes of BBR */
+#define TRY_MIN_US   ((int64_t)400000)
+#define TRIES	     2
+#define WHOLE	     1024ull
+#define PAUSE_ROUNDS 2
+#define PAUSE_MIN_US ((int64_t)500000)
+#define PATH_MIN_US  20000	 /* a restart has no benefit on a shorter path */
+#define FULL_ROUNDS  3		 /* with a backlog, until BBR has measured the link */
+#define TRY_PART     (WHOLE / 4) /* share of the rate that BBR adds in a probe */
+#define MORE_PART    (WHOLE / 32)
+#define TRY_QUEUE_US 50000 /* queueing delay that a probe may add */
 
 uint32_t interproxy_first_segments(uint32_t rtt_us, uint32_t mss)
 {
@@ -86,7 +89,7 @@ static uint64_t limit_of_tries(const struct interproxy *c, const struct interpro
 {
 	uint64_t part = try_part(c, s);
 
-	return part < TRY_PART ? max_of(s->rate + s->rate * part / WHOLE, FIRST_RATE) : 0;
+	return part < TRY_PART ? max_of(s->rate + s->rate * part / WHOLE, LEAST_RATE) : 0;
 }
 
 uint64_t interproxy_limit(const struct interproxy *c, const struct interproxy_sample *s)
@@ -107,12 +110,12 @@ uint64_t interproxy_limit(const struct interproxy *c, const struct interproxy_sa
 		limit = s->rate + s->rate / 2;
 	else
 		return 0;
-	return max_of(limit, FIRST_RATE);
+	return max_of(limit, LEAST_RATE);
 }
 
 bool interproxy_knows_rate(const struct interproxy *c, const struct interproxy_sample *s)
 {
-	return c->is_known || (s->starting && s->rate > FIRST_RATE && is_flooded(c, s));
+	return c->is_known || (s->starting && s->rate > LEAST_RATE && is_flooded(c, s));
 }
 
 static void restart_comparison(struct interproxy *c, uint64_t rate, unsigned grew, mono_t now)
@@ -147,11 +150,17 @@ bool interproxy_restarts(struct interproxy *c, const struct interproxy_sample *s
 	return true;
 }
 
-uint64_t interproxy_capacity(const struct interproxy *c, const struct interproxy_sample *s)
+uint64_t interproxy_least_room(uint32_t rtt_us)
 {
-	if ((s->starting && !c->is_known) || !s->rate)
-		return s->window;
-	return s->rate * s->min_us / 1000000;
+	return max_of(LEAST_RATE * rtt_us / 1000000, (uint64_t)FIRST_SEGMENTS * FIRST_MSS);
+}
+
+uint64_t interproxy_capacity(struct interproxy *c, const struct interproxy_sample *s)
+{
+	if (s->rate && (!s->starting || c->is_known))
+		return s->rate * s->min_us / 1000000;
+	c->proven = max_of(c->proven, 2 * s->delivery * s->min_us / 1000000);
+	return min_of(c->proven, s->window);
 }
 
 static bool look(int fd, struct interproxy_sample *s)
@@ -164,6 +173,7 @@ static bool look(int fd, struct interproxy_sample *s)
 	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &t, &len) < 0)
 		return false;
 	s->pacing = t.tcpi_pacing_rate;
+	s->delivery = t.tcpi_delivery_rate;
 	s->app_limited = !t.tcpi_notsent_bytes;
 	s->recovering = t.tcpi_ca_state != TCP_CA_Open;
 	s->least_us = t.tcpi_min_rtt;
@@ -314,7 +324,7 @@ void interproxy_use(struct interproxy *c, int fd, uint32_t rtt_us, mono_t now)
 	if (!paused || !look(fd, &s) || !interproxy_may_restart(c, &s, now))
 		return;
 	if (c->is_known)
-		set_limit(c, fd, max_of(c->known, FIRST_RATE));
+		set_limit(c, fd, max_of(c->known, LEAST_RATE));
 	restart(fd);
 }
 

@@ -21,6 +21,7 @@ struct interproxy {
 	bool is_known;	    /* A start phase has measured the rate of the bottleneck link. */
 	uint32_t unsent;    /* Largest number of unsent bytes in the socket. */
 	uint64_t room;	    /* Bytes per round trip that the connection can carry. 0: unknown. */
+	uint64_t proven;    /* Twice the largest number of bytes delivered in a round trip. */
 	mono_t turned;	    /* Time of the last comparison of the rate. 0: never. */
 	uint64_t past_rate; /* Rate at the last comparison. */
 	unsigned grew;	    /* Number of consecutive comparisons with a higher rate. */
@@ -35,8 +36,9 @@ struct interproxy {
 
 /* State of a socket with BBR. */
 struct interproxy_sample {
-	bool starting; /* BBR is in its start phase. */
-	uint64_t rate; /* Delivery rate in bytes per second. */
+	bool starting;	   /* BBR is in its start phase. */
+	uint64_t rate;	   /* Delivery rate that BBR found, in bytes per second. 0: none. */
+	uint64_t delivery; /* Last delivery rate in bytes per second. Known without BBR, too. */
 	/* Largest sending rate in bytes per second. Known without BBR, too. */
 	uint64_t pacing;
 	/* Bytes that were sent and retransmitted since the connection was made. */
@@ -89,9 +91,13 @@ uint64_t interproxy_limit(const struct interproxy *c, const struct interproxy_sa
  * proves it: the delivery rate is then the full rate of the link. */
 bool interproxy_knows_rate(const struct interproxy *c, const struct interproxy_sample *s);
 
-/* Bytes per round trip that the connection can carry: the congestion window during the start phase,
- * and the delivery rate afterwards. */
-uint64_t interproxy_capacity(const struct interproxy *c, const struct interproxy_sample *s);
+/* Bytes per round trip that an unmeasured connection is assumed to carry. */
+uint64_t interproxy_least_room(uint32_t rtt_us);
+
+/* Bytes per round trip that the connection can carry: after the start phase the delivery rate,
+ * before that twice the delivered bytes, within the congestion window. The initial window proves
+ * nothing. */
+uint64_t interproxy_capacity(struct interproxy *c, const struct interproxy_sample *s);
 
 /*
  * Reports whether the start phase ended too soon. BBR ends it if three round trips do not increase

@@ -113,8 +113,7 @@ uint64_t peer_room(struct accel_peer *p, enum saved_direction d, mono_t now)
 {
 	uint64_t room = d == SAVED_OUT ? p->interproxy.room : p->far_room;
 
-	room = max_of(room,
-		      (uint64_t)interproxy_first_segments(p->rtt_us, PEER_SEGMENT) * PEER_SEGMENT);
+	room = max_of(room, interproxy_least_room(p->rtt_us));
 	return benefit_stream_rate(room, meter_best(&p->used[d], p->rtt_us, now), peer_streams(p));
 }
 

@@ -25,7 +25,6 @@
 #define PEER_SILENT_MS	10000
 #define PEER_MTU_MIN	1280 /* of IPv6 */
 #define PEER_HEADERS	72   /* of IPv6 and TCP, with timestamps */
-#define PEER_SEGMENT	(PEER_MTU_MIN - PEER_HEADERS)
 
 /* State of the inter-proxy connection. */
 enum peer_state { PEER_DOWN, PEER_CONNECTING, PEER_GREETING, PEER_UP };
