@@ -140,6 +140,7 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 	/* From the time of day: above the values of the previous daemon (protocol 2.8). */
 	w->copy_counter = real_us();
 	coding_init(&w->coding);
+	resend_init(&w->resend);
 	w->fragment_id = index << 28 | ((uint32_t)(read_clock().ns >> 10) & 0x0fffffff);
 }
 
@@ -154,6 +155,7 @@ void worker_fini(struct worker *w)
 	free(w->cannot_forward_at);
 	free(w->spare);
 	coding_fini(&w->coding);
+	resend_fini(&w->resend);
 	ring_free(w->control);
 	ring_free(w->reports);
 	free(w->traffic);
@@ -215,6 +217,8 @@ static bool run(struct worker *w, const struct source *s)
 	bool more;
 
 	worker_begin(w);
+	if (unlikely(resend_waits(&w->resend)))
+		resend_look(w);
 	more = s && s->take(w, s->fd);
 	worker_end(w);
 	rcu_quiescent(w->fwd->rcu, w->index);
@@ -256,6 +260,8 @@ static int64_t next_task(const struct worker *w)
 {
 	if (unlikely(w->coding.n_open))
 		return max_of(mono_sub_ns(protect_due(w), read_clock()), (int64_t)1);
+	if (unlikely(resend_waits(&w->resend)))
+		return RESEND_POLL_MS * NS_PER_MS;
 	return reasm_waiting(w->reasm) ? REASM_POLL_MS * NS_PER_MS : -1;
 }
 

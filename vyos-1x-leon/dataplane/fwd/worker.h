@@ -35,6 +35,7 @@
 #include "fwd/send/budget.h"
 #include "fwd/send/bundling.h"
 #include "fwd/send/coding.h"
+#include "fwd/send/resend.h"
 #include "fwd/send/shaper.h"
 #include "fwd/send/tx.h"
 #include "fwd/stats.h"
@@ -121,6 +122,7 @@ struct worker {
 	uint32_t fragment_id;
 	uint64_t copy_counter;	   /* counter of the next duplicated frame or block */
 	struct coding coding;	   /* blocks with parity that are being sent */
+	struct resend resend;	   /* what a line that fails may lose */
 	mono_t foreign_at;	   /* time of the last FWD_FOREIGN */
 	mono_t *cannot_forward_at; /* by slot of the source: time of its last report */
 

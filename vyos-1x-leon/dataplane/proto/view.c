@@ -247,6 +247,10 @@ void overlay_fill_snap(struct overlay *o, struct snap *s)
 		sn->link_up = p->probe.up;
 		sn->ep = p->ep;
 		others(p, sn->other);
+		sn->has_lines = p->lines.pair;
+		sn->failures = p->lines.failures;
+		sn->failed = p->lines.failed;
+		s->failures += sn->failures;
 		sn->link_mtu = p->pmtu.mtu;
 		if (node->has_record && (node->rec.flags & RECORD_SEGMENTS))
 			snap_limit_segments(s, i, node->rec.segment, node->rec.n_segments);

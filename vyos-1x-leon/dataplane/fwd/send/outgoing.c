@@ -103,6 +103,8 @@ static bool seal(struct worker *w, const struct outgoing *o, const void *body)
 	if (unlikely(!tx_begin(w, node->first, len, 1, len)))
 		return lost(w, o, DROP_tx_failed);
 	tx_scratch(w, len);
+	if (unlikely(w->snap->node[node->first].has_lines))
+		resend_keep(w, node->first, o->start, len);
 	count_traffic(w, o, len);
 	count(w, CNT_sealed_tx, 1);
 	return true;

@@ -265,8 +265,11 @@ static bool leave(struct overlay *o, struct peer *p)
 		if (best == LINE_PAIRS || cost_of(&q[i]) < cost_of(&q[best]))
 			best = i;
 	}
-	if (best != LINE_PAIRS)
-		use(o, p, best, lost ? "source lost" : "no answer");
+	if (best == LINE_PAIRS)
+		return true;
+	p->lines.failures++;
+	p->lines.failed = p->probe.answered_sent;
+	use(o, p, best, lost ? "source lost" : "no answer");
 	return true;
 }
 

@@ -144,6 +144,8 @@ struct peer_lines {
 	uint64_t incarnation;
 	mono_t locators_at, since;
 	uint64_t changes;
+	uint32_t failures; /* changes because the pair in use failed */
+	mono_t failed;	   /* the last datagram that certainly arrived on it was sent then */
 };
 
 struct ping_job; /* ping.c */

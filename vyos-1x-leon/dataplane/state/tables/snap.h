@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "base/mono.h"
 #include "base/vlan_set.h"
 #include "crypto/seal.h"
 #include "state/tables/fdb.h"
@@ -57,6 +58,9 @@ struct snap_node {
 	struct vlan_set *same_lan;
 	/* Its other transport, or the other pairs of lines: datagrams from there count too. */
 	struct endpoint other[SNAP_OTHERS];
+	bool has_lines;	   /* there is more than one pair of lines */
+	uint32_t failures; /* of the pair in use, which was left */
+	mono_t failed;	   /* data sent after this time may be lost */
 };
 
 /* State of the local segment by VLAN, from the loop guard and the kernel. */
@@ -135,6 +139,7 @@ struct snap {
 	/* Set if some nodes serve some VLANs only; NULL: all serve all. See snap_flood_next(). */
 	struct snap_members *members;
 	struct snap_node *node; /* indexed by slot; [SLOT_SELF] is this node */
+	uint32_t failures;	/* sum over the nodes */
 	struct policy *policy;	/* NULL: no frame is critical */
 	struct snap_pair *pair; /* indexed by slot; with a policy only */
 	/* random hash factor, so that members cannot choose colliding node-ids */
