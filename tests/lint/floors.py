@@ -72,7 +72,8 @@ PROGRAM_FLOORS = {
         ['peers', 'peer_link', 'peer', 'streams'],
         ['outward'],
         ['agree', 'benefit', 'buffers', 'conn_key', 'drr', 'faults', 'fifo', 'flow_end', 'intercepted',
-         'interproxy', 'meter', 'moved', 'pack', 'proxy_sock', 'share', 'time_saved', 'tun', 'vnet'],
+         'interproxy', 'meter', 'moved', 'pack', 'proxy_sock', 'share', 'time_saved', 'train',
+         'tun', 'vnet'],
     ],
 }
 

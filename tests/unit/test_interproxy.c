@@ -17,15 +17,53 @@ static void test_first_segments(void **state)
 {
 	(void)state;
 	assert_int_equal(interproxy_first_segments(0, 1200), 10);
-	assert_int_equal(interproxy_first_segments(20000, 1200), 10);
-	assert_int_equal(interproxy_first_segments(50000, 1200), 10);
-	assert_int_equal(interproxy_first_segments(250000, 1200), 50);
-	assert_int_equal(interproxy_first_segments(1000000, 1200), 200);
-	assert_int_equal(interproxy_first_segments(UINT32_MAX, 1200), 400);
+	assert_int_equal(interproxy_first_segments(5000, 1200), 10);
+	assert_int_equal(interproxy_first_segments(50000, 1200), 80);
+	assert_int_equal(interproxy_first_segments(250000, 1200), 400);
+	assert_int_equal(interproxy_first_segments(UINT32_MAX, 1200), 1600);
 	/* A larger segment gives a smaller number, so that the bytes stay equal. */
-	assert_int_equal(interproxy_first_segments(250000, 1400), 42);
-	assert_int_equal(interproxy_first_segments(1000000, 8900), 26);
-	assert_int_equal(interproxy_first_segments(250000, 8900), 10);
+	assert_int_equal(interproxy_first_segments(250000, 1400), 342);
+	assert_int_equal(interproxy_first_segments(1000000, 8900), 215);
+	assert_int_equal(interproxy_first_segments(20000, 8900), 10);
+}
+
+static void test_start_rate(void **state)
+{
+	(void)state;
+	/* Without a measurement: twice the assumed rate. */
+	assert_int_equal(interproxy_start_rate(0, 0), 480000);
+	/* Half of the measured rate, or of the smaller one, within bounds. */
+	assert_int_equal(interproxy_start_rate(1000000, 0), 500000);
+	assert_int_equal(interproxy_start_rate(0, 1000000), 500000);
+	assert_int_equal(interproxy_start_rate(1000000, 2000000), 500000);
+	assert_int_equal(interproxy_start_rate(2000000, 1000000), 500000);
+	assert_int_equal(interproxy_start_rate(250000, 0), 240000);
+	assert_int_equal(interproxy_start_rate(UINT64_MAX, 0), 1920000);
+}
+
+static void test_first_flight(void **state)
+{
+	struct interproxy c = { .start = 500000 };
+	struct interproxy_sample s = { .starting = true, .min_us = ROUND, .rtt_us = ROUND };
+
+	(void)state;
+	/* Small messages do not slow the first flight. */
+	assert_int_equal(interproxy_limit(&c, &s), 500000);
+	s.rate = s.delivery = 2000;
+	assert_int_equal(interproxy_limit(&c, &s), 500000);
+	/* The first acknowledged data permits more. */
+	s.rate = s.delivery = 200000;
+	assert_int_equal(interproxy_limit(&c, &s), 600000);
+	/* The first flight meets a queue, or floods the link. */
+	s.rtt_us = 2 * ROUND;
+	assert_int_equal(interproxy_limit(&c, &s), 300000);
+	s.sent = 100 * KIB;
+	s.resent = 20 * KIB;
+	s.rate = 800000;
+	assert_int_equal(interproxy_limit(&c, &s), 700000);
+	/* A kernel without BBR. */
+	s = (struct interproxy_sample){ .delivery = 400000, .min_us = ROUND, .rtt_us = ROUND };
+	assert_int_equal(interproxy_limit(&c, &s), 1200000);
 }
 
 static void test_room(void **state)
@@ -91,15 +129,13 @@ static void test_nothing_known(void **state)
 	struct interproxy_sample s = { 0 };
 
 	(void)state;
-	assert_int_equal(interproxy_limit(&c, &s), 0);
+	assert_int_equal(interproxy_limit(&c, &s), 240000);
 	assert_int_equal(interproxy_capacity(&c, &s), 0);
 	s.starting = true;
-	assert_int_equal(interproxy_limit(&c, &s), 0);
-	/* Without a measured rate there is no limit, even if the round-trip time grows. */
+	assert_int_equal(interproxy_limit(&c, &s), 240000);
 	s.rtt_us = ROUND;
-	assert_int_equal(interproxy_limit(&c, &s), 0);
 	s.min_us = 1000;
-	assert_int_equal(interproxy_limit(&c, &s), 0);
+	assert_int_equal(interproxy_limit(&c, &s), 240000);
 }
 
 static void test_queue(void **state)
@@ -108,9 +144,9 @@ static void test_queue(void **state)
 	struct interproxy_sample s = starting();
 
 	(void)state;
-	assert_int_equal(interproxy_limit(&c, &s), 0);
+	assert_int_equal(interproxy_limit(&c, &s), 3 * RATE);
 	s.rtt_us = ROUND + ROUND / 8;
-	assert_int_equal(interproxy_limit(&c, &s), 0);
+	assert_int_equal(interproxy_limit(&c, &s), 3 * RATE);
 	s.rtt_us++;
 	assert_int_equal(interproxy_limit(&c, &s), RATE / 2 * 3);
 	/* After its start phase BBR limits the queue itself. */
@@ -120,7 +156,7 @@ static void test_queue(void **state)
 	s = starting();
 	s.min_us = 20000;
 	s.rtt_us = 30000;
-	assert_int_equal(interproxy_limit(&c, &s), 0);
+	assert_int_equal(interproxy_limit(&c, &s), 3 * RATE);
 }
 
 static void test_flood(void **state)
@@ -131,15 +167,15 @@ static void test_flood(void **state)
 	(void)state;
 	/* The loss of a fifth shows that the link is flooded. */
 	s.resent = 109 * KIB;
-	assert_int_equal(interproxy_limit(&c, &s), 0);
+	assert_int_equal(interproxy_limit(&c, &s), 3 * RATE);
 	s.resent = 110 * KIB;
 	assert_int_equal(interproxy_limit(&c, &s), RATE / 8 * 7);
 	/* The loss ratio of few bytes, or of none, is not significant. */
 	c.sent = s.sent - 64 * KIB + 1;
-	assert_int_equal(interproxy_limit(&c, &s), 0);
+	assert_int_equal(interproxy_limit(&c, &s), 3 * RATE);
 	c.sent = s.sent;
 	c.resent = s.resent;
-	assert_int_equal(interproxy_limit(&c, &s), 0);
+	assert_int_equal(interproxy_limit(&c, &s), 3 * RATE);
 }
 
 /* A start phase on a link of known rate continues at that rate, even if the socket ran empty
@@ -193,7 +229,7 @@ static void test_tries(void **state)
 	c.is_known = true;
 	assert_int_equal(interproxy_limit(&c, &s), 240000);
 	s.rate = 0;
-	assert_int_equal(interproxy_limit(&c, &s), 0);
+	assert_int_equal(interproxy_limit(&c, &s), 240000);
 }
 
 /* Small messages are no evidence of the link rate. A limit at their rate would slow the connection
@@ -479,6 +515,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_first_segments),
+		cmocka_unit_test(test_start_rate),
+		cmocka_unit_test(test_first_flight),
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_unsent),
 		cmocka_unit_test(test_nothing_known),

@@ -111,12 +111,6 @@ static bool make_room(struct engine *e, struct accel_peer *p)
 	return oldest;
 }
 
-/* Reports whether the connection may stay intercepted. */
-static bool is_wanted(const struct conn *c)
-{
-	return eligibility_is_on(c) && eligibility_is_admitted(c);
-}
-
 static bool is_needed(const struct conn *c, mono_t now)
 {
 	const struct engine *e = c->e;
@@ -231,6 +225,8 @@ bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now)
 			  peer_rtt_us(c->peer), now);
 	if (f->t->flags & TCP_URG && is_intercepted(c))
 		e->counters.fault[ACCEL_FAULT_URGENT]++;
+	if (!cf->from_lan)
+		peer_acknowledged(c->peer, flow_acknowledges(&c->flow, f->t), now);
 	if (cf->from_lan)
 		flow_from_near(&c->flow, f, now);
 	else
@@ -300,8 +296,8 @@ static struct conn *find_named(struct engine *e, struct accel_peer *p, const str
 	if (eligibility_is_full(e))
 		e->full_at = now;
 	/* An own offer of the same connection has its place already. */
-	if (c && c->peer == p && (c->flow.stream || !eligibility_is_full(e)) && is_wanted(c) &&
-	    !peer_is_bypassed(p))
+	if (c && c->peer == p && (c->flow.stream || !eligibility_is_full(e)) &&
+	    eligibility_is_wanted(c) && !peer_is_bypassed(p))
 		return c;
 	refuse(e, p, f->stream, c && c->peer == p ? reason_plain(c) : ACCEL_NOT_NOW);
 	return NULL;
@@ -424,8 +420,9 @@ void conns_second(struct engine *e, mono_t now)
 		}
 		if (is_intercepted(c) && migrated_is_lost(c, now))
 			flow_reset(&c->flow, false, now);
-		if (c->flow.state == FLOW_INTERCEPTED && (!is_wanted(c) || !is_needed(c, now) ||
-							  place_is_migrated(c) || c->flow.foreign))
+		if (c->flow.state == FLOW_INTERCEPTED &&
+		    (!eligibility_is_wanted(c) || !is_needed(c, now) || place_is_migrated(c) ||
+		     c->flow.foreign))
 			conn_release(c, now);
 		if (!place_is_migrated(c) && flow_watch(&c->flow, peer_rtt_ms(c->peer), now))
 			e->counters.fault[ACCEL_FAULT_UNPROVED]++;

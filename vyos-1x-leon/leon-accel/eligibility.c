@@ -57,6 +57,11 @@ bool eligibility_is_admitted(const struct conn *c)
 	return accel_settings_admit(&c->e->settings, &k->near, &k->far, k->near_port, k->far_port);
 }
 
+bool eligibility_is_wanted(const struct conn *c)
+{
+	return eligibility_is_on(c) && eligibility_is_admitted(c);
+}
+
 bool eligibility_is_full(const struct engine *e)
 {
 	/* Attempts count too: several offers may be accepted before the first TAKE. */

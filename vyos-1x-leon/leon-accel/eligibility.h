@@ -25,6 +25,8 @@ void eligibility_explain(struct conn *c, struct jsonw *w, mono_t now);
 bool eligibility_is_on(const struct conn *c);
 /* Reports whether the configuration permits it. */
 bool eligibility_is_admitted(const struct conn *c);
+/* Both: the connection may stay intercepted. */
+bool eligibility_is_wanted(const struct conn *c);
 /* Reports whether the maximum of connections is intercepted. */
 bool eligibility_is_full(const struct engine *e);
 /* `reason` is the enum accel_refusal of the other accelerator. */

@@ -162,6 +162,8 @@ void flow_fini(struct flow *f);
 /* Handles a frame of the near host, and an ordinary frame of the far host. */
 void flow_from_near(struct flow *f, const struct flow_frame *frame, mono_t now);
 void flow_from_far(struct flow *f, const struct flow_frame *frame, mono_t now);
+/* Bytes that the segment of the far host acknowledges first, while the connection is plain. */
+uint32_t flow_acknowledges(const struct flow *f, const struct tcp_view *t);
 
 /* Reports whether the connection can be intercepted, as far as this node knows. */
 bool flow_can_intercept(const struct flow *f);

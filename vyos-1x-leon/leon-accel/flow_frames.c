@@ -118,6 +118,15 @@ static bool is_returned(const struct flow *f, const struct tcp_view *t)
 	       seq_before(f->drain.far_point, t->end);
 }
 
+uint32_t flow_acknowledges(const struct flow *f, const struct tcp_view *t)
+{
+	bool is_plain = f->state == FLOW_PLAIN || flow_is_draining(f);
+
+	if (!is_plain || !f->far.seen || !(t->flags & TCP_ACK) || !seq_before(f->far.acked, t->ack))
+		return 0;
+	return t->ack - f->far.acked;
+}
+
 void flow_from_far(struct flow *f, const struct flow_frame *frame, mono_t now)
 {
 	f->last = now;

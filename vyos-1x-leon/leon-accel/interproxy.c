@@ -15,13 +15,15 @@
 #include "base/log.h"
 
 #define FIRST_SEGMENTS	   10
-#define FIRST_SEGMENTS_MAX 400
-#define FIRST_RTT_US	   50000
+#define FIRST_SEGMENTS_MAX 1600
 #define FIRST_MSS	   1200
+#define START_RATE	   (2 * LEAST_RATE)
+#define START_RATE_MAX	   (8 * LEAST_RATE)
 #define UNSENT_MIN	   (32u << 10)
 #define UNSENT_MAX	   (4u << 20)
 #define UNSENT_MS	   20
 #define BBR_UNIT	   256
+#define START_GAIN	   3 /* above the pacing gain of BBR in its start phase, 2.89 */
 #define BBR_STARTING	   (2 * BBR_UNIT) /* pacing gain is higher in the start phase */
 #define LOOK_MIN_US	   5000
 #define LOOKS_A_ROUND	   16
@@ -46,9 +48,18 @@
 
 uint32_t interproxy_first_segments(uint32_t rtt_us, uint32_t mss)
 {
-	uint64_t n = (uint64_t)FIRST_SEGMENTS * FIRST_MSS * rtt_us / FIRST_RTT_US / mss;
+	uint64_t n = START_RATE_MAX * rtt_us / 1000000 / mss;
 
 	return (uint32_t)max_of(min_of(n, (uint64_t)FIRST_SEGMENTS_MAX), (uint64_t)FIRST_SEGMENTS);
+}
+
+uint64_t interproxy_start_rate(uint64_t train, uint64_t remembered)
+{
+	uint64_t rate = train && remembered ? min_of(train, remembered) : max_of(train, remembered);
+
+	if (!rate)
+		return START_RATE;
+	return max_of(min_of(rate / 2, (uint64_t)START_RATE_MAX), LEAST_RATE);
 }
 
 uint32_t interproxy_unsent(uint64_t pacing)
@@ -94,22 +105,19 @@ static uint64_t limit_of_tries(const struct interproxy *c, const struct interpro
 
 uint64_t interproxy_limit(const struct interproxy *c, const struct interproxy_sample *s)
 {
-	uint64_t limit;
+	uint64_t limit, rate = s->rate ? s->rate : s->delivery;
 
-	if (!s->rate)
-		return 0;
-	if (!s->starting)
+	if (s->rate && !s->starting)
 		return limit_of_tries(c, s);
 	if (is_flooded(c, s))
-		limit = s->rate - s->rate / 8;
+		limit = rate - rate / 8;
 	else if (c->is_known)
-		limit = is_queued(s)
-				? s->rate
-				: s->rate + s->rate * min_of(try_part(c, s), WHOLE / 8) / WHOLE;
+		limit = is_queued(s) ? rate
+				     : rate + rate * min_of(try_part(c, s), WHOLE / 8) / WHOLE;
 	else if (is_queued(s))
-		limit = s->rate + s->rate / 2;
+		limit = rate + rate / 2;
 	else
-		return 0;
+		limit = max_of(START_GAIN * rate, c->start);
 	return max_of(limit, LEAST_RATE);
 }
 
@@ -195,18 +203,6 @@ static bool look(int fd, struct interproxy_sample *s)
 	return true;
 }
 
-void interproxy_prepare(struct interproxy *c, int fd)
-{
-	int one = 1, unsent = UNSENT_MIN;
-
-	*c = (struct interproxy){ .unsent = UNSENT_MIN };
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof(unsent));
-	/* The default congestion control of the kernel serves if BBR is not available. */
-	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "bbr", 3) < 0)
-		log_info("accel", "no BBR for inter-proxy connections: %s", strerror(errno));
-}
-
 static void set_unsent(struct interproxy *c, int fd, uint32_t unsent)
 {
 	int value = (int)unsent;
@@ -225,6 +221,20 @@ static void set_limit(struct interproxy *c, int fd, uint64_t limit)
 		return;
 	c->limit = limit;
 	setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &value, sizeof(value));
+}
+
+void interproxy_prepare(struct interproxy *c, int fd, uint64_t start)
+{
+	int one = 1, unsent = UNSENT_MIN;
+
+	*c = (struct interproxy){ .unsent = UNSENT_MIN, .start = start };
+	/* The initial window is larger than the first flight. */
+	set_limit(c, fd, start);
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof(unsent));
+	/* The default congestion control of the kernel serves if BBR is not available. */
+	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "bbr", 3) < 0)
+		log_info("accel", "no BBR for inter-proxy connections: %s", strerror(errno));
 }
 
 static void set_congestion(int fd, const char *name)
@@ -323,8 +333,7 @@ void interproxy_use(struct interproxy *c, int fd, uint32_t rtt_us, mono_t now)
 	c->used = now;
 	if (!paused || !look(fd, &s) || !interproxy_may_restart(c, &s, now))
 		return;
-	if (c->is_known)
-		set_limit(c, fd, max_of(c->known, LEAST_RATE));
+	set_limit(c, fd, c->is_known ? max_of(c->known, LEAST_RATE) : interproxy_limit(c, &s));
 	restart(fd);
 }
 

@@ -17,6 +17,7 @@ struct interproxy {
 	mono_t looked; /* Last time at which the socket was examined. */
 	/* Bytes that were sent and retransmitted until the last computation of loss. */
 	uint64_t sent, resent;
+	uint64_t start;	    /* Rate of the first flight in bytes per second. */
 	uint64_t limit;	    /* Pacing limit of the socket in bytes per second. 0: none. */
 	bool is_known;	    /* A start phase has measured the rate of the bottleneck link. */
 	uint32_t unsent;    /* Largest number of unsent bytes in the socket. */
@@ -51,13 +52,18 @@ struct interproxy_sample {
 	bool recovering;	 /* TCP recovers from loss. */
 };
 
-/*
- * Initial window in segments of `mss` bytes, at least ten. Ten segments of 1200 bytes, the default
- * of Linux, give 2 Mbit/s at a round trip of 50 ms. The window gives that rate at every round-trip
- * time. One inter-proxy connection carries all connections between two nodes, and a small window
- * needs many long round trips to double.
- */
+/* Initial window in segments of `mss` bytes, at least ten (RFC 6928): a round trip of the largest
+ * start rate. Pacing limits the first flight. */
 uint32_t interproxy_first_segments(uint32_t rtt_us, uint32_t mss);
+
+/*
+ * Rate of the first flight in bytes per second, paced for a round trip as in Jump Start (2007).
+ * The rate is half of the measured rate, as in Careful Resume (RFC 9959): of the last train of
+ * acknowledgements, and of the former inter-proxy connection, if they exist (0: none). The bound of
+ * 16 Mbit/s limits the damage of a wrong measurement to one round trip. One inter-proxy connection
+ * carries all connections between two nodes, and a slow start costs many long round trips.
+ */
+uint64_t interproxy_start_rate(uint64_t train, uint64_t remembered);
 
 /* Limit of the backlog of the socket: the bytes that the socket sends in a short time. With a lower
  * limit the socket runs empty if the process is late, and the rate of BBR is too low. With a higher
@@ -82,8 +88,9 @@ uint32_t interproxy_unsent(uint64_t pacing);
  * known rate, the limit permits 50 ms of additional queue. A quarter of a round trip of 500 ms
  * exceeds many queues, and loss at the end of a transfer costs one round trip.
  *
- * The limit is never below the initial rate. An idle connection has a delivery rate of 0, and such
- * a limit would slow it for a minute.
+ * The limit is never below 2 Mbit/s. An idle connection has a delivery rate of 0, and such a limit
+ * would slow it for a minute. In the start phase, the limit is at least the start rate and three
+ * times the delivery rate, because the initial window may exceed the first flight.
  */
 uint64_t interproxy_limit(const struct interproxy *c, const struct interproxy_sample *s);
 
@@ -126,8 +133,8 @@ uint64_t interproxy_rate(const struct interproxy *c, const struct interproxy_sam
  */
 bool interproxy_may_restart(struct interproxy *c, const struct interproxy_sample *s, mono_t now);
 
-/* Configures a new socket. */
-void interproxy_prepare(struct interproxy *c, int fd);
+/* Configures a new socket. `start` is the start rate. */
+void interproxy_prepare(struct interproxy *c, int fd, uint64_t start);
 /* Called if data is sent. */
 void interproxy_use(struct interproxy *c, int fd, uint32_t rtt_us, mono_t now);
 /* Called now and then while data is sent. */

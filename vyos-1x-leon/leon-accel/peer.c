@@ -117,6 +117,12 @@ uint64_t peer_room(struct accel_peer *p, enum saved_direction d, mono_t now)
 	return benefit_stream_rate(room, meter_best(&p->used[d], p->rtt_us, now), peer_streams(p));
 }
 
+void peer_acknowledged(struct accel_peer *p, uint32_t bytes, mono_t now)
+{
+	train_add(&p->train, bytes, p->rtt_us, now);
+	p->interproxy.start = interproxy_start_rate(p->train.rate, p->remembered);
+}
+
 void peer_bind(struct accel_peer *p, uint32_t number, struct conn *c)
 {
 	streams_bind(p->streams, number, c);

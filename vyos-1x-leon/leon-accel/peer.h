@@ -71,6 +71,8 @@ int64_t peer_rtt_ms(const struct accel_peer *p);
 uint32_t peer_rtt_us(const struct accel_peer *p);
 /* Bytes per round trip that the inter-proxy connection can carry for one more stream. */
 uint64_t peer_room(struct accel_peer *p, enum saved_direction d, mono_t now);
+/* A host there has acknowledged bytes of a plain connection. */
+void peer_acknowledged(struct accel_peer *p, uint32_t bytes, mono_t now);
 /* The node has answered a recent PING, so an offer to it will be answered. */
 bool peer_answers(const struct accel_peer *p, mono_t now);
 /* The node has recently refused a connection for a reason that holds for other connections. */

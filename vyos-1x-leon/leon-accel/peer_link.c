@@ -40,6 +40,8 @@ void peer_down(struct accel_peer *p, const char *reason, mono_t now)
 			   node_id_format(p->id, id, sizeof(id)), peer_streams(p));
 	p->state = PEER_DOWN;
 	p->since = now;
+	/* An old value counts less. */
+	p->remembered = p->interproxy.known ? p->interproxy.known : p->remembered / 2;
 	peer_counted(p)->reached = false;
 	loop_fd_del(p->e->loop, p->fd);
 	close(p->fd);
@@ -289,7 +291,7 @@ void peer_begin(struct accel_peer *p, int fd, enum peer_state state, mono_t now)
 	p->last_stream = 0;
 	p->far_room = 0;
 	p->somebody_waits = p->refuses = false;
-	interproxy_prepare(&p->interproxy, fd);
+	interproxy_prepare(&p->interproxy, fd, interproxy_start_rate(p->train.rate, p->remembered));
 	loop_fd_add(p->e->loop, fd, p->watched, on_event, p);
 }
 

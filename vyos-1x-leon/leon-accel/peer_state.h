@@ -17,6 +17,7 @@
 #include "time_saved.h"
 #include "share.h"
 #include "streams.h"
+#include "train.h"
 
 /* Time without attempts after a node refused for lack of a place, or refused all connections of
  * this node. Each attempt costs a connection a round trip, in which it is drained. The time is not
@@ -45,6 +46,8 @@ struct accel_peer {
 	unsigned silent;   /* Seconds of the loop since the last byte of the node. */
 	mono_t not_before; /* Earliest time of another attempt with the node. */
 	struct interproxy interproxy;
+	struct train train;  /* Acknowledgements of plain connections. */
+	uint64_t remembered; /* Rate of the former inter-proxy connection in bytes per second. */
 	uint32_t mtu, first_segments; /* Values of the route. 0: there is no route. */
 	uint64_t far_room;	      /* Capacity at the other end, as reported. 0: not reported. */
 	struct meter used[2];	      /* Load of the inter-proxy connection, by direction. */
