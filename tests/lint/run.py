@@ -4,6 +4,7 @@
 checks, and all figures.
 """
 
+import concurrent.futures
 import os
 import subprocess
 import sys
@@ -33,18 +34,17 @@ VERDICTS = {0: 'ok', tree.SKIPPED_STATUS: 'skipped'}
 
 
 def run(name):
-    """True if the check does not fail."""
+    """True if the check does not fail, and the lines to print."""
     script, *arguments = CHECKS[name]
     path = os.path.join(HERE, script)
     command = ['/bin/sh', path] if script.endswith('.sh') else [sys.executable, '-B', path]
     done = subprocess.run(command + arguments, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, check=False)
     verdict = VERDICTS.get(done.returncode, 'FAILED')
-    print(f'lint {name}: {verdict}')
+    lines = [f'lint {name}: {verdict}']
     if done.stdout and (done.returncode != 0 or {'--report', '--figures'} & set(arguments)):
-        print(done.stdout.rstrip())
-    sys.stdout.flush()
-    return verdict != 'FAILED'
+        lines.append(done.stdout.rstrip())
+    return verdict != 'FAILED', '\n'.join(lines)
 
 
 def main():
@@ -53,7 +53,11 @@ def main():
     if unknown:
         print(f'unknown check {unknown[0]}; known: {", ".join(CHECKS)}')
         return 2
-    failed = [name for name in names if not run(name)]
+    failed = False
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for good, text in pool.map(run, names):
+            print(text, flush=True)
+            failed |= not good
     return 1 if failed else 0
 
 
