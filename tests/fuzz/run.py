@@ -38,12 +38,12 @@ SHARES = {'from_net': 4, 'overlay': 4, 'open': 3, 'sealed': 3, 'accel_engine': 3
 ENV = dict(os.environ, UBSAN_OPTIONS='halt_on_error=1:print_stacktrace=1')
 
 
-def build():
+def build(names):
     if not os.path.exists(os.path.join(BUILD, 'build.ninja')):
         subprocess.run(['meson', 'setup', BUILD, TOP, '-Dfuzzers=true', '-Dwerror=true',
                         '-Db_lundef=false', '-Db_sanitize=address,undefined'],
                        env=dict(os.environ, CC='clang' + LLVM), check=True)
-    subprocess.run(['ninja', '-C', BUILD, *(f'tests/fuzz/fuzz_{name}' for name in targets())],
+    subprocess.run(['ninja', '-C', BUILD, *(f'tests/fuzz/fuzz_{name}' for name in names)],
                    check=True)
 
 
@@ -153,10 +153,10 @@ def main():
     parser.add_argument('--keep', action='store_true')
     parser.add_argument('names', nargs='*', help='targets; all without')
     options = parser.parse_args()
-    build()
     names = options.names or targets()
     if options.rotate:
         names = this_hour(names, options.rotate)
+    build(names)
     if options.minutes:
         failed = take_turns(names, options.minutes, options.jobs)
     else:
