@@ -9,9 +9,12 @@ sockets, programs and writes below /proc/sys/net belong to the namespace.
 """
 import collections
 import ctypes
+import fcntl
 import os
 import signal
+import socket
 import stat
+import struct
 import subprocess
 import tempfile
 import threading
@@ -24,6 +27,8 @@ MS_PRIVATE = 1 << 18
 MS_BIND = 4096
 MNT_DETACH = 2
 PR_SET_PDEATHSIG = 1
+SIOCSIFFLAGS = 0x8914
+IFF_UP = 1
 
 _libc = ctypes.CDLL(None, use_errno=True)
 # ip and nft are outside the PATH of an ordinary user.
@@ -87,6 +92,11 @@ def open_tun_for_all():
         _call('umount2', directory.encode(), MNT_DETACH)
 
 
+def _own_namespace():
+    """A descriptor of the network namespace of the thread."""
+    return os.open('/proc/thread-self/ns/net', os.O_RDONLY | os.O_CLOEXEC)
+
+
 def _die_with_parent():
     _call('prctl', PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
@@ -96,21 +106,22 @@ class Namespace:
 
     def __init__(self, name):
         self.name = name
-        # Keeps the new namespace alive until the parent has a descriptor.
-        keeper = subprocess.Popen(['unshare', '--net', 'sh', '-c', 'echo ready; exec cat'],
-                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        with keeper:
-            if keeper.stdout.readline() != b'ready\n':
-                raise OSError(f'cannot make a network namespace for {name}')
-            self.fd = os.open(f'/proc/{keeper.pid}/ns/net', os.O_RDONLY | os.O_CLOEXEC)
-            keeper.stdin.close()
+        # Without a child process, as the tests make thousands of namespaces.
+        outer = _own_namespace()
+        try:
+            _call('unshare', CLONE_NEWNET)
+            self.fd = _own_namespace()
+            _call('setns', outer, CLONE_NEWNET)
+        finally:
+            os.close(outer)
         self._adopt()
         with self:
             for where in ('all', 'default'):
                 self.sysctl(f'ipv6/conf/{where}/accept_ra', 0)
                 self.sysctl(f'ipv6/conf/{where}/accept_dad', 0)
                 self.sysctl(f'ipv6/conf/{where}/router_solicitations', 0)
-        self.run('ip', 'link', 'set', 'lo', 'up')
+            with socket.socket() as s:
+                fcntl.ioctl(s, SIOCSIFFLAGS, struct.pack('16sh14x', b'lo', IFF_UP))
 
     def _adopt(self):
         # by thread, because each thread has a private namespace
@@ -129,7 +140,7 @@ class Namespace:
         return f'nsenter --net={self.path}'
 
     def __enter__(self):
-        self._outer[threading.get_ident()].append(os.open('/proc/thread-self/ns/net', os.O_RDONLY | os.O_CLOEXEC))
+        self._outer[threading.get_ident()].append(_own_namespace())
         _call('setns', self.fd, CLONE_NEWNET)
         return self
 
