@@ -19,6 +19,15 @@ def pytest_configure(config):
     ns.enter_lab()
 
 
+# These files need minutes and start first, so none runs alone at the end.
+FIRST = ['test_' + name for name in ('frames', 'accel', 'accel_moved', 'multicast', 'lines', 'tls',
+                                     'files', 'copies', 'membership')]
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: FIRST.index(item.path.stem) if item.path.stem in FIRST else len(FIRST))
+
+
 def labs():
     """Yields a maker of overlays. The end of the fixture stops and checks every overlay."""
     with contextlib.ExitStack() as stack:
