@@ -17,6 +17,13 @@ from pathlib import Path
 import pytest
 
 TOP = Path(__file__).resolve().parents[2]
+# These files start first, so the longest ones do not run alone at the end.
+FIRST = ['test_ansible', 'test_vyos_boot', 'test_lisp_deb', 'test_cloud_deb', 'test_portmap_deb', 'test_vyos_deb']
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: FIRST.index(item.path.stem) if item.path.stem in FIRST else len(FIRST))
+
 
 # Runs as the first process of the new namespaces. The /run of the root is empty, so maintainer
 # scripts see no systemd, as in an image build.

@@ -5,7 +5,7 @@ import re
 import subprocess
 
 import pytest
-from deb import assert_lintian_is_silent, field, make_joined_package, status
+from deb import field, make_joined_package, status
 from test_deb import wait_until
 
 NEEDS = {'libc6', 'libjson-c5', 'libmnl0', 'libsystemd0', 'libzstd1', 'leond'}
@@ -41,10 +41,6 @@ def test_dependencies(accel_deb, deb, vyos_deb):
     assert {entry.split()[0].removesuffix('t64') for entry in depends} == NEEDS
     assert 'leon-accel' in field(deb, 'Suggests').split(', ')
     assert field(vyos_deb, 'Recommends') == f'leon-accel (>= {version})'
-
-
-def test_lintian_is_silent(accel_deb):
-    assert_lintian_is_silent(accel_deb)
 
 
 def test_upgrade_from_one_package_to_two(both):

@@ -3,7 +3,6 @@
 import subprocess
 
 import pytest
-from deb import assert_lintian_is_silent
 
 
 @pytest.fixture(scope='module')
@@ -23,10 +22,6 @@ def test_file_list(package, units, tmp_path):
         '/usr/lib/systemd/networkd.conf.d/leon.conf',
         *(f'/usr/share/doc/leon-cloud/{name}' for name in ('changelog', 'cloud.md', 'copyright')),
     }
-
-
-def test_lintian_is_silent(package):
-    assert_lintian_is_silent(package)
 
 
 def test_without_user_data(package, root):

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from deb import assert_lintian_is_silent, contents, field
+from deb import contents, field
 from stand_ins import CACHES, CONFIG_TEMPLATES, OP_TEMPLATES, XML_REF
 from test_vyos_boot import KEPT, boot, forget, install, router  # noqa: F401
 from test_vyos_deb import RECORDER, left_behind, status, text, vyos  # noqa: F401
@@ -98,10 +98,6 @@ def test_dependencies(lisp_deb, vyos_deb):
     depends = field(lisp_deb, 'Depends').split(', ')
     assert f'vyos-1x-leon (= {field(vyos_deb, "Version")})' in depends
     assert 'lisp' not in field(vyos_deb, 'Depends') + field(vyos_deb, 'Recommends')
-
-
-def test_lintian_is_silent(lisp_deb):
-    assert_lintian_is_silent(lisp_deb)
 
 
 def test_unit(content, units, tmp_path):

@@ -3,7 +3,7 @@
 import re
 import subprocess
 
-from deb import assert_lintian_is_silent, contents, field
+from deb import contents, field
 
 PROGRAM = '/usr/lib/leon/leon-portmap'
 FILES = {PROGRAM, *(f'/usr/share/doc/leon-portmap/{name}' for name in ('changelog', 'copyright'))}
@@ -19,7 +19,3 @@ def test_contents(portmap_deb, deb, tmp_path):
     assert 'libnatpmp1' in needed and 'libminiupnpc' in needed and 'leond (=' in needed
     for key in ('Depends', 'Recommends'):
         assert not re.search('portmap|natpmp|miniupnpc', field(deb, key))
-
-
-def test_lintian_is_silent(portmap_deb):
-    assert_lintian_is_silent(portmap_deb)

@@ -4,7 +4,7 @@ import re
 import subprocess
 
 import pytest
-from deb import assert_lintian_is_silent, contents, field, make_joined_package, status
+from deb import contents, field, make_joined_package, status
 
 FILES = {
     '/usr/sbin/leon-sclp',
@@ -30,10 +30,6 @@ def test_contents(sclp_deb, deb, tmp_path):
     assert re.search(r'Type:\s+DYN', elf) and '__stack_chk_fail' in elf
     assert 'leond' not in field(sclp_deb, 'Depends')
     assert 'leon-sclp' not in field(deb, 'Depends') + field(deb, 'Recommends')
-
-
-def test_lintian_is_silent(sclp_deb):
-    assert_lintian_is_silent(sclp_deb)
 
 
 def test_alone(ready):

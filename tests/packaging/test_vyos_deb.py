@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from deb import assert_lintian_is_silent, contents, field
+from deb import contents, field
 from stand_ins import (
     CACHES,
     COMPLETION,
@@ -130,10 +130,6 @@ def test_dependencies(vyos_deb, deb):
     assert {'vyos-1x', f'leond (>= {version})', f'leond (<< {version}.1~)'} <= depends
     assert {d.split()[0] for d in depends} == {'vyos-1x', 'leond', 'python3', 'iproute2'}
     assert field(vyos_deb, 'Conflicts') == field(vyos_deb, 'Replaces') == ''
-
-
-def test_lintian_is_silent(vyos_deb):
-    assert_lintian_is_silent(vyos_deb)
 
 
 def test_merged_definitions_stand_alone(content):
