@@ -87,3 +87,5 @@ static inline uint8_t seal_data_epoch(const uint8_t *data)
 {
 	return data[0] >> 4;
 }
+/* Returns the nonce field: epoch and worker of the sender in the upper 12 bits, and the counter. */
+uint64_t seal_data_counter(const uint8_t *data);

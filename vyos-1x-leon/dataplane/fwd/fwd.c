@@ -36,6 +36,7 @@ struct fwd *fwd_new(const struct fwd_setup *setup)
 	f->worker = x_calloc_aligned(f->n_workers, sizeof(f->worker[0]));
 	f->copies = copies_new(f->slots_maximum);
 	f->recovery = recovery_new();
+	f->hold = hold_new();
 	f->flood_dedup = flood_dedup_new();
 	f->hop = x_calloc(f->slots_maximum, sizeof(f->hop[0]));
 	f->no_gso = x_calloc(f->slots_maximum, sizeof(f->no_gso[0]));
@@ -111,6 +112,7 @@ void fwd_free(struct fwd *f)
 		worker_fini(&f->worker[i]);
 	copies_free(f->copies);
 	recovery_free(f->recovery);
+	hold_free(f->hold);
 	flood_dedup_free(f->flood_dedup);
 	free(f->hop);
 	free(f->no_gso);

@@ -192,11 +192,20 @@ static void look_after_reasm(struct worker *w)
 		atomic_store_explicit(&w->reasm_bytes, bytes, memory_order_relaxed);
 }
 
+static bool holds_are_due(const struct worker *w)
+{
+	mono_t due = hold_due(w->fwd->hold);
+
+	return !mono_is_never(due) && !mono_before(w->now, due);
+}
+
 void worker_end(struct worker *w)
 {
 	uint64_t one = 1;
 
 	deliver_flush(w);
+	if (unlikely(w->holds || holds_are_due(w)))
+		from_net_end(w);
 	bundle_flush(w);
 	if (unlikely(w->coding.n_open))
 		protect_end_due(w);
@@ -260,6 +269,9 @@ static int64_t next_task(const struct worker *w)
 {
 	if (unlikely(w->coding.n_open))
 		return max_of(mono_sub_ns(protect_due(w), read_clock()), (int64_t)1);
+	if (unlikely(!mono_is_never(hold_due(w->fwd->hold))))
+		return min_of(max_of(mono_sub_ns(hold_due(w->fwd->hold), read_clock()), (int64_t)1),
+			      (int64_t)RESEND_POLL_MS * NS_PER_MS);
 	if (unlikely(resend_waits(&w->resend)))
 		return RESEND_POLL_MS * NS_PER_MS;
 	return reasm_waiting(w->reasm) ? REASM_POLL_MS * NS_PER_MS : -1;

@@ -26,6 +26,7 @@
 #include "fwd/accel/divert.h"
 #include "fwd/fwd.h"
 #include "fwd/in/copies.h"
+#include "fwd/in/hold.h"
 #include "fwd/in/reasm.h"
 #include "fwd/lan/flood_dedup.h"
 #include "fwd/lan/recent.h"
@@ -123,6 +124,7 @@ struct worker {
 	uint64_t copy_counter;	   /* counter of the next duplicated frame or block */
 	struct coding coding;	   /* blocks with parity that are being sent */
 	struct resend resend;	   /* what a line that fails may lose */
+	bool holds;		   /* the batch changed the order of datagrams, fwd/in/hold.h */
 	mono_t foreign_at;	   /* time of the last FWD_FOREIGN */
 	mono_t *cannot_forward_at; /* by slot of the source: time of its last report */
 
@@ -143,8 +145,9 @@ struct fwd {
 	uint16_t slots_maximum;
 	_Atomic(struct snap *) snap;
 	struct rcu *rcu;
-	struct copies *copies; /* shared by all workers, as the next three */
+	struct copies *copies; /* shared by all workers, as the next four */
 	struct recovery *recovery;
+	struct hold *hold;
 	struct flood_dedup *flood_dedup;
 	struct budget budget;
 	struct shaper shaper;

@@ -11,6 +11,9 @@
 #include "proto/session/move.h"
 
 #define DUPLICATE_SHOWN_MS 120000 /* after the last sign; signs come every ten seconds */
+/* Wait of distributed data for its order: for queues of the lines, and at most. */
+#define HOLD_QUEUE_US 30000
+#define HOLD_MAX_US   100000
 
 struct nodedb *overlay_nodes(struct overlay *o)
 {
@@ -176,15 +179,13 @@ unsigned overlay_path_data(const struct overlay *o, uint16_t slot, uint64_t *tx,
 	return p && loss_is_distrusting(o, p) ? p->loss.n_distrusted : 0;
 }
 
-/* Other endpoints of the peer from which data counts. */
+/* Other endpoints of the peer from which data counts, by pair of lines. The other transport has the
+ * place of the pair in use. */
 static void others(const struct peer *p, struct endpoint out[SNAP_OTHERS])
 {
-	unsigned n = 0;
-
-	out[n++] = move_backup(p);
-	for (unsigned i = 0; p->lines.pair && i < LINE_PAIRS && n < SNAP_OTHERS; i++)
-		if (!endpoint_equal(&p->lines.pair[i].ep, &p->ep))
-			out[n++] = p->lines.pair[i].ep;
+	for (unsigned i = 0; p->lines.pair && i < LINE_PAIRS; i++)
+		out[i] = p->lines.pair[i].ep;
+	out[p->lines.in_use] = move_backup(p);
 }
 
 bool overlay_line_pair(const struct overlay *o, uint16_t slot, unsigned pair,
@@ -226,6 +227,22 @@ const struct pairing *overlay_pair(const struct overlay *o, uint16_t slot)
 	return p ? &p->pair : NULL;
 }
 
+/* The receiver waits for the difference of the lines, and for their queues. */
+static uint32_t hold_us(const struct peer *p)
+{
+	int64_t least = p->probe.filter.srtt_us, most = least;
+
+	for (unsigned i = 0; i < LINE_PAIRS; i++) {
+		const struct line_pair *q = &p->lines.pair[i];
+
+		if (i == p->lines.in_use || !q->verified || !q->filter.n_samples)
+			continue;
+		least = min_of(least, q->filter.srtt_us);
+		most = max_of(most, q->filter.srtt_us);
+	}
+	return (uint32_t)min_of(most - least + HOLD_QUEUE_US, (int64_t)HOLD_MAX_US);
+}
+
 void overlay_fill_snap(struct overlay *o, struct snap *s)
 {
 	/* A node without listed segments serves all VLAN ids and no other segments. */
@@ -250,6 +267,9 @@ void overlay_fill_snap(struct overlay *o, struct snap *s)
 		sn->has_lines = p->lines.pair;
 		sn->failures = p->lines.failures;
 		sn->failed = p->lines.failed;
+		sn->line = p->lines.in_use;
+		if (p->lines.pair)
+			sn->hold_us = hold_us(p);
 		s->failures += sn->failures;
 		sn->link_mtu = p->pmtu.mtu;
 		if (node->has_record && (node->rec.flags & RECORD_SEGMENTS))

@@ -66,8 +66,12 @@ enum leon_flags {
 	LEON_F_LINK_VALUE = 0x04,
 	/* A segment id replaces the VLAN tag of the frame, see wire/segment.h. */
 	LEON_F_SEGMENT = 0x08,
+	/* The sender distributes such datagrams over two lines; the receiver restores their order,
+	 * see fwd/in/hold.h. With LEON_F_SEALED only. */
+	LEON_F_SPREAD = 0x10,
 };
-#define LEON_FLAGS_KNOWN (LEON_F_CSUM_PARTIAL | LEON_F_SEALED | LEON_F_LINK_VALUE | LEON_F_SEGMENT)
+#define LEON_FLAGS_KNOWN                                                                           \
+	(LEON_F_CSUM_PARTIAL | LEON_F_SEALED | LEON_F_LINK_VALUE | LEON_F_SEGMENT | LEON_F_SPREAD)
 /* Flags of the inner frame. The other flags describe the datagram. */
 #define LEON_FLAGS_FRAME (LEON_F_CSUM_PARTIAL | LEON_F_SEGMENT)
 

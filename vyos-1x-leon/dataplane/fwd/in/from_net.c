@@ -10,6 +10,7 @@
 #include "base/defs.h"
 #include "fwd/accel/divert.h"
 #include "fwd/in/copies.h"
+#include "fwd/in/hold.h"
 #include "fwd/in/incoming.h"
 #include "fwd/in/recovery.h"
 #include "fwd/in/relay.h"
@@ -31,6 +32,7 @@ struct datagram {
 	/* slot of the previous hop; this and the following fields of data only */
 	uint16_t previous;
 	uint16_t source;  /* slot of the source node */
+	uint8_t line;	  /* pair of lines to the previous hop */
 	uint8_t *payload; /* opened payload for this node */
 	size_t payload_len;
 };
@@ -107,11 +109,14 @@ static bool is_for_us(struct worker *w, const struct kind *k, const struct datag
 }
 
 /* Returns true if the node is at the endpoint too: another transport or pair of lines. */
-static bool is_other_endpoint(const struct snap_node *n, const struct endpoint *from)
+static bool is_other_endpoint(const struct snap_node *n, struct datagram *d)
 {
-	for (unsigned i = 0; i < SNAP_OTHERS; i++)
-		if (endpoint_equal(&n->other[i], from))
-			return true;
+	for (unsigned i = 0; i < SNAP_OTHERS; i++) {
+		if (!endpoint_equal(&n->other[i], d->from))
+			continue;
+		d->line = (uint8_t)i;
+		return true;
+	}
 	return false;
 }
 
@@ -128,8 +133,13 @@ static bool check_sender(struct worker *w, struct datagram *d)
 	}
 	if (d->h.at)
 		previous = snap_find(s, leon_previous(&d->h));
-	if (unlikely(previous == SLOT_NONE || (!endpoint_equal(&s->node[previous].ep, d->from) &&
-					       !is_other_endpoint(&s->node[previous], d->from)))) {
+	if (unlikely(previous == SLOT_NONE)) {
+		drop(w, DROP_unknown_sender);
+		return false;
+	}
+	d->line = s->node[previous].line;
+	if (unlikely(!endpoint_equal(&s->node[previous].ep, d->from) &&
+		     !is_other_endpoint(&s->node[previous], d))) {
 		drop(w, DROP_unknown_sender);
 		return false;
 	}
@@ -352,14 +362,75 @@ static const struct kind kinds[LEON_KINDS] = {
 	[LEON_INVITATION] = { take_control, .is_data = false },
 };
 
+/* --- order of distributed datagrams --- */
+
+static void deliver_held(struct worker *w)
+{
+	const struct hold_datagram *held;
+
+	while ((held = hold_next(w->fwd->hold, w->index, w->now))) {
+		const struct udp_rx_msg msg = { .class = held->class };
+		const struct datagram d = { .msg = &msg,
+					    .h = held->h,
+					    .source = held->source,
+					    .payload = (uint8_t *)held->payload,
+					    .payload_len = held->len };
+
+		kinds[held->h.kind].take(w, &d);
+	}
+}
+
+void from_net_end(struct worker *w)
+{
+	do {
+		deliver_held(w);
+		deliver_flush(w);
+	} while (!hold_end(w->fwd->hold, w->index, w->now));
+	w->holds = false;
+}
+
+/* Returns true if the datagram waits for earlier ones of its source. */
+static bool waits(struct worker *w, const struct datagram *d, uint64_t counter)
+{
+	const struct hold_datagram one = { .h = d->h,
+					   .counter = counter,
+					   .source = d->source,
+					   .line = d->line,
+					   .class = d->msg->class,
+					   .marked = d->h.flags & LEON_F_SPREAD,
+					   .payload = d->payload,
+					   .len = d->payload_len };
+	enum hold_verdict v =
+		hold_take(w->fwd->hold, w->index, &one, w->snap->node[d->source].hold_us, w->now);
+
+	w->holds = true;
+	count(w, CNT_held_rx, v == HOLD_KEPT);
+	count(w, CNT_late_rx, v == HOLD_LATE && one.marked);
+	return v == HOLD_KEPT;
+}
+
 static void take_data(struct worker *w, const struct kind *k, struct datagram *d)
 {
+	const struct snap_node *previous = &w->snap->node[d->previous];
+	uint64_t counter = 0;
+	bool ordered = unlikely(previous->has_lines) && (d->h.flags & LEON_F_SEALED) &&
+		       d->h.n_hops == 1 &&
+		       (d->h.flags & LEON_F_SPREAD || hold_in_use(w->fwd->hold));
+
 	d->payload = d->data + d->hdr_len;
 	d->payload_len = d->len - d->hdr_len;
+	if (unlikely(ordered) && d->payload_len >= SEAL_NONCE_LEN)
+		counter = seal_data_counter(d->payload);
 	if (unlikely(!incoming_open(w, &d->h, d->source, d->data, &d->payload, &d->payload_len)))
 		return;
 	traffic_in(w, d->previous, k->any_path ? SLOT_NONE : d->source, d->len);
-	k->take(w, d);
+	if (likely(!ordered)) {
+		k->take(w, d);
+		return;
+	}
+	if (!waits(w, d, counter))
+		k->take(w, d);
+	deliver_held(w);
 }
 
 static void pass_on(struct worker *w, const struct kind *k, const struct datagram *d)

@@ -18,5 +18,7 @@ bool from_net(struct worker *w, int fd);
 /* Returns the number of messages of the next batch, after `n` messages with the given number of
  * bytes. */
 unsigned from_net_messages(unsigned before, unsigned n, size_t bytes);
+/* Delivers datagrams that no longer wait for their order, at the end of a batch. */
+void from_net_end(struct worker *w);
 /* Processes a message of one or several datagrams. */
 void from_net_message(struct worker *w, const struct udp_rx_msg *m);

@@ -56,11 +56,14 @@ struct snap_node {
 	/* VLANs of this node with a segment that the other node has on the same LAN. Frames of that
 	 * node were on this LAN already. NULL: none. Owned by the snapshot. */
 	struct vlan_set *same_lan;
-	/* Its other transport, or the other pairs of lines: datagrams from there count too. */
+	/* Its other transport in the place of the pair in use, and the other pairs of lines:
+	 * datagrams from there count too. */
 	struct endpoint other[SNAP_OTHERS];
 	bool has_lines;	   /* there is more than one pair of lines */
 	uint32_t failures; /* of the pair in use, which was left */
 	mono_t failed;	   /* data sent after this time may be lost */
+	uint8_t line;	   /* number of the pair in use, 0 without lines */
+	uint32_t hold_us;  /* maximum wait of received data for its order */
 };
 
 /* State of the local segment by VLAN, from the loop guard and the kernel. */
