@@ -105,7 +105,8 @@ static inline void sample_small(uint8_t type, struct msg *m)
 					     12,	 65,
 					     15000,	 0xe90c0001,
 					     1000000,	 999990,
-					     0xfffffff6, 47500 };
+					     0xfffffff6, 47500,
+					     false,	 0 };
 		break;
 	case MSG_NOTICE:
 		m->notice = (struct msg_notice){ NODE_C, NODE_B };

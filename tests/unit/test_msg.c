@@ -93,6 +93,22 @@ static void round_trip_line(const struct msg *m)
 	}
 }
 
+/* Each shorter message is a PONG without the attribute, as an older node sends. */
+static void round_trip_received(const struct msg *m)
+{
+	uint8_t buf[MSG_LEN_MAX];
+	struct msg back;
+	int len = msg_encode(m, buf, sizeof(buf));
+
+	assert_golden("msg-pong-received", buf, (size_t)len);
+	assert_int_equal(decode_copy(buf, (size_t)len, &back), 0);
+	assert_encodes(&back, buf, len);
+	for (int cut = MSG_PONG_LEN; cut < len; cut++) {
+		assert_int_equal(decode_copy(buf, (size_t)cut, &back), 0);
+		assert_false(back.pong.has_received);
+	}
+}
+
 static void test_document(void **state)
 {
 	uint8_t buf[MSG_LEN_MAX];
@@ -423,6 +439,11 @@ static void test_ping_line(void **state)
 	m.ping.size = 76;
 	m.ping.line = 2;
 	round_trip_line(&m);
+	sample_small(MSG_PONG, &m);
+	m.pong.has_received = true;
+	m.pong.received = 1500000000;
+	round_trip_received(&m);
+	sample_small(MSG_PING, &m);
 	m.ping.line = 0;
 	assert_int_equal(msg_encode(&m, buf, sizeof(buf)), MSG_PING_LEN);
 	memcpy(buf + MSG_PING_LEN, behind, sizeof(behind));

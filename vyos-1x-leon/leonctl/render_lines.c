@@ -28,6 +28,7 @@ static const struct table_column pairs[] = {
 	RIGHT("RTT", "rtt_us", text_us),
 	RIGHT("VARIATION", "variation_us", text_us),
 	RIGHT("LOSS", "loss_permille", text_permille),
+	RIGHT("RATE kbit/s", "rate_kbits", text_number),
 	RIGHT("IN USE", "in_use_seconds", text_age),
 };
 

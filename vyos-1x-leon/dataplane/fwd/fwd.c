@@ -39,6 +39,7 @@ struct fwd *fwd_new(const struct fwd_setup *setup)
 	f->hold = hold_new();
 	f->flood_dedup = flood_dedup_new();
 	f->hop = x_calloc(f->slots_maximum, sizeof(f->hop[0]));
+	f->spread = x_calloc(f->slots_maximum, sizeof(f->spread[0]));
 	f->no_gso = x_calloc(f->slots_maximum, sizeof(f->no_gso[0]));
 	for (unsigned i = 0; i < f->n_workers; i++)
 		worker_init(&f->worker[i], f, i, setup);
@@ -115,6 +116,7 @@ void fwd_free(struct fwd *f)
 	hold_free(f->hold);
 	flood_dedup_free(f->flood_dedup);
 	free(f->hop);
+	free(f->spread);
 	free(f->no_gso);
 	rcu_free(f->rcu);
 	snap_free(atomic_load_explicit(&f->snap, memory_order_relaxed));
@@ -213,6 +215,37 @@ void fwd_traffic(const struct fwd *f, uint16_t slot, struct fwd_traffic *out)
 		out->link_rx_bytes += read_counter(&t->link_rx_bytes);
 		out->trains += read_counter(&t->trains);
 	}
+}
+
+struct fwd_line_traffic fwd_line_traffic(const struct fwd *f, uint16_t slot, unsigned line)
+{
+	struct fwd_line_traffic sum = { 0 };
+
+	for (unsigned i = 0; slot < f->slots_maximum && i < f->n_workers; i++) {
+		const struct line_traffic *t = &f->worker[i].line[slot];
+
+		sum.tx_bytes += read_counter(&t->tx_bytes[line % LINE_PAIRS]);
+		sum.rx_bytes += read_counter(&t->rx_bytes[line % LINE_PAIRS]);
+	}
+	return sum;
+}
+
+void fwd_set_line(struct fwd *f, uint16_t slot, bool second, uint32_t kbits, uint32_t delay_us)
+{
+	struct spread_line *l = &f->spread[slot].line[second];
+
+	atomic_store_explicit(&l->kbits, kbits, memory_order_relaxed);
+	atomic_store_explicit(&l->delay_us, delay_us, memory_order_relaxed);
+}
+
+int64_t fwd_line_backlog_us(const struct fwd *f, uint16_t slot, bool second, mono_t now)
+{
+	return spread_backlog_us(&f->spread[slot].line[second], now);
+}
+
+void fwd_correct_line(struct fwd *f, uint16_t slot, bool second, int64_t us, mono_t now)
+{
+	spread_correct(&f->spread[slot].line[second], us, now);
 }
 
 void fwd_set_segmentation(struct fwd *f, uint16_t slot, bool on)

@@ -143,6 +143,16 @@ struct fwd_traffic {
 	uint64_t trains; /* messages of several datagrams to the node, with UDP segmentation */
 };
 void fwd_traffic(const struct fwd *f, uint16_t slot, struct fwd_traffic *out);
+/* Bytes of IP packets with data on a pair of lines of the node, since the start. */
+struct fwd_line_traffic {
+	uint64_t tx_bytes, rx_bytes;
+};
+struct fwd_line_traffic fwd_line_traffic(const struct fwd *f, uint16_t slot, unsigned line);
+/* Sets rate and delay of the pair in use or of the second pair, for the distribution. */
+void fwd_set_line(struct fwd *f, uint16_t slot, bool second, uint32_t kbits, uint32_t delay_us);
+/* Backlog of the account of a pair, and its correction by a measurement. */
+int64_t fwd_line_backlog_us(const struct fwd *f, uint16_t slot, bool second, mono_t now);
+void fwd_correct_line(struct fwd *f, uint16_t slot, bool second, int64_t us, mono_t now);
 /* Sends to this node with UDP segmentation if the kernel and the snapshot permit. Any time. */
 void fwd_set_segmentation(struct fwd *f, uint16_t slot, bool on);
 uint64_t fwd_link_tx(const struct fwd *f, uint16_t slot);

@@ -134,6 +134,7 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 	w->control = ring_new(CONTROL_RING_BYTES);
 	w->reports = ring_new(REPORT_RING_BYTES);
 	w->traffic = x_calloc(setup->slots_maximum, sizeof(w->traffic[0]));
+	w->line = x_calloc(setup->slots_maximum, sizeof(w->line[0]));
 	w->vlan = x_calloc(VLAN_IDS, sizeof(w->vlan[0]));
 	/* Counters of different workers, and of this daemon and its predecessor, must not collide
 	 * within the reassembly time-out. */
@@ -159,6 +160,7 @@ void worker_fini(struct worker *w)
 	ring_free(w->control);
 	ring_free(w->reports);
 	free(w->traffic);
+	free(w->line);
 	free(w->vlan);
 }
 

@@ -38,6 +38,7 @@
 #include "fwd/send/coding.h"
 #include "fwd/send/resend.h"
 #include "fwd/send/shaper.h"
+#include "fwd/send/spread.h"
 #include "fwd/send/tx.h"
 #include "fwd/stats.h"
 #include "fwd/tap/deliver.h"
@@ -58,6 +59,11 @@
 struct traffic {
 	_Atomic uint64_t link_tx, link_rx, path_tx, path_rx, refused;
 	_Atomic uint64_t link_tx_bytes, link_rx_bytes, trains;
+};
+
+/* Bytes by pair of lines, see fwd_line(). */
+struct line_traffic {
+	_Atomic uint64_t tx_bytes[LINE_PAIRS], rx_bytes[LINE_PAIRS];
 };
 
 /* Counters of one VLAN, see struct fwd_vlan. */
@@ -124,6 +130,7 @@ struct worker {
 	uint64_t copy_counter;	   /* counter of the next duplicated frame or block */
 	struct coding coding;	   /* blocks with parity that are being sent */
 	struct resend resend;	   /* what a line that fails may lose */
+	struct spread spread;	   /* train of distributed datagrams */
 	bool holds;		   /* the batch changed the order of datagrams, fwd/in/hold.h */
 	mono_t foreign_at;	   /* time of the last FWD_FOREIGN */
 	mono_t *cannot_forward_at; /* by slot of the source: time of its last report */
@@ -133,8 +140,9 @@ struct worker {
 	bool posted; /* this batch posted a report */
 	/* Written here, read by the control thread. */
 	struct stats stats;
-	struct traffic *traffic; /* indexed by slot */
-	struct vlan_flood *vlan; /* indexed by VLAN id; allocated at the first frame */
+	struct traffic *traffic;   /* indexed by slot */
+	struct line_traffic *line; /* indexed by slot; of nodes with pairs of lines */
+	struct vlan_flood *vlan;   /* indexed by VLAN id; allocated at the first frame */
 	_Atomic uint64_t reasm_bytes;
 	struct socket_waits socket_waits;
 } attr_cacheline;
@@ -152,8 +160,9 @@ struct fwd {
 	struct budget budget;
 	struct shaper shaper;
 	_Atomic uint32_t bottleneck_kbits; /* automatic rate limit, or 0 */
-	struct hop_account *hop;	   /* indexed by slot, as the next one */
-	_Atomic bool *no_gso;		   /* no UDP segmentation to the node */
+	struct hop_account *hop;	   /* indexed by slot, as the next two */
+	struct spread_account *spread;
+	_Atomic bool *no_gso; /* no UDP segmentation to the node */
 	_Atomic bool shapes_hops;
 	unsigned n_shaped; /* control thread */
 	int event_fd, stop_fd;
@@ -202,6 +211,16 @@ static inline void traffic_in(struct worker *w, uint16_t previous, uint16_t sour
 		  len + tx_around(w->snap->node[previous].ep.ip.family));
 	if (source != SLOT_NONE)
 		stats_add(&w->traffic[source].path_rx, 1);
+}
+
+/* Counts a data datagram on a pair of lines of the node. */
+static inline void line_out(struct worker *w, uint16_t slot, uint8_t line, size_t len)
+{
+	stats_add(&w->line[slot].tx_bytes[line], len + tx_around(w->snap->node[slot].ep.ip.family));
+}
+static inline void line_in(struct worker *w, uint16_t slot, uint8_t line, size_t len)
+{
+	stats_add(&w->line[slot].rx_bytes[line], len + tx_around(w->snap->node[slot].ep.ip.family));
 }
 
 /* worker.c */

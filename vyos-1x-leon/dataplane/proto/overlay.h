@@ -69,6 +69,14 @@ struct overlay_ops {
 	void (*event)(void *arg, const struct overlay_event *e);
 	/* NULL: no data. */
 	void (*traffic)(void *arg, uint16_t slot, struct overlay_traffic *out);
+	/* Bytes of IP packets with data on a pair of lines of the node. NULL: no data, as the next
+	 * three. */
+	void (*line_traffic)(void *arg, uint16_t slot, unsigned pair, uint64_t *tx, uint64_t *rx);
+	/* Sets the account of the pair in use, or of the second one, for the distribution of bulk
+	 * data; reads its backlog; corrects the backlog. */
+	void (*line_set)(void *arg, uint16_t slot, bool second, uint32_t kbits, uint32_t delay_us);
+	int64_t (*line_backlog_us)(void *arg, uint16_t slot, bool second);
+	void (*line_correct)(void *arg, uint16_t slot, bool second, int64_t us);
 	/* Data to the node is sent with or without UDP segmentation. NULL: no data. */
 	void (*segmentation)(void *arg, uint16_t slot, bool on);
 	/* The rate limit that the node requests has changed: overlay_requested_kbits(). NULL: no
@@ -206,7 +214,9 @@ void overlay_line_changed(struct overlay *o, uint8_t line, bool lost);
 /* A pair of lines to the node of the slot; false: no pair. */
 struct overlay_pair_view {
 	bool in_use, verified, silent;
-	uint8_t theirs; /* number of the peer's line */
+	bool distributed; /* bulk data uses the pair too */
+	uint32_t kbits;	  /* rate of its data in the direction of the peer; 0: unknown */
+	uint8_t theirs;	  /* number of the peer's line */
 	struct endpoint ep;
 	struct link_filter filter;
 	uint64_t probes_tx, probes_lost;

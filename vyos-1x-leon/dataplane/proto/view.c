@@ -202,6 +202,8 @@ bool overlay_line_pair(const struct overlay *o, uint16_t slot, unsigned pair,
 	*out = (struct overlay_pair_view){
 		.in_use = in_use,
 		.verified = in_use || q->verified,
+		.distributed = p->lines.distributes && (in_use || pair == p->lines.second),
+		.kbits = q->rate.kbits,
 		.silent = in_use ? p->probe.misses > 0 : q->misses > 0,
 		.theirs = (uint8_t)(pair % LINES_MAX),
 		.ep = in_use ? p->ep : q->ep,
@@ -243,6 +245,13 @@ static uint32_t hold_us(const struct peer *p)
 	return (uint32_t)min_of(most - least + HOLD_QUEUE_US, (int64_t)HOLD_MAX_US);
 }
 
+static void distribution(struct snap *s, uint16_t slot, const struct peer *p)
+{
+	s->node[slot].hold_us = hold_us(p);
+	if (p->lines.distributes && p->choice.path.n_hops == 1)
+		snap_set_second(s, slot, &p->lines.pair[p->lines.second].ep, p->lines.second);
+}
+
 void overlay_fill_snap(struct overlay *o, struct snap *s)
 {
 	/* A node without listed segments serves all VLAN ids and no other segments. */
@@ -269,7 +278,7 @@ void overlay_fill_snap(struct overlay *o, struct snap *s)
 		sn->failed = p->lines.failed;
 		sn->line = p->lines.in_use;
 		if (p->lines.pair)
-			sn->hold_us = hold_us(p);
+			distribution(s, i, p);
 		s->failures += sn->failures;
 		sn->link_mtu = p->pmtu.mtu;
 		if (node->has_record && (node->rec.flags & RECORD_SEGMENTS))

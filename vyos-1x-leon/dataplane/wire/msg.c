@@ -25,6 +25,7 @@
 #define ENTRY_SILENT	       0x4000
 #define ENTRY_LOSS	       0x03ff
 #define PING_LINE	       1  /* attribute of PING */
+#define PONG_RECEIVED	       1  /* attribute of PONG */
 #define PING_ATTRIBUTES	       64 /* bytes of attributes that are read */
 
 static bool are_parts_valid(uint16_t part, uint16_t parts)
@@ -246,20 +247,29 @@ static void write_row(struct wbuf *b, const struct msg *m)
 
 /* PING, PONG */
 
-/* Attributes behind the body. An incomplete one ends the list, like padding. */
-static void read_ping_attributes(struct rbuf *b, struct msg *m)
+/* Attributes behind the body: returns the type of the next one, whose value `v` has; 0: none left.
+ * An incomplete one ends the list, like padding. */
+static uint8_t next_attribute(struct rbuf *b, struct rbuf *v)
 {
 	uint8_t type, len;
 
-	while (b->ok && rbuf_left(b) >= 2 && (type = rbuf_u8(b)) != 0) {
-		len = rbuf_u8(b);
-		if (rbuf_left(b) < len)
-			return;
-		if (type == PING_LINE && len == 1)
-			m->ping.line = rbuf_u8(b);
-		else
-			rbuf_take(b, len);
-	}
+	if (!b->ok || rbuf_left(b) < 2 || (type = rbuf_u8(b)) == 0)
+		return 0;
+	len = rbuf_u8(b);
+	if (rbuf_left(b) < len)
+		return 0;
+	*v = rbuf_of(rbuf_take(b, len), len);
+	return type;
+}
+
+static void read_ping_attributes(struct rbuf *b, struct msg *m)
+{
+	struct rbuf v;
+	uint8_t type;
+
+	while ((type = next_attribute(b, &v)))
+		if (type == PING_LINE && rbuf_left(&v) == 1)
+			m->ping.line = rbuf_u8(&v);
 }
 
 static void read_ping(struct rbuf *b, struct msg *m)
@@ -286,6 +296,18 @@ static void write_ping(struct wbuf *b, const struct msg *m)
 	wbuf_u8(b, m->ping.line);
 }
 
+static void read_pong_attributes(struct rbuf *b, struct msg *m)
+{
+	struct rbuf v;
+	uint8_t type;
+
+	while ((type = next_attribute(b, &v)))
+		if (type == PONG_RECEIVED && rbuf_left(&v) == 8) {
+			m->pong.has_received = true;
+			m->pong.received = rbuf_u64(&v);
+		}
+}
+
 static void read_pong(struct rbuf *b, struct msg *m)
 {
 	m->pong.id = rbuf_u32(b);
@@ -298,6 +320,7 @@ static void read_pong(struct rbuf *b, struct msg *m)
 	m->pong.path_rx = rbuf_u32(b);
 	m->pong.arrived_us = rbuf_u32(b);
 	m->pong.limit_kbits = rbuf_u32(b);
+	read_pong_attributes(b, m);
 }
 
 static void write_pong(struct wbuf *b, const struct msg *m)
@@ -312,6 +335,11 @@ static void write_pong(struct wbuf *b, const struct msg *m)
 	wbuf_u32(b, m->pong.path_rx);
 	wbuf_u32(b, m->pong.arrived_us);
 	wbuf_u32(b, m->pong.limit_kbits);
+	if (!m->pong.has_received)
+		return;
+	wbuf_u8(b, PONG_RECEIVED);
+	wbuf_u8(b, 8);
+	wbuf_u64(b, m->pong.received);
 }
 
 /* NOTICE */
@@ -477,7 +505,8 @@ static const struct msg_type_row {
 	[MSG_ROW] = { "row", ROW_MIN, ROW_MAX, valid_row, read_row, write_row },
 	[MSG_PING] = { "ping", MSG_PING_LEN, MSG_PING_LEN + PING_ATTRIBUTES, valid_empty, read_ping,
 		       write_ping },
-	[MSG_PONG] = { "pong", 43, 43, valid_empty, read_pong, write_pong },
+	[MSG_PONG] = { "pong", MSG_PONG_LEN, MSG_PONG_LEN + PING_ATTRIBUTES, valid_empty, read_pong,
+		       write_pong },
 	[MSG_NOTICE] = { "notice", 9, 9, valid_notice, read_notice, write_notice },
 	[MSG_CONFLICT] = { "conflict", CONFLICT_MIN, CONFLICT_MAX, valid_conflict, read_conflict,
 			   write_conflict },

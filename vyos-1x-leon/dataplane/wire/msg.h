@@ -198,6 +198,7 @@ struct msg_ping {
 	uint64_t guard;	  /* sequence of the sender's last loop-guard frame */
 	uint8_t line;	  /* attribute LINE: number of the sender's line plus 1; 0: absent */
 };
+#define MSG_PONG_LEN 43 /* type included, without attributes */
 struct msg_pong {
 	uint32_t id;
 	uint64_t digest;
@@ -212,6 +213,10 @@ struct msg_pong {
 	uint32_t arrived_us;
 	/* Rate limit for IP packets sent directly to the answering node; 0: no limit. */
 	uint32_t limit_kbits;
+	/* Attribute RECEIVED: bytes of IP packets with data that arrived on the pair of lines of
+	 * the PING. Its presence announces that the node restores the order of distributed data. */
+	bool has_received;
+	uint64_t received;
 };
 
 struct msg_notice {

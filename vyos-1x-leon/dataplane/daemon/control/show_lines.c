@@ -47,6 +47,8 @@ static void write_pair(struct command *c, const struct node *n, const struct ove
 	answer_known(c->w, "rtt_us", sampled, (uint64_t)f->now_us);
 	answer_known(c->w, "variation_us", sampled, (uint64_t)f->variation_us);
 	answer_known(c->w, "loss_permille", sampled, f->loss_pm);
+	answer_known(c->w, "rate_kbits", v->kbits, v->kbits);
+	jsonw_bool(c->w, "distributed", v->distributed);
 	jsonw_u64(c->w, "probes_sent", v->probes_tx);
 	jsonw_u64(c->w, "probes_lost", v->probes_lost);
 	answer_age(c->w, "answered_seconds", c->now, v->answered);

@@ -110,6 +110,36 @@ static void glue_traffic(void *arg, uint16_t slot, struct overlay_traffic *out)
 					 .trains = t.trains };
 }
 
+static void glue_line_traffic(void *arg, uint16_t slot, unsigned pair, uint64_t *tx, uint64_t *rx)
+{
+	struct leond *d = arg;
+	struct fwd_line_traffic t = fwd_line_traffic(d->fwd, slot, pair);
+
+	*tx = t.tx_bytes;
+	*rx = t.rx_bytes;
+}
+
+static void glue_line_set(void *arg, uint16_t slot, bool second, uint32_t kbits, uint32_t delay_us)
+{
+	struct leond *d = arg;
+
+	fwd_set_line(d->fwd, slot, second, kbits, delay_us);
+}
+
+static int64_t glue_line_backlog_us(void *arg, uint16_t slot, bool second)
+{
+	struct leond *d = arg;
+
+	return fwd_line_backlog_us(d->fwd, slot, second, mono_now());
+}
+
+static void glue_line_correct(void *arg, uint16_t slot, bool second, int64_t us)
+{
+	struct leond *d = arg;
+
+	fwd_correct_line(d->fwd, slot, second, us, mono_now());
+}
+
 static void glue_segmentation(void *arg, uint16_t slot, bool on)
 {
 	struct leond *d = arg;
@@ -165,6 +195,10 @@ const struct overlay_ops *overlay_glue_ops(void)
 		.groups = glue_groups,
 		.event = glue_event,
 		.traffic = glue_traffic,
+		.line_traffic = glue_line_traffic,
+		.line_set = glue_line_set,
+		.line_backlog_us = glue_line_backlog_us,
+		.line_correct = glue_line_correct,
 		.segmentation = glue_segmentation,
 		.requested = glue_rate_requested,
 		.wall_us = glue_wall_us,

@@ -424,6 +424,8 @@ static void take_data(struct worker *w, const struct kind *k, struct datagram *d
 	if (unlikely(!incoming_open(w, &d->h, d->source, d->data, &d->payload, &d->payload_len)))
 		return;
 	traffic_in(w, d->previous, k->any_path ? SLOT_NONE : d->source, d->len);
+	if (unlikely(previous->has_lines))
+		line_in(w, d->previous, d->line, d->len);
 	if (likely(!ordered)) {
 		k->take(w, d);
 		return;

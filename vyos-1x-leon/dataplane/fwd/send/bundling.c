@@ -40,7 +40,7 @@ static bool send_alone(struct worker *w, const struct bundle *b)
 {
 	const struct bundle_item *m = &b->item[0];
 
-	return outgoing_frame(w, &w->snap->node[b->slot], m->flags, m->data, m->len, m->own);
+	return outgoing_frame(w, &w->snap->node[b->slot], m->flags, m->data, m->len, m->own, false);
 }
 
 static void send_waiting(struct worker *w, struct bundle *b)

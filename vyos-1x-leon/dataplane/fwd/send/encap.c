@@ -41,6 +41,7 @@ static bool send_super(struct worker *w, const struct frame *f, const struct lan
 				      .twice = lane->twice,
 				      .counter = lane->counter + i,
 				      .block = lane->block,
+				      .bulk = lane->bulk,
 				      .kind = f->accel ? LEON_ACCEL : LEON_FRAME,
 				      .flags = flags,
 				      .frames = !lane->twice,
@@ -81,7 +82,7 @@ static bool send_whole(struct worker *w, const struct frame *f, const struct lan
 			      .body_len = f->len };
 
 	if (!lane->twice)
-		return outgoing_frame(w, lane->node, flags, f->data, f->len, own);
+		return outgoing_frame(w, lane->node, flags, f->data, f->len, own, lane->bulk);
 	if (lane->block)
 		protect_begin_frame(w, lane->block, 1);
 	return outgoing_begin(w, &o) && outgoing_end(w, &o, f->data);
@@ -104,8 +105,9 @@ bool encap_alone(struct worker *w, const struct frame *f, const struct lane *lan
 void encap_accel(struct worker *w, const struct frame *f, uint16_t slot)
 {
 	const struct snap_node *node = &w->snap->node[slot];
-	struct lane lane = { .node = node, .room = node->room };
+	struct lane lane = { .node = node, .room = node->room, .bulk = true };
 	struct outgoing o = { .node = node,
+			      .bulk = f->len >= SPREAD_FRAME,
 			      .kind = LEON_ACCEL,
 			      .flags = f->partial ? LEON_F_CSUM_PARTIAL : 0,
 			      .frames = 1,
@@ -123,7 +125,9 @@ void encap_accel(struct worker *w, const struct frame *f, uint16_t slot)
 void encap_send(struct worker *w, struct frame *f, uint16_t slot, bool copy, bool last)
 {
 	const struct snap_node *node = &w->snap->node[slot];
-	struct lane lane = { .node = node, .room = node->room };
+	struct lane lane = { .node = node,
+			     .room = node->room,
+			     .bulk = unlikely(node->second) && spread_is_bulk(f) };
 
 	if (f->gso != FRAME_PLAIN)
 		bundle_flush_to(w, slot);

@@ -58,6 +58,13 @@ static uint8_t *write_copy(const struct worker *w, const struct outgoing *o, uin
 	return out + copy_hdr_len(o);
 }
 
+/* Sealed bulk data on the direct link to a node with a second pair of lines. */
+static void distribute(struct worker *w, struct outgoing *o, size_t len)
+{
+	o->flags |= LEON_F_SPREAD;
+	w->tx.second = spread_takes_second(w, o->node->first, len);
+}
+
 uint8_t *outgoing_begin(struct worker *w, struct outgoing *o)
 {
 	const struct snap_node *node = o->node;
@@ -73,6 +80,8 @@ uint8_t *outgoing_begin(struct worker *w, struct outgoing *o)
 		return NULL;
 	}
 	o->start = NULL;
+	if (unlikely(node->second) && o->bulk && is_sealed(node))
+		distribute(w, o, len + SEAL_OVERHEAD);
 	if (is_sealed(node)) {
 		o->start = tx_prepare(w, node->first, 1, len + SEAL_OVERHEAD);
 	} else if (tx_begin(w, node->first, len, 2, node->hdr_len + o->head_len)) {
@@ -80,6 +89,7 @@ uint8_t *outgoing_begin(struct worker *w, struct outgoing *o)
 		count_traffic(w, o, len);
 	}
 	if (unlikely(!o->start)) {
+		w->tx.second = false;
 		lost(w, o, DROP_tx_failed);
 		return NULL;
 	}
@@ -103,6 +113,7 @@ static bool seal(struct worker *w, const struct outgoing *o, const void *body)
 	if (unlikely(!tx_begin(w, node->first, len, 1, len)))
 		return lost(w, o, DROP_tx_failed);
 	tx_scratch(w, len);
+	count(w, CNT_spread_tx, w->tx.second);
 	if (unlikely(w->snap->node[node->first].has_lines))
 		resend_keep(w, node->first, o->start, len);
 	count_traffic(w, o, len);
@@ -124,10 +135,15 @@ static void add_to_block(struct worker *w, const struct outgoing *o, const void 
 
 bool outgoing_end(struct worker *w, const struct outgoing *o, const void *body)
 {
+	bool sent;
+
 	if (unlikely(o->block))
 		add_to_block(w, o, body);
-	if (is_sealed(o->node))
-		return seal(w, o, body);
+	if (is_sealed(o->node)) {
+		sent = seal(w, o, body);
+		w->tx.second = false;
+		return sent;
+	}
 	if (o->body_len)
 		tx_piece(w, body, o->body_len);
 	return true;
@@ -151,11 +167,14 @@ static bool send_whole(struct worker *w, const struct outgoing *o, uint8_t *payl
 }
 
 bool outgoing_frame(struct worker *w, const struct snap_node *node, uint8_t flags, uint8_t *data,
-		    size_t len, bool own)
+		    size_t len, bool own, bool bulk)
 {
-	struct outgoing o = {
-		.node = node, .kind = LEON_FRAME, .flags = flags, .frames = 1, .body_len = len
-	};
+	struct outgoing o = { .node = node,
+			      .bulk = bulk,
+			      .kind = LEON_FRAME,
+			      .flags = flags,
+			      .frames = 1,
+			      .body_len = len };
 
 	if (own && !is_sealed(node))
 		return send_whole(w, &o, data);

@@ -24,6 +24,7 @@ struct lane {
 	 * the following counters too. */
 	bool twice;
 	uint64_t counter;
+	bool bulk; /* the datagrams may be distributed over two lines, fwd/send/spread.h */
 	/* With `twice`: the datagrams are sent once, as symbols of this block. */
 	struct coding_block *block;
 };
@@ -33,6 +34,7 @@ struct outgoing {
 	bool twice; /* this and the next two as in struct lane */
 	uint64_t counter;
 	struct coding_block *block;
+	bool bulk;		   /* as in struct lane; ends as LEON_F_SPREAD */
 	uint8_t kind, flags;	   /* in addition to the flags of the security policy */
 	unsigned frames;	   /* frames that are lost with the datagram */
 	size_t head_len, body_len; /* at most the payload budget of the lane together */
@@ -51,6 +53,6 @@ bool outgoing_end(struct worker *w, const struct outgoing *o, const void *body);
 
 /* Sends one frame that fits the path. own: the frame is not needed afterwards, so the header may
  * precede the frame in place in node->hdr_len free bytes. Otherwise the frame must not change until
- * the flush. Returns false and counts if the frame is not sent. */
+ * the flush. bulk: as in struct lane. Returns false and counts if the frame is not sent. */
 bool outgoing_frame(struct worker *w, const struct snap_node *node, uint8_t flags, uint8_t *data,
-		    size_t len, bool own);
+		    size_t len, bool own, bool bulk);

@@ -23,6 +23,7 @@ static bool send_piece(struct worker *w, const struct lane *lane, const struct p
 			      .twice = lane->twice,
 			      .counter = lane->counter,
 			      .block = lane->block,
+			      .bulk = lane->bulk,
 			      .kind = LEON_FRAGMENT,
 			      .flags = flags,
 			      .frames = !lane->twice,

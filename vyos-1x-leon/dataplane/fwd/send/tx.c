@@ -13,6 +13,9 @@
 #include "fwd/send/marking.h"
 #include "fwd/worker.h"
 
+/* Bit of a tag: the message uses the second pair of lines. The other bits are the slot. */
+#define SECOND (1u << 16)
+
 static int present(int fd)
 {
 	return fd > 0 ? fd : -1;
@@ -42,10 +45,11 @@ void tx_fini(struct worker *w)
 }
 
 /* Returns true if this datagram may become a further segment of the current message. */
-static bool extends(const struct tx_family *fam, uint16_t slot, uint16_t class, size_t len)
+static bool extends(const struct tx_family *fam, uint16_t slot, bool second, uint16_t class,
+		    size_t len)
 {
-	return fam->open && fam->slot == slot && fam->class == class && len <= fam->segment &&
-	       fam->n < UDP_GSO_SEGMENTS && fam->len + len <= UDP_GSO_BYTES;
+	return fam->open && fam->slot == slot && fam->second == second && fam->class == class &&
+	       len <= fam->segment && fam->n < UDP_GSO_SEGMENTS && fam->len + len <= UDP_GSO_BYTES;
 }
 
 static bool gso_allowed(struct worker *w, uint16_t slot)
@@ -86,7 +90,7 @@ uint8_t *tx_prepare(struct worker *w, uint16_t slot, unsigned pieces, size_t scr
 
 	if (unlikely(!node->sa_len))
 		return NULL;
-	fam = &w->tx.family[tx_index(&node->ep)];
+	fam = &w->tx.family[tx_index(unlikely(w->tx.second) ? &node->second->ep : &node->ep)];
 	if (unlikely(fam >= w->tx.family + w->tx.families || fam->fd < 0))
 		return NULL;
 	if (unlikely(!udp_tx_has_room(fam->tx, pieces) ||
@@ -94,6 +98,26 @@ uint8_t *tx_prepare(struct worker *w, uint16_t slot, unsigned pieces, size_t scr
 		tx_flush(w);
 	w->tx.current = fam;
 	return w->tx.scratch + w->tx.scratch_used;
+}
+
+static void begin_message(struct worker *w, struct tx_family *fam, const struct snap_node *node,
+			  uint16_t slot)
+{
+	fam->second = w->tx.second;
+	if (unlikely(fam->second))
+		udp_tx_begin(fam->tx, node->second->sa, node->second->sa_len, slot | SECOND);
+	else
+		udp_tx_begin(fam->tx, node->sa, node->sa_len, slot);
+}
+
+static void count_line(struct worker *w, const struct snap_node *node, uint16_t slot, size_t len)
+{
+	bool second = w->tx.second;
+
+	line_out(w, slot, second ? node->second->line : node->line, len);
+	if (node->second)
+		spread_pay(&w->fwd->spread[slot].line[second], len + tx_around(node->ep.ip.family),
+			   w->now);
 }
 
 bool tx_begin(struct worker *w, uint16_t slot, size_t len, unsigned pieces, size_t scratch)
@@ -104,7 +128,7 @@ bool tx_begin(struct worker *w, uint16_t slot, size_t len, unsigned pieces, size
 	if (!tx_prepare(w, slot, pieces, scratch))
 		return false;
 	fam = w->tx.current;
-	if (extends(fam, slot, w->tx.class, len)) {
+	if (extends(fam, slot, w->tx.second, w->tx.class, len)) {
 		if (fam->n == 1) {
 			udp_tx_set_segment(fam->tx, (uint16_t)fam->segment);
 			stats_add(&w->traffic[slot].trains, 1);
@@ -114,7 +138,7 @@ bool tx_begin(struct worker *w, uint16_t slot, size_t len, unsigned pieces, size
 		/* A shorter segment must be the last. */
 		fam->open = len == fam->segment;
 	} else {
-		udp_tx_begin(fam->tx, node->sa, node->sa_len, slot);
+		begin_message(w, fam, node, slot);
 		set_class(w, fam);
 		fam->slot = slot;
 		fam->segment = fam->len = len;
@@ -123,6 +147,8 @@ bool tx_begin(struct worker *w, uint16_t slot, size_t len, unsigned pieces, size
 	}
 	fam->datagrams++;
 	fam->bytes += len;
+	if (unlikely(node->has_lines))
+		count_line(w, node, slot, len);
 	/* Charges datagrams of every source: queued frames, flooded copies, relayed datagrams. */
 	if (unlikely(w->shapes_hops))
 		hops_pay(&w->fwd->hop[slot], len + tx_around(node->ep.ip.family), w->now);
@@ -148,9 +174,11 @@ struct tx_flush {
 	struct tx_family *fam;
 };
 
-static void on_failed(void *arg, uint32_t slot, int error, unsigned n, size_t len)
+static void on_failed(void *arg, uint32_t tag, int error, unsigned n, size_t len)
 {
 	struct tx_flush *f = arg;
+	uint16_t slot = (uint16_t)tag;
+	const struct snap_node *node = &f->w->snap->node[slot];
 
 	stats_add(&f->w->traffic[slot].refused, n);
 	f->fam->datagrams -= n;
@@ -162,15 +190,15 @@ static void on_failed(void *arg, uint32_t slot, int error, unsigned n, size_t le
 	drop_many(f->w, DROP_tx_failed, n);
 	/* EMSGSIZE concerns path MTU discovery; the link itself works. */
 	if (error != EMSGSIZE)
-		report_send_error(f->w, &f->w->snap->node[slot].ep, error, true);
+		report_send_error(f->w, tag & SECOND ? &node->second->ep : &node->ep, error, true);
 }
 
-static void on_gso_refused(void *arg, uint32_t slot)
+static void on_gso_refused(void *arg, uint32_t tag)
 {
 	struct tx_flush *f = arg;
 
 	count(f->w, CNT_gso_refused, 1);
-	f->w->tx.no_gso_s[slot] = f->w->now_s + TX_NO_GSO_S;
+	f->w->tx.no_gso_s[(uint16_t)tag] = f->w->now_s + TX_NO_GSO_S;
 }
 
 static const struct udp_tx_ops tx_ops = { .failed = on_failed, .gso_refused = on_gso_refused };

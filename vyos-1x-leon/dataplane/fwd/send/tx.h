@@ -41,7 +41,7 @@ struct tx_family {
 	struct udp_tx *tx;
 	int fd; /* -1: no socket of this family */
 	/* Current message, if it can take another datagram. */
-	bool open;
+	bool open, second;
 	uint16_t slot;
 	uint16_t class;
 	size_t segment; /* length of its first datagram */
@@ -56,6 +56,7 @@ struct tx {
 	struct tx_family *current;
 	/* Class of subsequent datagrams, fwd/send/marking.h. */
 	uint16_t class;
+	bool second; /* subsequent datagrams use the second pair of lines, fwd/send/spread.h */
 	uint8_t *scratch;
 	size_t scratch_used;
 	uint32_t *

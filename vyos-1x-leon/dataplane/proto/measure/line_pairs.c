@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "proto/admit/endpoint.h"
+#include "proto/measure/line_rates.h"
 #include "proto/measure/link.h"
 #include "proto/measure/probe.h"
 #include "proto/measure/rtt.h"
@@ -24,6 +25,9 @@
 #define BETTER_MS   10000
 #define AVOID_MS    60000 /* after data was lost on the pair */
 #define LOCATORS_MS 10000 /* interval of PINGs to the announced addresses of a peer */
+#define SIZE_PINGS  4	  /* each fourth PING of a pair tests the path MTU */
+#define LOSS_PM	    10	  /* a pair with more loss carries no distributed data */
+#define MISSES_MAX  2	  /* a pair with as many misses carries no distributed data */
 
 static unsigned index_of(unsigned own, unsigned theirs)
 {
@@ -133,16 +137,43 @@ static void ping_locators(struct overlay *o, struct peer *p, mono_t now)
 
 /* --- PINGs --- */
 
+static unsigned index_in(const struct peer *p, const struct line_pair *q)
+{
+	return (unsigned)(q - p->lines.pair);
+}
+
+static bool is_second(const struct peer *p, unsigned i)
+{
+	return p->lines.distributes && i == p->lines.second;
+}
+
 static int64_t interval_ms(const struct overlay *o, const struct peer *p, const struct line_pair *q)
 {
 	int64_t ms;
 
 	if (!q->verified || q->misses)
 		ms = q->wait_ms;
+	else if (p->probe.misses || is_second(p, index_in(p, q)))
+		ms = o->conf->fast_interval_ms;
 	else
-		ms = p->probe.misses ? o->conf->fast_interval_ms
-				     : overlay_stretch(o, o->conf->interval_ms);
+		ms = overlay_stretch(o, o->conf->interval_ms);
 	return max_of(ms, q->filter.srtt_us / 8000 + 1);
+}
+
+static uint16_t mtu_in_use(const struct overlay *o, const struct peer *p)
+{
+	return latdb_get(o->lat, SLOT_SELF, p->slot).mtu;
+}
+
+/* Some PINGs test the path MTU of the pair in use, a condition of the distribution. */
+static uint16_t size_to_test(const struct overlay *o, const struct peer *p,
+			     const struct line_pair *q)
+{
+	uint16_t mtu = mtu_in_use(o, p);
+
+	bool wanted = q->passed < mtu || is_second(p, index_in(p, q));
+
+	return q->verified && wanted && q->next_out % SIZE_PINGS == 0 ? mtu : 0;
 }
 
 static void ping(struct overlay *o, struct peer *p, struct line_pair *q, mono_t now)
@@ -153,11 +184,14 @@ static void ping(struct overlay *o, struct peer *p, struct line_pair *q, mono_t 
 	q->wait_ms = q->wait_ms ? (uint32_t)min_of(2 * (int64_t)q->wait_ms,
 						   overlay_stretch(o, BACKOFF_MAX_MS))
 				: o->conf->fast_interval_ms;
-	*pr = (struct line_probe){ .id = rtt_new_id(), .sent = overlay_clock(o) };
+	*pr = (struct line_probe){ .id = rtt_new_id(),
+				   .sent = overlay_clock(o),
+				   .size = size_to_test(o, p, q),
+				   .backlog_us = line_rates_mark(o, p, index_in(p, q)) };
 	pr->deadline = mono_add_us(now, link_timeout_us(&q->filter));
 	q->tx++;
 	q->due = mono_add_ms(now, interval_ms(o, p, q));
-	link_ping(o, p, &v, pr->id, 0);
+	link_ping(o, p, &v, pr->id, pr->size);
 }
 
 static void missed(struct line_pair *q, mono_t now)
@@ -180,8 +214,10 @@ static void expire(struct line_pair *q, mono_t now)
 		if (!pr->id || pr->missed || mono_before(now, pr->deadline))
 			continue;
 		pr->missed = true;
-		if (q->verified)
+		if (q->verified && !pr->size)
 			missed(q, now);
+		if (pr->size && ++q->size_misses >= MISSES_MAX)
+			q->passed = 0;
 	}
 }
 
@@ -305,10 +341,48 @@ static void improve(struct overlay *o, struct peer *p, mono_t now)
 	use(o, p, best, loses ? "data loss" : "better");
 }
 
+/* --- distribution --- */
+
+static bool may_carry(const struct overlay *o, const struct peer *p, unsigned i, mono_t now)
+{
+	const struct line_pair *q = &p->lines.pair[i];
+
+	return i != p->lines.in_use && q->ep.ip.family && q->verified && q->misses < MISSES_MAX &&
+	       q->filter.n_samples && (is_second(p, i) || q->filter.loss_pm < LOSS_PM) &&
+	       q->passed >= mtu_in_use(o, p) && line_works(o, own_line(i)) &&
+	       !mono_before(now, q->avoid_until) && line_rates_may(p, i, now);
+}
+
+/* Two pairs without a common line carry the most. */
+static unsigned common_lines(const struct peer *p, unsigned i)
+{
+	unsigned used = p->lines.in_use;
+
+	return (unsigned)(own_line(i) == own_line(used)) +
+	       (unsigned)(i % LINES_MAX == used % LINES_MAX);
+}
+
+static void distribute(struct overlay *o, struct peer *p, mono_t now)
+{
+	const struct line_pair *q = &p->lines.pair[p->lines.second % LINE_PAIRS];
+	unsigned best = LINE_NONE;
+
+	if (p->lines.distributes && p->lines.second != p->lines.in_use && q->misses >= MISSES_MAX) {
+		p->lines.failures++;
+		p->lines.failed = q->answered_sent;
+	}
+	for (unsigned i = 0; i < LINE_PAIRS; i++)
+		if (p->probe.up && may_carry(o, p, i, now) &&
+		    (best == LINE_NONE || common_lines(p, i) < common_lines(p, best)))
+			best = i;
+	line_rates_use(o, p, best);
+}
+
 static void choose(struct overlay *o, struct peer *p, mono_t now)
 {
 	if (!leave(o, p))
 		improve(o, p, now);
+	distribute(o, p, now);
 }
 
 /* --- calls from outside --- */
@@ -484,7 +558,13 @@ bool lines_pong(struct overlay *o, struct peer *p, const struct endpoint *from,
 			q->out[k].id = 0;
 			if (i == p->lines.in_use || !endpoint_equal(&q->ep, from))
 				return true;
-			answered(o, q, &was, rtt_sample_us(o, p, was.sent, rx, m->held_ns));
+			if (was.size && m->size >= was.size) {
+				q->passed = was.size;
+				q->size_misses = 0;
+			}
+			answered(o, q, &was,
+				 was.size ? 0 : rtt_sample_us(o, p, was.sent, rx, m->held_ns));
+			line_rates_answer(o, p, i, m, was.sent, was.backlog_us);
 			if (is_active(o, p)) {
 				choose(o, p, overlay_now(o));
 				schedule(p);

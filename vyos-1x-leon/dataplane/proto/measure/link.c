@@ -8,6 +8,7 @@
 
 #include "proto/schedule.h"
 #include "proto/core.h"
+#include "proto/measure/line_rates.h"
 #include "proto/measure/loss.h"
 #include "proto/measure/rtt.h"
 #include "proto/measure/segmentation.h"
@@ -70,6 +71,7 @@ void link_remember(struct overlay *o, struct peer *p, uint32_t id, uint16_t size
 	/* Large datagrams take longer to serialise, and their loss is not urgent. */
 	*pr = (struct probe){ .id = id, .size = size, .sent = overlay_clock(o) };
 	pr->data_tx = loss_link_mark(o, p);
+	pr->backlog_us = line_rates_mark(o, p, p->lines.in_use);
 	segmentation_ping(o, p, pr);
 	pr->deadline = mono_add_us(overlay_now(o), size ? 2 * wait_us : wait_us);
 	link_expect(p);

@@ -82,7 +82,8 @@ bool loss_link_answer(struct overlay *o, struct peer *p, const struct probe *q,
 		return false;
 	switch (loss_meas_verdict(&l->link)) {
 	case LOSS_MEAS_BAD:
-		if (load_is_ours(o, p)) {
+		/* Own load may also fill the second line. */
+		if (load_is_ours(o, p) || p->lines.distributes) {
 			loss_meas_restart(&l->link);
 			return false;
 		}

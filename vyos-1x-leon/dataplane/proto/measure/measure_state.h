@@ -8,6 +8,7 @@
 #include "proto/gso_trial.h"
 #include "proto/loss_meas.h"
 #include "proto/types.h"
+#include "state/rates/line_rate.h"
 #include "state/rates/shares.h"
 
 struct probe {
@@ -17,6 +18,7 @@ struct probe {
 	uint32_t phase, data_now, trains; /* of struct gso_reading; phase 0: none */
 	bool missed; /* already counted as lost; a late answer is still a valid answer */
 	mono_t sent, deadline;
+	int64_t backlog_us; /* line_rates_mark() */
 };
 
 struct probing {
@@ -121,14 +123,19 @@ struct asymmetries {
 struct line_probe {
 	uint32_t id; /* 0: free */
 	bool missed;
+	uint16_t size; /* tests this size; 0: plain */
 	mono_t sent, deadline;
+	int64_t backlog_us; /* line_rates_mark() */
 };
 struct line_pair {
 	struct endpoint ep; /* family 0: unknown */
 	bool verified;	    /* the peer answered there */
 	uint64_t counter;   /* highest counter of a PING of the peer */
 	struct link_filter filter;
-	uint16_t mtu; /* of the last use, or 0 */
+	uint16_t mtu;	 /* of the last use, or 0 */
+	uint16_t passed; /* size of a PING that arrived */
+	uint8_t size_misses;
+	struct line_rate rate;
 	struct line_probe out[LINE_PROBES_OUT];
 	uint32_t next_out;
 	uint32_t misses;      /* unanswered in a row */
@@ -140,6 +147,8 @@ struct line_pair {
 struct peer_lines {
 	struct line_pair *pair; /* LINE_PAIRS, own line times LINES_MAX plus theirs; NULL: none */
 	uint8_t in_use;
+	bool distributes; /* bulk data uses the pair `second` too */
+	uint8_t second;
 	bool hurried; /* the others got a PING because the pair in use is silent */
 	uint64_t incarnation;
 	mono_t locators_at, since;

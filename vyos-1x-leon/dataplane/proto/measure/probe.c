@@ -18,6 +18,7 @@
 #include "proto/schedule.h"
 #include "proto/core.h"
 #include "proto/measure/ingress.h"
+#include "proto/measure/line_rates.h"
 #include "proto/measure/link.h"
 #include "proto/measure/load.h"
 #include "proto/measure/loss.h"
@@ -505,6 +506,7 @@ bool probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, boo
 	/* A large datagram is no fair sample, but proves a live peer. */
 	rtt = was.size ? 0 : rtt_sample_us(o, p, was.sent, rx, m->held_ns);
 	load_note(o, p, m, was.sent, rx, rtt);
+	line_rates_answer(o, p, p->lines.in_use, m, was.sent, was.backlog_us);
 	if (!was.size || p->probe.up)
 		answered(o, p, &was, rtt, overlay_now(o));
 	return true;
@@ -522,6 +524,7 @@ void probe_ping(struct overlay *o, struct peer *p, const struct msg_ping *m, con
 	answer.pong.size = (uint16_t)min_of(len, (size_t)UINT16_MAX);
 	loss_fill(o, p, &answer.pong);
 	ingress_fill(p, &answer.pong);
+	line_rates_fill(o, p, back, &answer.pong);
 	answer.pong.arrived_us = (uint32_t)(rx.ns / NS_PER_US);
 	answer.pong.held_ns = (uint32_t)min_of(max_of(held_ns, (int64_t)0), (int64_t)UINT32_MAX);
 	peer_send_via(o, p, back, &answer, 0);

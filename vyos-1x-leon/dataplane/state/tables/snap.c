@@ -87,6 +87,7 @@ void snap_free(void *p)
 		seal_unref(s->node[i].seal_rx[0]);
 		seal_unref(s->node[i].seal_rx[1]);
 		free(s->node[i].same_lan);
+		free(s->node[i].second);
 	}
 	free(s->lan);
 	members_free(s->members);
@@ -176,15 +177,32 @@ size_t snap_overhead(bool secret, bool sealed, unsigned n_hops)
 	       (flags & LEON_F_LINK_VALUE ? LEON_LINK_LEN : 0u);
 }
 
-static void set_sockaddr(struct snap_node *n)
+static uint8_t sockaddr_of(const struct endpoint *ep, uint8_t out[SNAP_SOCKADDR_LEN])
 {
 	struct sockaddr_storage ss = { 0 };
+	unsigned len;
 
-	n->sa_len = 0;
-	if (n->ep.ip.family == 0)
-		return;
-	n->sa_len = (uint8_t)endpoint_to_sockaddr(&n->ep, &ss);
-	memcpy(n->sa, &ss, sizeof(n->sa));
+	if (ep->ip.family == 0)
+		return 0;
+	len = endpoint_to_sockaddr(ep, &ss);
+	memcpy(out, &ss, SNAP_SOCKADDR_LEN);
+	return (uint8_t)len;
+}
+
+static void set_sockaddr(struct snap_node *n)
+{
+	n->sa_len = sockaddr_of(&n->ep, n->sa);
+}
+
+void snap_set_second(struct snap *s, uint16_t slot, const struct endpoint *ep, uint8_t line)
+{
+	struct snap_second *second = x_new(struct snap_second);
+
+	second->ep = *ep;
+	second->line = line;
+	second->sa_len = sockaddr_of(ep, second->sa);
+	free(s->node[slot].second);
+	s->node[slot].second = second;
 }
 
 /* A path is valid if all its nodes are members and the first hop has an address. */

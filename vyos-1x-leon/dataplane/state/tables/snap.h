@@ -26,6 +26,14 @@
 #define SNAP_MTU_UNKNOWN 1232
 #define SNAP_HDR_LEN_MAX (LEON_HDR_LEN_MAX + LEON_LINK_LEN)
 
+/* A second pair of lines, over which bulk data is distributed too. */
+struct snap_second {
+	struct endpoint ep;
+	uint8_t sa[SNAP_SOCKADDR_LEN];
+	uint8_t sa_len;
+	uint8_t line; /* number of the pair */
+};
+
 struct snap_node {
 	node_id_t id;  /* NODE_ID_NONE: free slot */
 	bool link_up;  /* datagrams can be sent directly */
@@ -59,11 +67,12 @@ struct snap_node {
 	/* Its other transport in the place of the pair in use, and the other pairs of lines:
 	 * datagrams from there count too. */
 	struct endpoint other[SNAP_OTHERS];
-	bool has_lines;	   /* there is more than one pair of lines */
-	uint32_t failures; /* of the pair in use, which was left */
-	mono_t failed;	   /* data sent after this time may be lost */
-	uint8_t line;	   /* number of the pair in use, 0 without lines */
-	uint32_t hold_us;  /* maximum wait of received data for its order */
+	bool has_lines;		    /* there is more than one pair of lines */
+	uint32_t failures;	    /* of the pair in use, which was left */
+	mono_t failed;		    /* data sent after this time may be lost */
+	uint8_t line;		    /* number of the pair in use, 0 without lines */
+	uint32_t hold_us;	    /* maximum wait of received data for its order */
+	struct snap_second *second; /* NULL: data is not distributed. Owned by the snapshot. */
 };
 
 /* State of the local segment by VLAN, from the loop guard and the kernel. */
@@ -157,6 +166,8 @@ struct snap *snap_new(uint16_t n_slots);
 struct snap_lan *snap_add_lan(struct snap *s);
 /* Marks the segment of this VLAN as shared with node[slot] on the LAN. */
 void snap_add_same_lan(struct snap *s, uint16_t slot, uint16_t vlan);
+/* Distributes bulk data to node[slot] over this pair too. */
+void snap_set_second(struct snap *s, uint16_t slot, const struct endpoint *ep, uint8_t line);
 /* Limits node[slot] to these segments. Requires s->segments. */
 void snap_limit_segments(struct snap *s, uint16_t slot, const struct id_range *range, unsigned n);
 /* Encodes headers and addresses, builds the id table and the flood list. */

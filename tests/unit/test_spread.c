@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Distribution of bulk datagrams over two pairs of lines: the earliest arrival, trains, the mark,
+ * and the frames that stay on the pair in use. The second pair of node 1 leads to the socket of
+ * node 3.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fwd_one.h"
+
+#define HOST   0x20
+#define REMOTE 0x31 /* behind slot 1 */
+#define FAR    0x32 /* behind slot 2, through slot 1 */
+#define BULK   1200
+#define SMALL  100
+
+static struct seal *seal[FX_NODES];
+static bool distributes;
+
+static void configure(struct snap *s)
+{
+	s->secret = true;
+	for (uint16_t i = 1; i < FX_NODES; i++)
+		snap_set_keys(s, i, seal[i], seal[i], NULL);
+	s->node[1].has_lines = true;
+	if (distributes)
+		snap_set_second(s, 1, &fx.ep[3], 2);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	if (!fx_open(&fx, true))
+		return -1;
+	for (unsigned i = 1; i < FX_NODES; i++) {
+		struct seal_secrets k = { .tx_link = i, .rx_link = 100 + i };
+
+		seal[i] = seal_new(&k, SEAL_AES_256_GCM, 1, 1);
+	}
+	fdb_learn(fx.fdb, 0, fx_mac(HOST), SLOT_SELF, 1);
+	fdb_learn(fx.fdb, 0, fx_mac(REMOTE), 1, 1);
+	fdb_learn(fx.fdb, 0, fx_mac(FAR), 2, 1);
+	distributes = true;
+	fx_publish(&fx, configure);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fx_teardown(state);
+	for (unsigned i = 1; i < FX_NODES; i++)
+		seal_unref(seal[i]);
+	return 0;
+}
+
+static void sends(uint8_t dst, size_t len)
+{
+	uint8_t out[2048] = { 0 };
+
+	fx_eth(out + TAP_VNET_LEN, dst, HOST, ETHERTYPE_TEST);
+	assert_true(fx_host_sends(&fx, out, TAP_VNET_LEN + len));
+}
+
+/* Socket of the next datagram, 1 or 3; 0: none. */
+static unsigned arrives(bool *marked)
+{
+	static const unsigned at[] = { 1, 3 };
+	struct datagram d;
+
+	for (unsigned i = 0; i < 2; i++)
+		if (fx_node_gets(&fx, at[i], &d)) {
+			*marked = d.h.flags & LEON_F_SPREAD;
+			return at[i];
+		}
+	return 0;
+}
+
+static void expect(unsigned slot, bool is_marked)
+{
+	bool marked = false;
+
+	assert_int_equal(arrives(&marked), slot);
+	assert_int_equal(marked, is_marked);
+}
+
+static void test_earliest_arrival(void **state)
+{
+	struct spread_account a = { 0 };
+	mono_t now = { NS_PER_S };
+
+	(void)state;
+	atomic_store(&a.line[1].delay_us, 7500);
+	assert_false(spread_prefers_second(&a, now));
+	atomic_store(&a.line[0].kbits, 50000);
+	/* 60 kB take 9.6 ms, 80 kB take 12.8 ms. The account begins 4 ms in the past. */
+	spread_pay(&a.line[0], 60000, now);
+	assert_false(spread_prefers_second(&a, now));
+	spread_pay(&a.line[0], 20000, now);
+	/* Its rate is unknown. */
+	assert_false(spread_prefers_second(&a, now));
+	atomic_store(&a.line[1].kbits, 20000);
+	assert_true(spread_prefers_second(&a, now));
+	spread_pay(&a.line[1], 25000, now);
+	assert_false(spread_prefers_second(&a, now));
+}
+
+/* Under load, each line gets the part that it carries. */
+static void test_proportion(void **state)
+{
+	struct spread_account a = { 0 };
+	mono_t now = { NS_PER_S };
+	uint64_t sent[2] = { 0 };
+
+	(void)state;
+	atomic_store(&a.line[0].kbits, 50000);
+	atomic_store(&a.line[1].kbits, 25000);
+	atomic_store(&a.line[1].delay_us, 7500);
+	for (unsigned i = 0; i < 10000; i++) {
+		unsigned second = spread_prefers_second(&a, now);
+
+		spread_pay(&a.line[second], 1500, now);
+		sent[second] += 1500;
+		now = mono_add_us(now, 160); /* 75 Mbit/s */
+	}
+	assert_in_range(sent[0] * 100 / (sent[0] + sent[1]), 65, 69);
+}
+
+static void test_correction(void **state)
+{
+	struct spread_line l = { .kbits = 50000 };
+	mono_t now = { NS_PER_S };
+
+	(void)state;
+	spread_correct(&l, 5000, now);
+	assert_int_equal(spread_backlog_us(&l, now), 5000);
+	spread_correct(&l, -9000, now);
+	assert_int_equal(spread_backlog_us(&l, now), 0);
+}
+
+static void test_trains_on_both_lines(void **state)
+{
+	unsigned on_second = 0, changes = 0, last = 1;
+
+	(void)state;
+	fwd_set_line(fx.f, 1, false, 1000, 0);
+	fwd_set_line(fx.f, 1, true, 1000, 5000);
+	for (unsigned i = 0; i < 40; i++) {
+		bool marked = false;
+		unsigned at;
+
+		sends(REMOTE, BULK);
+		at = arrives(&marked);
+		assert_true(at && marked);
+		on_second += at == 3;
+		changes += at != last;
+		last = at;
+	}
+	assert_in_range(on_second, 10, 25);
+	assert_true(changes > 10);
+	assert_int_equal(fx_count(&fx, CNT_spread_tx), on_second);
+	assert_true(fwd_line_traffic(fx.f, 1, 0).tx_bytes > 10 * BULK);
+	assert_true(fwd_line_traffic(fx.f, 1, 2).tx_bytes > 10 * BULK);
+}
+
+static void test_other_datagrams_stay(void **state)
+{
+	(void)state;
+	fwd_set_line(fx.f, 1, false, 1000, 0);
+	fwd_set_line(fx.f, 1, true, 1000000, 0);
+	sends(REMOTE, BULK);
+	expect(1, true);
+	sends(REMOTE, BULK);
+	expect(3, true);
+	sends(REMOTE, SMALL);
+	expect(1, false);
+	/* Along a path with a relay, the order is not restored. */
+	sends(FAR, BULK);
+	expect(1, false);
+	distributes = false;
+	fx_publish(&fx, configure);
+	sends(REMOTE, BULK);
+	expect(1, false);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_earliest_arrival), cmocka_unit_test(test_proportion),
+		cmocka_unit_test(test_correction),	 TEST(test_trains_on_both_lines),
+		TEST(test_other_datagrams_stay),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

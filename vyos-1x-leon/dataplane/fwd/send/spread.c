@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Step: distribution over two pairs of lines, see spread.h. Workers.
+ */
+#include "fwd/send/spread.h"
+
+#include "base/defs.h"
+#include "fwd/worker.h"
+#include "wire/ecn.h"
+
+/* DSCP of lower effort (RFC 8622), and its predecessor. */
+#define LE  1
+#define CS1 8
+
+static uint32_t load(const _Atomic uint32_t *v)
+{
+	return atomic_load_explicit(v, memory_order_relaxed);
+}
+
+int64_t spread_backlog_us(const struct spread_line *l, mono_t now)
+{
+	return max_of(mono_sub_us(shaper_due(&l->shaper, false), now), (int64_t)0);
+}
+
+static int64_t arrival_us(const struct spread_line *l, mono_t now)
+{
+	return spread_backlog_us(l, now) + load(&l->delay_us);
+}
+
+bool spread_prefers_second(const struct spread_account *a, mono_t now)
+{
+	return load(&a->line[1].kbits) &&
+	       arrival_us(&a->line[1], now) < arrival_us(&a->line[0], now);
+}
+
+void spread_pay(struct spread_line *l, size_t bytes, mono_t now)
+{
+	uint32_t kbits = load(&l->kbits);
+
+	if (kbits)
+		shaper_pay(&l->shaper, kbits, bytes, now);
+}
+
+void spread_correct(struct spread_line *l, int64_t us, mono_t now)
+{
+	int64_t paid = max_of(shaper_due(&l->shaper, false).ns, now.ns);
+
+	atomic_store_explicit(&l->shaper.paid_ns, max_of(paid + us * NS_PER_US, now.ns),
+			      memory_order_relaxed);
+}
+
+bool spread_is_bulk(const struct frame *f)
+{
+	uint8_t class = 0;
+
+	if (f->gso == FRAME_PLAIN && f->len < SPREAD_FRAME)
+		return false;
+	ip_class(f->data, f->len, &f->v, &class);
+	class >>= DSCP_SHIFT;
+	return class == 0 || class == LE || class == CS1;
+}
+
+static size_t train_bytes(const struct spread_line *l)
+{
+	return load(&l->kbits) * (size_t)SPREAD_TRAIN_US / (8 * 1000);
+}
+
+bool spread_takes_second(struct worker *w, uint16_t slot, size_t len)
+{
+	struct spread_account *a = &w->fwd->spread[slot];
+	struct spread *s = &w->spread;
+
+	if (s->slot == slot && s->left >= len) {
+		s->left -= len;
+		return s->second;
+	}
+	s->slot = slot;
+	s->second = spread_prefers_second(a, w->now);
+	s->left = train_bytes(&a->line[s->second]);
+	s->left -= min_of(s->left, len);
+	return s->second;
+}

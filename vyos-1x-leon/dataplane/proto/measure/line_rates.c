@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Rates of pairs of lines, see line_rates.h. Control thread.
+ */
+#include "proto/measure/line_rates.h"
+
+#include "proto/schedule.h"
+#include "proto/service.h"
+
+#define AVOID_MS 60000 /* a second pair that loses data is not used for this time */
+/* Without a full line for this time, all data uses one line. */
+#define NEEDED_MS 30000
+/* Rate assumed for an unmeasured line, as a part of that of the line in use. */
+#define FIRST_PART 4
+/* Datagrams on the way must stay in the window of the receiver (2.5) and of its order. */
+#define DATAGRAMS_MAX 1000
+#define DATAGRAM_BITS 12000
+/* Earliest arrival (EDPF) would fill the faster line up to the difference of the delays, and other
+ * traffic waits there. A longer difference is left to the receiver. */
+#define AHEAD_US 4000
+/* Part of a difference between account and measurement that is corrected. */
+#define CORRECTION 2
+
+static struct line_rate *rate_of(const struct peer *p, unsigned pair)
+{
+	return &p->lines.pair[pair].rate;
+}
+
+void line_rates_fill(const struct overlay *o, const struct peer *p, const struct via *back,
+		     struct msg_pong *m)
+{
+	uint64_t tx;
+
+	if (!p->lines.pair || !o->ops.line_traffic || back->n_hops != 1)
+		return;
+	for (unsigned i = 0; i < LINE_PAIRS; i++) {
+		const struct endpoint *ep = i == p->lines.in_use ? &p->ep : &p->lines.pair[i].ep;
+
+		if (!endpoint_equal(ep, &back->to))
+			continue;
+		m->has_received = true;
+		o->ops.line_traffic(o->arg, p->slot, i, &tx, &m->received);
+		return;
+	}
+}
+
+static bool carries(const struct peer *p, unsigned pair)
+{
+	return p->lines.distributes && (pair == p->lines.in_use || pair == p->lines.second);
+}
+
+int64_t line_rates_mark(const struct overlay *o, const struct peer *p, unsigned pair)
+{
+	return carries(p, pair) ? o->ops.line_backlog_us(o->arg, p->slot, pair == p->lines.second)
+				: 0;
+}
+
+/* Delays relative to the faster line. */
+static void tell_workers(struct overlay *o, const struct peer *p)
+{
+	const struct line_rate *one = rate_of(p, p->lines.in_use),
+			       *two = rate_of(p, p->lines.second);
+	int32_t later_us = (int32_t)(line_rate_base_us(two) - line_rate_base_us(one));
+
+	later_us = max_of(min_of(later_us, AHEAD_US), -AHEAD_US);
+	o->ops.line_set(o->arg, p->slot, false, one->kbits, (uint32_t)max_of(-later_us, 0));
+	o->ops.line_set(o->arg, p->slot, true, two->kbits, (uint32_t)max_of(later_us, 0));
+}
+
+void line_rates_answer(struct overlay *o, struct peer *p, unsigned pair, const struct msg_pong *m,
+		       mono_t sent, int64_t backlog_us)
+{
+	struct line_rate_sample s = { .epoch = m->epoch,
+				      .arrived_us = m->arrived_us,
+				      .sent_us = (uint32_t)(sent.ns / NS_PER_US),
+				      .received = m->received };
+	int64_t wrong_us;
+	uint64_t rx;
+
+	if (!p->lines.pair || !o->ops.line_set)
+		return;
+	o->ops.line_traffic(o->arg, p->slot, pair, &s.sent, &rx);
+	if (!m->has_received) {
+		line_rate_reset(rate_of(p, pair));
+		return;
+	}
+	line_rate_note(rate_of(p, pair), &s, overlay_now(o));
+	if (!carries(p, pair))
+		return;
+	if (rate_of(p, pair)->loses && pair == p->lines.second)
+		p->lines.pair[pair].avoid_until = mono_add_ms(overlay_now(o), AVOID_MS);
+	wrong_us = rate_of(p, pair)->queue_us - backlog_us;
+	o->ops.line_correct(o->arg, p->slot, pair == p->lines.second, wrong_us / CORRECTION);
+	tell_workers(o, p);
+}
+
+static bool fits_window(const struct line_rate *one, const struct line_rate *two)
+{
+	int64_t later_us = (int32_t)(line_rate_base_us(two) - line_rate_base_us(one));
+	int64_t bits = ((int64_t)one->kbits + two->kbits) * max_of(later_us, -later_us) / 1000;
+
+	return bits / DATAGRAM_BITS < DATAGRAMS_MAX;
+}
+
+bool line_rates_may(const struct peer *p, unsigned pair, mono_t now)
+{
+	const struct line_rate *one = rate_of(p, p->lines.in_use), *two = rate_of(p, pair);
+
+	return one->kbits && two->known && !mono_is_never(one->full_at) &&
+	       (mono_sub_ms(now, one->full_at) < NEEDED_MS ||
+		(!mono_is_never(two->full_at) && mono_sub_ms(now, two->full_at) < NEEDED_MS)) &&
+	       fits_window(one, two);
+}
+
+void line_rates_use(struct overlay *o, struct peer *p, unsigned pair)
+{
+	bool on = pair != LINE_NONE;
+
+	if (on == p->lines.distributes && (!on || pair == p->lines.second))
+		return;
+	p->lines.distributes = on;
+	p->lines.second = (uint8_t)pair;
+	schedule_snapshot_now(o);
+	if (!on)
+		return;
+	if (!rate_of(p, pair)->kbits)
+		rate_of(p, pair)->kbits = rate_of(p, p->lines.in_use)->kbits / FIRST_PART;
+	tell_workers(o, p);
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Rate and queue of a pair of lines, see line_rate.h. Control thread.
+ */
+#include "state/rates/line_rate.h"
+
+#define BASE_MS	  60000 /* window of the minimum */
+#define MARK_US	  80000 /* least interval of a delivery rate */
+#define LOAD_PART 8	/* less own data behind a queue shows no rate */
+#define SMOOTH	  4	/* weight of the present estimate: 3 of 4 */
+#define HEADROOM  8	/* a line without a queue carries an eighth more */
+#define USED_PART 32	/* a line that delivers less by this part of its rate was not tested */
+#define BITS	  8
+/* Loss beyond that of a full queue: more than this part of the bytes. The interval is long, because
+ * the difference has the bytes on the way. */
+#define LOSS_MS	   8000
+#define LOSS_PART  32
+#define LOSS_BYTES 1000000
+#define JUMP_US	   (10 * 1000 * 1000) /* a clock jumped */
+
+void line_rate_reset(struct line_rate *r)
+{
+	*r = (struct line_rate){ 0 };
+}
+
+static void begin(struct line_rate *r, const struct line_rate_sample *s, mono_t now)
+{
+	*r = (struct line_rate){ .known = true,
+				 .epoch = s->epoch,
+				 .zero_us = s->arrived_us - s->sent_us,
+				 .marked_us = s->arrived_us,
+				 .marked = s->received };
+	minmax_running_min(&r->least, 0, BASE_MS, now);
+}
+
+/* The rate between two PINGs. An interval that began and ended with a queue shows a full line. */
+static void enter(struct line_rate *r, uint32_t delivered_kbits, bool full, mono_t now)
+{
+	if (!r->kbits && !full)
+		return;
+	if (full && delivered_kbits >= r->kbits / LOAD_PART) {
+		r->full_at = now;
+		if (!r->kbits)
+			r->kbits = delivered_kbits;
+		else if (r->was_full)
+			r->kbits = (r->kbits * (SMOOTH - 1) + delivered_kbits) / SMOOTH;
+	} else if (!full && delivered_kbits > r->kbits - r->kbits / USED_PART) {
+		r->kbits = delivered_kbits + delivered_kbits / HEADROOM;
+	}
+	r->was_full = full;
+}
+
+static void compare(struct line_rate *r, const struct line_rate_sample *s, mono_t now)
+{
+	uint64_t sent = s->sent - r->loss_sent, received = s->received - r->loss_received;
+
+	if (!mono_is_never(r->loss_since) && mono_sub_ms(now, r->loss_since) < LOSS_MS)
+		return;
+	r->loses = !mono_is_never(r->loss_since) && sent > LOSS_BYTES &&
+		   received + sent / LOSS_PART < sent;
+	r->loss_since = now;
+	r->loss_sent = s->sent;
+	r->loss_received = s->received;
+}
+
+void line_rate_note(struct line_rate *r, const struct line_rate_sample *s, mono_t now)
+{
+	int64_t us = (int32_t)(s->arrived_us - s->sent_us - r->zero_us), elapsed_us;
+	uint64_t bytes = s->received - r->marked;
+
+	if (!r->known || s->epoch != r->epoch || us > JUMP_US || us < -JUMP_US ||
+	    s->received < r->marked) {
+		begin(r, s, now);
+		return;
+	}
+	compare(r, s, now);
+	r->queue_us = us - minmax_running_min(&r->least, us, BASE_MS, now);
+	elapsed_us = (int32_t)(s->arrived_us - r->marked_us);
+	if (elapsed_us < MARK_US)
+		return;
+	enter(r, (uint32_t)(bytes * BITS * 1000 / (uint64_t)elapsed_us),
+	      r->queue_us > LINE_RATE_QUEUE_US, now);
+	r->marked_us = s->arrived_us;
+	r->marked = s->received;
+}
+
+uint32_t line_rate_base_us(const struct line_rate *r)
+{
+	return r->zero_us + (uint32_t)minmax_min(&r->least);
+}
