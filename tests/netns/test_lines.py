@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Two lines of a site (doc/operations.md, Two lines). The second line of n0 is the site n0-2 of the
 Internet, with the interface wan1."""
+import time
+
 import pytest
 
 import wan
@@ -124,6 +126,44 @@ def test_tcp_survives_a_cut(lab):
         wait_leave(net, 'second')
         before = bulk.received
         wait_for(lambda: bulk.received > before + (1 << 20), 20, 'TCP runs on the other line')
+    finally:
+        bulk.stop()
+
+
+def rate_of(bulk, seconds=2):
+    """The highest rate of some intervals, bytes a second. Other work on the machine lowers it."""
+    best = 0
+    for _ in range(3):
+        before, since = bulk.received, time.monotonic()
+        time.sleep(seconds)
+        best = max(best, (bulk.received - before) / (time.monotonic() - since))
+    return best
+
+
+def test_bulk_uses_both_lines(lab):
+    net = start(lab)
+    for line in RTT_MS:
+        net.wan.both(line, 'n1', rate_kbit=20000, queue_us=50 * wan.MS)
+    net.settle_hosts('n0', 'n1')
+    node, far = net.node['n0'], net.node['n1']
+    bulk = Bulk(net.host['n0'].namespace, net.host['n1'].namespace, net.host['n1'].ip4)
+    try:
+        wait_for(lambda: all(p['distributed'] for p in pairs(node)), 30, 'bulk data is distributed')
+        for _ in range(4):
+            both = rate_of(bulk)
+            if both > 1.3 * 20000 * 1000 / 8:
+                break
+        # The better line carries at most its rate.
+        assert both > 1.3 * 20000 * 1000 / 8
+        assert all(p['rate_kbits'] for p in pairs(node))
+        assert node.show('statistics')['counters']['spread_tx'] and far.show('statistics')['counters']['held_rx']
+        # The second line dies: the first one carries on.
+        changes = len(reasons(node))
+        cut(net, 'n0-2')
+        wait_for(lambda: not any(p['distributed'] for p in pairs(node)), 20, 'one line is used')
+        before = bulk.received
+        wait_for(lambda: bulk.received > before + (1 << 20), 20, 'TCP runs on one line')
+        assert uses(net, 'first') and len(reasons(node)) == changes
     finally:
         bulk.stop()
 
