@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/defs.h"
+#include "../length.h"
 #include "sim.h"
 
 #define NODES 6
@@ -50,7 +51,7 @@ static void what_comes_at_once_is_taken(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < array_size(turns_ms); i++)
-		for (uint64_t seed = 1; seed <= 4; seed++)
+		for (uint64_t seed = 1; seed <= LENGTH(4, 1); seed++)
 			live_through(turns_ms[i], 900 + 10 * i + seed);
 }
 

@@ -12,9 +12,11 @@
 #include <cmocka.h>
 
 #include "proto/core.h"
+#include "../length.h"
 #include "sim.h"
 
-#define MOVES_MS 3000 /* limit from the first loss to a working path */
+#define MOVES_MS  3000 /* limit from the first loss to a working path */
+#define BROKEN_MS LENGTH(3600000, 600000)
 
 static void boot_and_settle(struct sim *s)
 {
@@ -211,20 +213,20 @@ static void it_is_tried_again_but_seldom(void **state)
 	(void)state;
 	sim_run(s, 5000);
 	s->node[2].liar = SIM_SWALLOWS_DATA;
-	expect_gap(s, f, 3600000, MOVES_MS);
-	assert_in_range(s->node[0].n_events[EV_DATA_LOSS], 4, 7);
+	expect_gap(s, f, BROKEN_MS, MOVES_MS);
+	assert_in_range(s->node[0].n_events[EV_DATA_LOSS], LENGTH(4, 2), LENGTH(7, 5));
 	s->node[2].liar = SIM_HONEST;
-	sim_run(s, 3600000);
+	sim_run(s, BROKEN_MS);
 	assert_int_equal(via(s, 0, 1), 2);
 	sim_free(s);
 	s = new_diamond(108);
 	f = sim_flow_start(s, 0, 1, 20000);
 	sim_run(s, 5000);
 	sim_link(s, 2, 1)->data_down = true;
-	expect_gap(s, f, 3600000, MOVES_MS);
-	assert_in_range(s->node[2].n_events[EV_DATA_LOSS], 4, 7);
+	expect_gap(s, f, BROKEN_MS, MOVES_MS);
+	assert_in_range(s->node[2].n_events[EV_DATA_LOSS], LENGTH(4, 2), LENGTH(7, 5));
 	sim_link(s, 2, 1)->data_down = false;
-	sim_run(s, 3600000);
+	sim_run(s, BROKEN_MS);
 	assert_int_equal(via(s, 0, 1), 2);
 	sim_free(s);
 }
@@ -256,7 +258,7 @@ static void half_of_it_and_a_slow_flow(void **state)
 static void no_false_alarm(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 12; seed++) {
+	for (uint64_t seed = 1; seed <= LENGTH(12, 2); seed++) {
 		struct sim *s = new_diamond(200 + seed);
 		struct sim_link bad = {
 			.mtu = 1472, .delay_us = 20000, .jitter_us = 60000, .dup_pm = 20

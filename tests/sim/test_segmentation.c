@@ -11,9 +11,10 @@
 
 #include <cmocka.h>
 
+#include "../length.h"
 #include "sim.h"
 
-#define HOUR_MS (3600 * 1000)
+#define HOUR_MS LENGTH(3600000, 600000)
 
 static struct sim *settled(unsigned n, uint64_t seed)
 {
@@ -43,7 +44,7 @@ static uint64_t arrives_pm(struct sim *s, const struct sim_flow *f, int64_t ms)
 static void a_faulty_card_is_found(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 301; seed < 311; seed++) {
+	for (uint64_t seed = 301; seed < 301 + LENGTH(10, 2); seed++) {
 		struct sim *s = settled(2, seed);
 		struct sim_flow *there = sim_flow_start(s, 0, 1, 2000);
 
@@ -64,7 +65,7 @@ static void a_faulty_card_is_found(void **state)
 static void all_links_of_a_faulty_card_recover(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 321; seed < 331; seed++) {
+	for (uint64_t seed = 321; seed < 321 + LENGTH(10, 2); seed++) {
 		struct sim *s = settled(4, seed);
 		struct sim_flow *f = sim_flow_start(s, 0, 1, 2000);
 

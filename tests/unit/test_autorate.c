@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "../length.h"
 #include "line.h"
 #include "state/rates/autorate.h"
 
@@ -168,7 +169,7 @@ static void as_short_for_any_number_of_streams(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < array_size(kbits) * n * array_size(jitter_ms); i++) {
-		for (unsigned k = 0; k < 4; k++) {
+		for (unsigned k = 0; k < LENGTH(4, 1); k++) {
 			struct site s = site(kbits[i / n % array_size(kbits)], base[i % 2]);
 
 			s.line.seed = 7919 * k + 1;
@@ -571,7 +572,7 @@ static void others_while_we_are_idle(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < array_size(kbits) * array_size(light); i++) {
-		for (unsigned k = 0; k < 4; k++) {
+		for (unsigned k = 0; k < LENGTH(4, 1); k++) {
 			struct site s = loaded_site(kbits[i / 2], 20);
 
 			s.line.wants_kbits = light[i % 2];
@@ -643,7 +644,7 @@ static void switched_on_after_bulk(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < array_size(kbits) * array_size(base) * array_size(step); i++) {
-		for (int64_t pause = 0; pause <= 2500; pause += 100) {
+		for (int64_t pause = 0; pause <= 2500; pause += LENGTH(100, 700)) {
 			struct site s = site(kbits[i % 3], base[i / 3 % 2]);
 
 			s.manual = true;

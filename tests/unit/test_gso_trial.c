@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/defs.h"
+#include "../length.h"
 #include "proto/gso_trial.h"
 
 #define HOUR_MS 3600000
@@ -185,7 +186,7 @@ static struct loss ordinary(unsigned i)
 static void an_hour_of_ordinary_loss_gives_no_alarm(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < PROCESSES; i++) {
+	for (unsigned i = 0; i < PROCESSES; i += LENGTH(1, 5)) {
 		struct world w = { .loss = ordinary(i), .per_ms = 2 };
 
 		begin(&w, i + 1);
@@ -202,7 +203,7 @@ static void ordinary_loss_rarely_looks_like_segmentation(void **state)
 	double most = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < 2 * PROCESSES; i++) {
+	for (unsigned i = 0; i < 2 * PROCESSES; i += LENGTH(1, 5)) {
 		struct world w = { .loss = ordinary(i % PROCESSES),
 				   .per_ms = 2,
 				   .every_ms = i < PROCESSES ? 1 : 25,
@@ -221,7 +222,7 @@ static void ordinary_loss_rarely_looks_like_segmentation(void **state)
 static void a_full_queue_gives_no_alarm(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 3; seed++) {
+	for (uint64_t seed = 1; seed <= LENGTH(3, 1); seed++) {
 		struct world w = { .per_ms = 40, .bottleneck = 35, .no_back_off = true };
 
 		begin(&w, seed);
@@ -242,7 +243,7 @@ static void lost_trains_are_found(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < array_size(cases); i++)
-		for (uint64_t seed = 1; seed <= 20; seed++) {
+		for (uint64_t seed = 1; seed <= LENGTH(20, 4); seed++) {
 			struct world w = { .loss = cases[i].other, .per_ms = 4 };
 			unsigned since;
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../length.h"
 #include "base/defs.h"
 #include "figures.h"
 #include "oracle.h"
@@ -307,7 +308,7 @@ static struct effort effort_of(unsigned n)
  * link does not grow with the row. The test counts and measures no time. */
 static void effort_grows_with_the_pairs(void **state)
 {
-	struct effort few = effort_of(20), many = effort_of(60);
+	struct effort few = effort_of(20), many = effort_of(LENGTH(60, 35));
 
 	(void)state;
 	print_message(
