@@ -38,7 +38,7 @@ demo: build/build.ninja ## three sites in network namespaces on this machine; DE
 
 check: ## every test that needs no special hardware
 	.ci/deps check deb fuzz
-	$(CHECK) lint sanitized tsan unit python netns mixed packaging fuzz
+	$(CHECK) lint unit long python netns sanitized tsan mixed packaging fuzz
 
 check-quick: ## lint, unit tests and Python tests only
 	.ci/deps check
