@@ -376,7 +376,11 @@ static void deliver_held(struct worker *w)
 					    .payload = (uint8_t *)held->payload,
 					    .payload_len = held->len };
 
-		kinds[held->h.kind].take(w, &d);
+		/* The node may have left while the datagram waited. */
+		if (unlikely(snap_find(w->snap, held->h.source) != held->source))
+			drop(w, DROP_unknown_sender);
+		else
+			kinds[held->h.kind].take(w, &d);
 	}
 }
 
