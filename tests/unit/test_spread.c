@@ -136,9 +136,9 @@ static void test_correction(void **state)
 	mono_t now = { NS_PER_S };
 
 	(void)state;
-	spread_correct(&l, 5000, now);
+	shaper_correct(&l.shaper, 5000, now);
 	assert_int_equal(spread_backlog_us(&l, now), 5000);
-	spread_correct(&l, -9000, now);
+	shaper_correct(&l.shaper, -9000, now);
 	assert_int_equal(spread_backlog_us(&l, now), 0);
 }
 

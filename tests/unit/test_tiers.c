@@ -13,6 +13,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "fwd/queue/tiers.h"
+#include "fwd/send/marking.h"
 
 #define QUANTUM 1514
 #define LEN	1000

@@ -245,7 +245,7 @@ int64_t fwd_line_backlog_us(const struct fwd *f, uint16_t slot, bool second, mon
 
 void fwd_correct_line(struct fwd *f, uint16_t slot, bool second, int64_t us, mono_t now)
 {
-	spread_correct(&f->spread[slot].line[second], us, now);
+	shaper_correct(&f->spread[slot].line[second].shaper, us, now);
 }
 
 void fwd_set_segmentation(struct fwd *f, uint16_t slot, bool on)

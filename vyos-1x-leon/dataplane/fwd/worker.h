@@ -61,7 +61,7 @@ struct traffic {
 	_Atomic uint64_t link_tx_bytes, link_rx_bytes, trains;
 };
 
-/* Bytes by pair of lines, see fwd_line(). */
+/* Bytes by pair of lines, see struct fwd_line_traffic. */
 struct line_traffic {
 	_Atomic uint64_t tx_bytes[LINE_PAIRS], rx_bytes[LINE_PAIRS];
 };

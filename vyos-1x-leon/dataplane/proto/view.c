@@ -181,7 +181,7 @@ unsigned overlay_path_data(const struct overlay *o, uint16_t slot, uint64_t *tx,
 
 /* Other endpoints of the peer from which data counts, by pair of lines. The other transport has the
  * place of the pair in use. */
-static void others(const struct peer *p, struct endpoint out[SNAP_OTHERS])
+static void others(const struct peer *p, struct endpoint out[LINE_PAIRS])
 {
 	for (unsigned i = 0; p->lines.pair && i < LINE_PAIRS; i++)
 		out[i] = p->lines.pair[i].ep;

@@ -108,10 +108,14 @@ static bool is_for_us(struct worker *w, const struct kind *k, const struct datag
 	return true;
 }
 
-/* Returns true if the node is at the endpoint too: another transport or pair of lines. */
-static bool is_other_endpoint(const struct snap_node *n, struct datagram *d)
+/* Returns true if the node sends from there, and notes the pair of lines. The node may use another
+ * transport or pair too. */
+static bool is_from(const struct snap_node *n, struct datagram *d)
 {
-	for (unsigned i = 0; i < SNAP_OTHERS; i++) {
+	d->line = n->line;
+	if (likely(endpoint_equal(&n->ep, d->from)))
+		return true;
+	for (unsigned i = 0; i < LINE_PAIRS; i++) {
 		if (!endpoint_equal(&n->other[i], d->from))
 			continue;
 		d->line = (uint8_t)i;
@@ -133,13 +137,7 @@ static bool check_sender(struct worker *w, struct datagram *d)
 	}
 	if (d->h.at)
 		previous = snap_find(s, leon_previous(&d->h));
-	if (unlikely(previous == SLOT_NONE)) {
-		drop(w, DROP_unknown_sender);
-		return false;
-	}
-	d->line = s->node[previous].line;
-	if (unlikely(!endpoint_equal(&s->node[previous].ep, d->from) &&
-		     !is_other_endpoint(&s->node[previous], d))) {
+	if (unlikely(previous == SLOT_NONE || !is_from(&s->node[previous], d))) {
 		drop(w, DROP_unknown_sender);
 		return false;
 	}

@@ -26,9 +26,8 @@ struct hold_buffer {
 };
 
 struct hold_stream {
-	uint8_t owner;
-	uint16_t source;
-	node_id_t id;
+	uint8_t owner;	  /* worker that delivers its datagrams, or NO_OWNER */
+	node_id_t id;	  /* source */
 	uint64_t series;  /* upper bits of the counters */
 	uint64_t next;	  /* the lowest counter that is neither delivered nor given up */
 	uint64_t give_up; /* missing counters below are given up */
@@ -152,7 +151,6 @@ static struct hold_stream *open_stream(struct hold *h, const struct hold_datagra
 		return NULL;
 	i = next_stream(&unused);
 	h->stream[i] = (struct hold_stream){ .owner = NO_OWNER,
-					     .source = d->source,
 					     .id = d->h.source,
 					     .series = d->counter >> NUMBER_BITS,
 					     .next = number(d) };
@@ -213,6 +211,14 @@ static uint64_t waited_until(struct hold *h, struct hold_stream *s, mono_t now)
 	return s->waiting && !mono_before(now, due(h, s)) ? first_waiting(s) : 0;
 }
 
+/* Returns true if the missing next counter is not waited for any longer. */
+static bool is_given_up(struct hold *h, struct hold_stream *s, mono_t now)
+{
+	if (s->next >= s->give_up && !is_lost(s, s->next))
+		s->give_up = max_of(s->give_up, waited_until(h, s, now));
+	return s->next < s->give_up || is_lost(s, s->next);
+}
+
 /* Moves over counters that arrived or are given up. Returns true if the next one waits here and is
  * to be delivered. */
 static bool advance(struct hold *h, struct hold_stream *s, mono_t now)
@@ -220,12 +226,10 @@ static bool advance(struct hold *h, struct hold_stream *s, mono_t now)
 	for (;;) {
 		uint16_t at = *place(s, s->next);
 
-		if (at == NONE && s->next >= s->give_up && !is_lost(s, s->next))
-			s->give_up = max_of(s->give_up, waited_until(h, s, now));
-		if (at == NONE && s->next >= s->give_up && !is_lost(s, s->next))
-			return false;
 		if (at != NONE && at != PASSED)
 			return true;
+		if (at == NONE && !is_given_up(h, s, now))
+			return false;
 		pass(s);
 	}
 }
@@ -268,13 +272,11 @@ static enum hold_verdict enter(struct hold *h, struct hold_stream *s, unsigned w
 		return HOLD_LATE;
 	if (counter - s->next >= HOLD_WINDOW) {
 		s->give_up = counter - HOLD_WINDOW + 1;
-		/* Nothing waits: the stream continues here. */
-		if (!s->waiting) {
-			memset(s->at, 0, sizeof(s->at));
-			s->next = counter;
-		} else {
+		if (s->waiting)
 			return HOLD_LATE;
-		}
+		/* Nothing waits: the stream continues here. */
+		memset(s->at, 0, sizeof(s->at));
+		s->next = counter;
 	}
 	if (!d->marked) {
 		*place(s, counter) = PASSED;

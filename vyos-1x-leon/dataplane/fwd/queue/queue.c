@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "fwd/checksum.h"
 #include "fwd/forwarding_lookup.h"
+#include "fwd/send/marking.h"
 #include "fwd/tap/tap_rx.h"
 #include "fwd/tap/tso.h"
 #include "fwd/worker.h"

@@ -13,38 +13,6 @@ static const uint8_t shares[FWD_TIERS] = {
 #define SHARES	    16
 #define SHARE_BYTES 2 /* a share of a round is the quantum divided by this */
 
-/* Mapping of CAKE's diffserv4: the classes of RFC 4594, lower effort of RFC 8622, and CS1, its
- * predecessor. */
-enum fwd_tier tier_of_dscp(uint8_t dscp)
-{
-	switch (dscp) {
-	case 1: /* LE */
-	case 8: /* CS1 */
-		return TIER_BULK;
-	case 16: /* CS2 */
-	case 18: /* AF2x */
-	case 20:
-	case 22:
-	case 24: /* CS3 */
-	case 26: /* AF3x */
-	case 28:
-	case 30:
-	case 34: /* AF4x */
-	case 36:
-	case 38:
-		return TIER_VIDEO;
-	case 32: /* CS4 */
-	case 40: /* CS5 */
-	case 44: /* VA */
-	case 46: /* EF */
-	case 48: /* CS6 */
-	case 56: /* CS7 */
-		return TIER_VOICE;
-	default:
-		return TIER_BEST_EFFORT;
-	}
-}
-
 unsigned tier_share_percent(enum fwd_tier tier)
 {
 	return (shares[tier] * 100u + SHARES / 2) / SHARES;

@@ -17,7 +17,6 @@ struct tiers {
 	struct fq_chain dropped;
 };
 
-enum fwd_tier tier_of_dscp(uint8_t dscp);
 /* Share of a tier in percent, while all tiers have a backlog. */
 unsigned tier_share_percent(enum fwd_tier tier);
 

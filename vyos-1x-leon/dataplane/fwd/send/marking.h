@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "fwd/frame.h"
+#include "fwd/fwd.h"
 #include "state/tables/snap.h"
 #include "wire/ecn.h"
 
@@ -18,6 +19,7 @@ struct worker;
  * (`parameters`). */
 #define CLASS_OF_SOCKET 0x100
 
+enum fwd_tier tier_of_dscp(uint8_t dscp);
 uint16_t marking_of_frame(const struct snap *s, const struct frame *f);
 /* class: of the received datagram. A CE mark of the previous link is kept (RFC 6040). */
 uint16_t marking_of_relayed(const struct snap *s, uint8_t kind, uint8_t class);

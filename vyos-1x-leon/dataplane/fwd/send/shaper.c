@@ -42,3 +42,14 @@ void shaper_pay(struct shaper *s, uint32_t kbits, size_t bytes, mono_t now)
 	while (!atomic_compare_exchange_weak_explicit(&s->paid_ns, &paid, next,
 						      memory_order_relaxed, memory_order_relaxed));
 }
+
+void shaper_correct(struct shaper *s, int64_t us, mono_t now)
+{
+	int64_t paid = atomic_load_explicit(&s->paid_ns, memory_order_relaxed), next;
+
+	do {
+		next = max_of(paid, now.ns) + us * NS_PER_US;
+		next = max_of(next, now.ns);
+	} while (!atomic_compare_exchange_weak_explicit(
+		&s->paid_ns, &paid, next, memory_order_relaxed, memory_order_relaxed));
+}

@@ -24,3 +24,5 @@ size_t shaper_room(const struct shaper *s, uint32_t kbits, bool sparse, mono_t n
 mono_t shaper_due(const struct shaper *s, bool sparse);
 /* Charges sent bytes (IP packets). */
 void shaper_pay(struct shaper *s, uint32_t kbits, size_t bytes, mono_t now);
+/* Adds microseconds to the backlog, which stays at least 0. Control thread. */
+void shaper_correct(struct shaper *s, int64_t us, mono_t now);

@@ -5,12 +5,8 @@
 #include "fwd/send/spread.h"
 
 #include "base/defs.h"
+#include "fwd/send/marking.h"
 #include "fwd/worker.h"
-#include "wire/ecn.h"
-
-/* DSCP of lower effort (RFC 8622), and its predecessor. */
-#define LE  1
-#define CS1 8
 
 static uint32_t load(const _Atomic uint32_t *v)
 {
@@ -41,14 +37,6 @@ void spread_pay(struct spread_line *l, size_t bytes, mono_t now)
 		shaper_pay(&l->shaper, kbits, bytes, now);
 }
 
-void spread_correct(struct spread_line *l, int64_t us, mono_t now)
-{
-	int64_t paid = max_of(shaper_due(&l->shaper, false).ns, now.ns);
-
-	atomic_store_explicit(&l->shaper.paid_ns, max_of(paid + us * NS_PER_US, now.ns),
-			      memory_order_relaxed);
-}
-
 bool spread_is_bulk(const struct frame *f)
 {
 	uint8_t class = 0;
@@ -57,7 +45,7 @@ bool spread_is_bulk(const struct frame *f)
 		return false;
 	ip_class(f->data, f->len, &f->v, &class);
 	class >>= DSCP_SHIFT;
-	return class == 0 || class == LE || class == CS1;
+	return class == 0 || tier_of_dscp(class) == TIER_BULK;
 }
 
 static size_t train_bytes(const struct spread_line *l)

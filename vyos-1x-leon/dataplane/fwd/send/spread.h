@@ -45,8 +45,6 @@ int64_t spread_backlog_us(const struct spread_line *l, mono_t now);
 /* Returns true if a datagram on the second line arrives earlier. */
 bool spread_prefers_second(const struct spread_account *a, mono_t now);
 void spread_pay(struct spread_line *l, size_t bytes, mono_t now);
-/* The measured backlog of a line differs from the account. */
-void spread_correct(struct spread_line *l, int64_t us, mono_t now);
 
 /* Long frames without a DSCP, or with one of the lowest tier. */
 bool spread_is_bulk(const struct frame *f);

@@ -20,7 +20,6 @@
 #include "state/tables/segments.h"
 #include "wire/leon.h"
 
-#define SNAP_OTHERS	  (LINES_MAX * LINES_MAX)
 #define SNAP_SOCKADDR_LEN 28 /* sizeof(struct sockaddr_in6) */
 /* Assumed path MTU without a measurement: fits the minimum MTU of IPv6. */
 #define SNAP_MTU_UNKNOWN 1232
@@ -66,7 +65,7 @@ struct snap_node {
 	struct vlan_set *same_lan;
 	/* Its other transport in the place of the pair in use, and the other pairs of lines:
 	 * datagrams from there count too. */
-	struct endpoint other[SNAP_OTHERS];
+	struct endpoint other[LINE_PAIRS];
 	bool has_lines;		    /* there is more than one pair of lines */
 	uint32_t failures;	    /* of the pair in use, which was left */
 	mono_t failed;		    /* data sent after this time may be lost */
