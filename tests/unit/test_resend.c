@@ -11,14 +11,11 @@
 #include <cmocka.h>
 
 #include "fwd_one.h"
+#include "sealed_one.h"
 
-#define HOST   0x20
-#define REMOTE 0x31 /* behind slot 1 */
-#define FAR    0x32 /* behind slot 2, through slot 1 */
-#define BODY   100
+#define BODY 100
 
 static uint8_t out[2048];
-static struct seal *seal[FX_NODES];
 static bool has_lines;
 static uint32_t failures;
 static uint16_t mtu;
@@ -26,10 +23,8 @@ static mono_t failed;
 
 static void configure(struct snap *s)
 {
-	s->secret = true;
+	sealed_keys(s);
 	s->failures = failures;
-	for (uint16_t i = 1; i < FX_NODES; i++)
-		snap_set_keys(s, i, seal[i], seal[i], NULL);
 	s->node[1].has_lines = has_lines;
 	s->node[1].failures = failures;
 	s->node[1].failed = failed;
@@ -39,29 +34,13 @@ static void configure(struct snap *s)
 static int setup(void **state)
 {
 	(void)state;
-	if (!fx_open(&fx, true))
+	if (!sealed_open())
 		return -1;
-	for (unsigned i = 1; i < FX_NODES; i++) {
-		struct seal_secrets k = { .tx_link = i, .rx_link = 100 + i };
-
-		seal[i] = seal_new(&k, SEAL_AES_256_GCM, 1, 1);
-	}
-	fdb_learn(fx.fdb, 0, fx_mac(HOST), SLOT_SELF, 1);
-	fdb_learn(fx.fdb, 0, fx_mac(REMOTE), 1, 1);
-	fdb_learn(fx.fdb, 0, fx_mac(FAR), 2, 1);
 	has_lines = true;
 	failures = 0;
 	failed = MONO_NEVER;
 	mtu = FX_MTU;
 	fx_publish(&fx, configure);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fx_teardown(state);
-	for (unsigned i = 1; i < FX_NODES; i++)
-		seal_unref(seal[i]);
 	return 0;
 }
 
@@ -230,7 +209,7 @@ static void the_ring_is_full_of_datagrams(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, sealed_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(lost_datagrams_are_sent_again_once), TEST(a_node_with_one_pair_costs_nothing),
 		TEST(a_datagram_above_the_new_mtu_stays), TEST(old_datagrams_are_forgotten),

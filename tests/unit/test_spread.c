@@ -12,21 +12,16 @@
 #include <cmocka.h>
 
 #include "fwd_one.h"
+#include "sealed_one.h"
 
-#define HOST   0x20
-#define REMOTE 0x31 /* behind slot 1 */
-#define FAR    0x32 /* behind slot 2, through slot 1 */
-#define BULK   1200
-#define SMALL  100
+#define BULK  1200
+#define SMALL 100
 
-static struct seal *seal[FX_NODES];
 static bool distributes;
 
 static void configure(struct snap *s)
 {
-	s->secret = true;
-	for (uint16_t i = 1; i < FX_NODES; i++)
-		snap_set_keys(s, i, seal[i], seal[i], NULL);
+	sealed_keys(s);
 	s->node[1].has_lines = true;
 	if (distributes)
 		snap_set_second(s, 1, &fx.ep[3], 2);
@@ -35,26 +30,10 @@ static void configure(struct snap *s)
 static int setup(void **state)
 {
 	(void)state;
-	if (!fx_open(&fx, true))
+	if (!sealed_open())
 		return -1;
-	for (unsigned i = 1; i < FX_NODES; i++) {
-		struct seal_secrets k = { .tx_link = i, .rx_link = 100 + i };
-
-		seal[i] = seal_new(&k, SEAL_AES_256_GCM, 1, 1);
-	}
-	fdb_learn(fx.fdb, 0, fx_mac(HOST), SLOT_SELF, 1);
-	fdb_learn(fx.fdb, 0, fx_mac(REMOTE), 1, 1);
-	fdb_learn(fx.fdb, 0, fx_mac(FAR), 2, 1);
 	distributes = true;
 	fx_publish(&fx, configure);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fx_teardown(state);
-	for (unsigned i = 1; i < FX_NODES; i++)
-		seal_unref(seal[i]);
 	return 0;
 }
 
@@ -189,7 +168,7 @@ static void test_other_datagrams_stay(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, sealed_teardown)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_earliest_arrival), cmocka_unit_test(test_proportion),
 		cmocka_unit_test(test_correction),	 TEST(test_trains_on_both_lines),
