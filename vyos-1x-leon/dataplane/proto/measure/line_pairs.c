@@ -23,7 +23,6 @@
 /* A pair is left if the cost of another one was lower by an eighth and this value for this time. */
 #define BETTER_US   1000
 #define BETTER_MS   10000
-#define AVOID_MS    60000 /* after data was lost on the pair */
 #define LOCATORS_MS 10000 /* interval of PINGs to the announced addresses of a peer */
 #define SIZE_PINGS  4	  /* each fourth PING of a pair tests the path MTU */
 #define LOSS_PM	    10	  /* a pair with more loss carries no distributed data */
@@ -170,7 +169,6 @@ static uint16_t size_to_test(const struct overlay *o, const struct peer *p,
 			     const struct line_pair *q)
 {
 	uint16_t mtu = mtu_in_use(o, p);
-
 	bool wanted = q->passed < mtu || is_second(p, index_in(p, q));
 
 	return q->verified && wanted && q->next_out % SIZE_PINGS == 0 ? mtu : 0;
@@ -337,7 +335,7 @@ static void improve(struct overlay *o, struct peer *p, mono_t now)
 	if (best == LINE_PAIRS)
 		return;
 	if (loses)
-		q[p->lines.in_use].avoid_until = mono_add_ms(now, AVOID_MS);
+		q[p->lines.in_use].avoid_until = mono_add_ms(now, LINE_AVOID_MS);
 	use(o, p, best, loses ? "data loss" : "better");
 }
 

@@ -7,7 +7,6 @@
 #include "proto/schedule.h"
 #include "proto/service.h"
 
-#define AVOID_MS 60000 /* a second pair that loses data is not used for this time */
 /* Without a full line for this time, all data uses one line. */
 #define NEEDED_MS 30000
 /* Rate assumed for an unmeasured line, as a part of that of the line in use. */
@@ -55,16 +54,20 @@ int64_t line_rates_mark(const struct overlay *o, const struct peer *p, unsigned 
 				: 0;
 }
 
-/* Delays relative to the faster line. */
+/* Additional delay of the second line; negative: of the first one. */
+static int32_t later_us(const struct line_rate *one, const struct line_rate *two)
+{
+	return (int32_t)(line_rate_base_us(two) - line_rate_base_us(one));
+}
+
 static void tell_workers(struct overlay *o, const struct peer *p)
 {
 	const struct line_rate *one = rate_of(p, p->lines.in_use),
 			       *two = rate_of(p, p->lines.second);
-	int32_t later_us = (int32_t)(line_rate_base_us(two) - line_rate_base_us(one));
+	int32_t later = max_of(min_of(later_us(one, two), AHEAD_US), -AHEAD_US);
 
-	later_us = max_of(min_of(later_us, AHEAD_US), -AHEAD_US);
-	o->ops.line_set(o->arg, p->slot, false, one->kbits, (uint32_t)max_of(-later_us, 0));
-	o->ops.line_set(o->arg, p->slot, true, two->kbits, (uint32_t)max_of(later_us, 0));
+	o->ops.line_set(o->arg, p->slot, false, one->kbits, (uint32_t)max_of(-later, 0));
+	o->ops.line_set(o->arg, p->slot, true, two->kbits, (uint32_t)max_of(later, 0));
 }
 
 void line_rates_answer(struct overlay *o, struct peer *p, unsigned pair, const struct msg_pong *m,
@@ -88,7 +91,7 @@ void line_rates_answer(struct overlay *o, struct peer *p, unsigned pair, const s
 	if (!carries(p, pair))
 		return;
 	if (rate_of(p, pair)->loses && pair == p->lines.second)
-		p->lines.pair[pair].avoid_until = mono_add_ms(overlay_now(o), AVOID_MS);
+		p->lines.pair[pair].avoid_until = mono_add_ms(overlay_now(o), LINE_AVOID_MS);
 	wrong_us = rate_of(p, pair)->queue_us - backlog_us;
 	o->ops.line_correct(o->arg, p->slot, pair == p->lines.second, wrong_us / CORRECTION);
 	tell_workers(o, p);
@@ -96,8 +99,8 @@ void line_rates_answer(struct overlay *o, struct peer *p, unsigned pair, const s
 
 static bool fits_window(const struct line_rate *one, const struct line_rate *two)
 {
-	int64_t later_us = (int32_t)(line_rate_base_us(two) - line_rate_base_us(one));
-	int64_t bits = ((int64_t)one->kbits + two->kbits) * max_of(later_us, -later_us) / 1000;
+	int64_t later = later_us(one, two);
+	int64_t bits = ((int64_t)one->kbits + two->kbits) * max_of(later, -later) / 1000;
 
 	return bits / DATAGRAM_BITS < DATAGRAMS_MAX;
 }

@@ -120,6 +120,9 @@ struct asymmetries {
 
 /* line_pairs.c: pairs of lines, except the pair in use. */
 #define LINE_PROBES_OUT 8
+/* Time for which a pair that lost data is not used. */
+#define LINE_AVOID_MS 60000
+
 struct line_probe {
 	uint32_t id; /* 0: free */
 	bool missed;
