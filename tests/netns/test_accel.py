@@ -218,6 +218,7 @@ def test_switched_off_gives_back(far, ends, who):
     node = far.node[who]
     assert node.reload(acceleration=None)['verdict'] == 'applied'
     far.wait_returned()
+    wait_for(lambda: node.show('acceleration')['state'] == 'off', 20, 'leon-accel has left')
 
     def nothing_is_diverted():
         before = node.statistics()['counters']['accel_in']

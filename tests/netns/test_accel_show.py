@@ -312,6 +312,23 @@ def test_off(lab):
     assert metric(a, 'accel_up') is None
 
 
+def test_switched_off_while_a_host_does_not_read(far):
+    """A connection with data that the host has not read stays intercepted until the host reads."""
+    a, hosts = far.node['a'], far.host
+    t = Transfer(hosts['a'], hosts['b'], hosts['b'].ip4, up=ENDLESS)
+    wait_for(lambda: taken(far) == [1, 1], WITHIN, 'it is intercepted')
+    t.reading.clear()
+    wait_for(lambda: shown(a)['undelivered_bytes'] > MB, WITHIN, 'the host does not read')
+    a.reload(acceleration=None)
+    assert shown(a)['state'] == shown(a, 'connections')['state'] == 'releasing'
+    assert 'leon-accel releases the intercepted connections' in a.leonctl(
+        'show', 'acceleration', json_output=False)
+    t.reading.set()
+    wait_for(lambda: shown(a)['state'] == 'off', WITHIN, 'it is released')
+    t.finish(60).assert_whole()
+    assert 'accelerator-gone' not in kinds(a)
+
+
 def test_gone_and_back(lab):
     net = pair(lab)
     a = net.node['a']

@@ -161,6 +161,12 @@ static bool print_state(FILE *out, struct jsonr_node *root)
 		fputs("No TCP connection is intercepted: acceleration is not configured.\n", out);
 		return false;
 	}
+	if (strcmp(state, "releasing") == 0) {
+		fputs("Acceleration is not configured any more, and leon-accel releases the "
+		      "intercepted connections.\n",
+		      out);
+		return true;
+	}
 	if (strcmp(state, "running") == 0)
 		return true;
 	if (!value_bool(root, "installed")) {
@@ -180,9 +186,11 @@ int render_acceleration(struct jsonr_node *root, FILE *out)
 {
 	if (!print_state(out, root))
 		return 0;
-	fprintf(out,
-		"intercepted are connections of at least %s segments to nodes of %s and more\n",
-		text_number(root, "minimum_segments"), text_us(root, "threshold_us"));
+	if (strcmp(text_str(root, "state"), "running") == 0)
+		fprintf(out,
+			"intercepted are connections of at least %s segments to nodes of %s and "
+			"more\n",
+			text_number(root, "minimum_segments"), text_us(root, "threshold_us"));
 	print_counted(out, root);
 	print_bypassed(out, jsonr_array(root, "nodes"));
 	print_bytes(out, root);

@@ -351,11 +351,13 @@ void accel_reports_gone(struct leond *d)
 	if (!r->is_connected)
 		return;
 	facts.value = r->has_totals ? r->totals.intercepted_now : 0;
-	report_event(
-		d, &facts,
-		"leon-accel has ended: TCP connections stay plain, %llu intercepted connections "
-		"are lost",
-		(unsigned long long)facts.value);
+	/* Where acceleration is not configured any more, leon-accel ends the connection to leond
+	 * after it has released the last connection. */
+	if (d->conf->acceleration)
+		report_event(d, &facts,
+			     "leon-accel has ended: TCP connections stay plain, %llu intercepted "
+			     "connections are lost",
+			     (unsigned long long)facts.value);
 	/* An answer on its way is of the ended process. */
 	accel_relays_free(d);
 	r->is_connected = r->has_totals = false;

@@ -21,9 +21,11 @@
 
 static const char *state_word(const struct leond *d)
 {
+	const struct accel_totals *t = accel_reports_totals(d);
+
 	if (!d->conf->acceleration)
-		return "off";
-	return accel_reports_totals(d) ? "running" : "absent";
+		return t && t->intercepted_now ? "releasing" : "off";
+	return t ? "running" : "absent";
 }
 
 static void write_state(struct command *c)
