@@ -119,8 +119,25 @@ def test_transit_disable_is_respected(lab):
     net = lab(merged(PAPER, {'sites': {'inagi': {'config': {'transit': {'disable': True}}}}})).joined()
     net.settle_hosts('fujisawa', 'seoul')
     net.wait_path('fujisawa', 'seoul', ['seoul'])
+    assert excluded_relays(net.node['fujisawa']) == {'inagi': 'transit-disabled'}
     net.node['inagi'].reload(transit=None)
     net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'])
+    assert excluded_relays(net.node['fujisawa']) == {}
+
+
+def excluded_relays(node):
+    return {r['name']: r['reason'] for r in node.ctl('explain', 'path', 'seoul')['excluded_relays']}
+
+
+def test_explain_names_the_link_that_excludes_a_relay(lab):
+    net = lab(PAPER).joined()
+    node = net.node['fujisawa']
+    net.wan.both('inagi', 'seoul', up=False)
+    wait_for(lambda: excluded_relays(node) == {'inagi': 'second-link-down'}, 60, 'the far link')
+    net.wan.both('fujisawa', 'inagi', up=False)
+    wait_for(lambda: excluded_relays(node) == {'inagi': 'first-link-down'}, 60, 'the own link')
+    assert 'inagi (198.18.0.2)  the link from this node to the relay is down' in node.leonctl(
+        'explain', 'path', 'seoul', json_output=False)
 
 
 def test_path_follows_latency_both_ways(lab):

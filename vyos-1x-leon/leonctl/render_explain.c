@@ -106,6 +106,41 @@ static void print_links(struct jsonr_node *list, FILE *out)
 	print_loads(list, out);
 }
 
+static const char *exclusion(struct jsonr_node *n, const char *key)
+{
+	static const char *const text[][2] = {
+		{ "transit-disabled", "its configuration has transit disable" },
+		{ "first-link-down", "the link from this node to the relay is down" },
+		{ "second-link-down", "the link from the relay to the destination is down" },
+		{ "reported-broken", "a node has just reported a link of this path as broken" },
+		{ "data-loss", "data was lost on this path" },
+	};
+	const char *word = text_str(n, key);
+
+	for (size_t i = 0; i < array_size(text); i++)
+		if (strcmp(word, text[i][0]) == 0)
+			return text[i][1];
+	return word;
+}
+
+static const char *relay(struct jsonr_node *n, const char *key)
+{
+	return text_node(n, key, "name");
+}
+
+static void print_excluded(struct jsonr_node *list, FILE *out)
+{
+	static const struct table_column columns[] = {
+		LEFT("RELAY", "node_id", relay),
+		LEFT("REASON", "reason", exclusion),
+	};
+
+	if (!jsonr_len(list))
+		return;
+	fputs("\nExcluded relays\n", out);
+	table_show(out, columns, array_size(columns), list, NULL, NULL);
+}
+
 static void print_change(struct jsonr_node *root, FILE *out)
 {
 	struct jsonr_node *p = jsonr_object(root, "rules");
@@ -147,6 +182,7 @@ int render_explain(struct jsonr_node *root, FILE *out)
 			text_list(root, "avoided_names"));
 	print_candidates(list, source, out);
 	print_links(list, out);
+	print_excluded(jsonr_array(root, "excluded_relays"), out);
 	print_change(root, out);
 	return 0;
 }

@@ -226,6 +226,65 @@ static void write_rule(struct command *c, const struct choice *ch)
 	answer_rules(c->w, conf);
 }
 
+/* --- relays that are no candidates --- */
+
+static bool is_avoided(struct leond *d, uint16_t via, uint16_t to)
+{
+	const uint16_t *avoided;
+	uint64_t tx, lost;
+	unsigned n = overlay_path_data(d->overlay, to, &tx, &lost, &avoided);
+
+	for (unsigned i = 0; i < n; i++)
+		if (avoided[i] == via)
+			return true;
+	return false;
+}
+
+static bool is_broken(const struct path_params *pp, uint16_t from, uint16_t to)
+{
+	return pp->link_broken && pp->link_broken(pp->arg, from, to);
+}
+
+/* Returns the reason why the path through one relay is no candidate; NULL: it is one. */
+static const char *exclusion_of(struct leond *d, const struct path_params *pp, uint16_t via,
+				uint16_t to)
+{
+	const struct latdb *db = overlay_latdb(d->overlay);
+
+	if (pp->no_relay[via])
+		return "transit-disabled";
+	if (!path_link_exists(db, pp, SLOT_SELF, via))
+		return "first-link-down";
+	if (!path_link_exists(db, pp, via, to))
+		return "second-link-down";
+	if (is_broken(pp, SLOT_SELF, via) || is_broken(pp, via, to))
+		return "reported-broken";
+	return is_avoided(d, via, to) ? "data-loss" : NULL;
+}
+
+static void write_excluded(struct command *c, uint16_t to)
+{
+	struct path_params pp = overlay_path_params(c->d->overlay);
+	struct nodedb *db = overlay_nodes(c->d->overlay);
+
+	jsonw_array(c->w, "excluded_relays");
+	for (const struct node *via = NULL; pp.maximum_relays && (via = nodedb_next(db, via));) {
+		const char *reason;
+
+		if (via->slot == SLOT_SELF || via->slot == to)
+			continue;
+		reason = exclusion_of(c->d, &pp, via->slot, to);
+		if (!reason)
+			continue;
+		jsonw_object(c->w, NULL);
+		answer_id(c->w, "node_id", via->id);
+		answer_name(c->w, "name", c->d, via->id);
+		jsonw_str(c->w, "reason", reason);
+		jsonw_end(c->w);
+	}
+	jsonw_end(c->w);
+}
+
 enum command_result explain_path(struct command *c)
 {
 	const struct node *n = command_node(c);
@@ -255,5 +314,6 @@ enum command_result explain_path(struct command *c)
 	for (unsigned i = 0; i < list.n; i++)
 		write_candidate(c, &list.c[i]);
 	jsonw_end(c->w);
+	write_excluded(c, n->slot);
 	return CMD_DONE;
 }
