@@ -175,6 +175,26 @@ def test_leon_accel_that_does_not_fit_costs_nothing_else(router, accel_deb):
     assert [status(router, name) for name in ('leond', 'vyos-1x-leon', 'leon-accel')] == ['ii', 'ii', 'rc']
 
 
+@pytest.mark.parametrize('has_libraries', [True, False])
+def test_image_without_the_packages_gets_leon_portmap(router, portmap_deb, has_libraries):
+    """An image of VyOS has no libraries of leon-portmap. The overlay works without them."""
+    router.put(portmap_deb, '/tmp/leon-portmap.deb')
+    if has_libraries:
+        router.run('sh', '-c', """
+            dpkg-deb -R /tmp/leon-portmap.deb /tmp/portmap
+            sed -i '/^Depends:/d' /tmp/portmap/DEBIAN/control
+            dpkg-deb --root-owner-group --build /tmp/portmap /tmp/leon-portmap.deb""")
+    router.run('dpkg', '--install', '--force-depends', '/tmp/leon-portmap.deb')
+    install(router)
+    router.run('dpkg', '--purge', 'leon-portmap')
+    forget(router)
+    said = boot(router)
+    assert 'the packages were installed' in said
+    assert ('no port is mapped at a gateway' in said) is not has_libraries
+    assert status(router, 'vyos-1x-leon') == 'ii'
+    assert (status(router, 'leon-portmap') == 'ii') is has_libraries
+
+
 def test_manual_pages_that_the_image_dropped_do_not_matter(router):
     install(router)
     router.run('rm', '-rf', '/usr/share/man/man8/leond.8.gz', '/usr/share/doc/leond')

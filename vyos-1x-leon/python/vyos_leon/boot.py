@@ -28,7 +28,7 @@ ACTIVE = '/opt/vyatta/config/active/interfaces/leon'
 PROGRAM = '/usr/libexec/vyos-1x-leon/leon-boot'
 PACKAGES = ('leond', 'vyos-1x-leon')
 # Kept if present.
-OPTIONAL = ('leon-accel', 'vyos-1x-leon-lisp')
+OPTIONAL = ('leon-accel', 'leon-portmap', 'vyos-1x-leon-lisp')
 OWNER = 0
 
 LINE = '[ ! -x /config/leon-boot/run ] || /config/leon-boot/run  # by vyos-1x-leon'
