@@ -175,15 +175,14 @@ def test_leon_accel_that_does_not_fit_costs_nothing_else(router, accel_deb):
     assert [status(router, name) for name in ('leond', 'vyos-1x-leon', 'leon-accel')] == ['ii', 'ii', 'rc']
 
 
-@pytest.mark.parametrize('has_libraries', [True, False])
-def test_image_without_the_packages_gets_leon_portmap(router, portmap_deb, has_libraries):
-    """An image of VyOS has no libraries of leon-portmap. The overlay works without them."""
+@pytest.mark.parametrize('depends, has_libraries', [('leond', True), ('leon-missing', False)])
+def test_image_without_the_packages_gets_leon_portmap(router, portmap_deb, depends, has_libraries):
+    """An image of VyOS may lack the libraries of leon-portmap. The overlay works without them."""
     router.put(portmap_deb, '/tmp/leon-portmap.deb')
-    if has_libraries:
-        router.run('sh', '-c', """
-            dpkg-deb -R /tmp/leon-portmap.deb /tmp/portmap
-            sed -i '/^Depends:/d' /tmp/portmap/DEBIAN/control
-            dpkg-deb --root-owner-group --build /tmp/portmap /tmp/leon-portmap.deb""")
+    router.run('sh', '-c', f"""
+        dpkg-deb -R /tmp/leon-portmap.deb /tmp/portmap
+        sed -i 's/^Depends:.*/Depends: {depends}/' /tmp/portmap/DEBIAN/control
+        dpkg-deb --root-owner-group --build /tmp/portmap /tmp/leon-portmap.deb""")
     router.run('dpkg', '--install', '--force-depends', '/tmp/leon-portmap.deb')
     install(router)
     router.run('dpkg', '--purge', 'leon-portmap')
