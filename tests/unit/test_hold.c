@@ -166,7 +166,7 @@ static void test_bounds(void **state)
 	n = 0;
 	large.len = HOLD_BYTES + 1;
 	large.payload = calloc(1, large.len);
-	assert_int_equal(hold_take(hold, 0, &large, WAIT_US, now), HOLD_LATE);
+	assert_int_equal(hold_take(hold, 0, &large, WAIT_US, now), HOLD_FULL);
 	free((void *)large.payload);
 }
 
@@ -176,19 +176,80 @@ static void test_memory_is_bounded(void **state)
 
 	(void)state;
 	take(BASE, 0);
-	for (unsigned i = 0; i < HOLD_BUFFERS + 10; i++) {
+	for (unsigned i = 0; i < HOLD_BUFFERS; i++) {
 		n = 0;
 		kept += take(BASE + 2 + i, 0) == HOLD_KEPT;
 	}
-	assert_int_equal(kept, HOLD_BUFFERS);
+	assert_int_equal(kept, HOLD_BUFFERS / 2);
+	n = 0;
+	assert_int_equal(take(BASE + 2 + HOLD_BUFFERS, 0), HOLD_FULL);
+	assert_int_equal(n, 1);
 	/* All of them are free again after the gap. */
 	now = mono_add_us(now, WAIT_US);
-	for (unsigned i = 0; i < HOLD_BUFFERS; i++)
+	for (unsigned i = 0; i < kept; i++)
 		assert_non_null(hold_next(hold, 0, now));
 	assert_null(hold_next(hold, 0, now));
 	end(0);
 	n = 0;
 	assert_int_equal(take(BASE + HOLD_BUFFERS + 20, 0), HOLD_KEPT);
+}
+
+static struct hold_datagram of_source(node_id_t id, uint64_t series, uint64_t counter)
+{
+	struct hold_datagram d = datagram(counter | series << 52, 0, true);
+
+	d.h.source = id;
+	return d;
+}
+
+/* Number of waiting datagrams of a source that sends as many as possible behind a gap. */
+static unsigned fill_buffers(node_id_t id)
+{
+	unsigned kept = 0;
+
+	take_at(0, of_source(id, 0, BASE));
+	for (unsigned i = 0; i < HOLD_BUFFERS; i++) {
+		n = 0;
+		kept += take_at(0, of_source(id, 0, BASE + 2 + i)) == HOLD_KEPT;
+	}
+	n = 0;
+	return kept;
+}
+
+/* Number of streams of a source that opens as many as possible. */
+static unsigned fill_streams(node_id_t id)
+{
+	unsigned opened = 0;
+
+	for (uint64_t series = 0; series < HOLD_STREAMS; series++) {
+		n = 0;
+		opened += take_at(0, of_source(id, series, BASE)) == HOLD_NOW;
+	}
+	n = 0;
+	return opened;
+}
+
+static void test_one_source_leaves_memory_to_others(void **state)
+{
+	(void)state;
+	assert_int_equal(fill_buffers(7), HOLD_BUFFERS / 2);
+	assert_int_equal(fill_buffers(8), HOLD_BUFFERS / 4);
+	assert_int_equal(fill_buffers(9), HOLD_BUFFERS / 8);
+}
+
+static void test_one_source_leaves_streams_to_others(void **state)
+{
+	(void)state;
+	assert_int_equal(fill_streams(7), HOLD_STREAMS / 2);
+	assert_int_equal(fill_streams(8), HOLD_STREAMS / 4);
+	assert_int_equal(fill_streams(9), HOLD_STREAMS / 8);
+	/* A datagram without the mark opens no stream, and is not counted. */
+	assert_int_equal(take_at(0, datagram(BASE + (999ULL << 52), 0, false)), HOLD_NOW);
+	/* Idle streams are free again. */
+	end(0);
+	now = mono_add_ms(now, HOLD_IDLE_MS);
+	end(0);
+	assert_int_equal(fill_streams(8), HOLD_STREAMS / 2);
 }
 
 static void test_idle_stream_ends(void **state)
@@ -259,8 +320,8 @@ static void *carry(void *arg)
 
 		if (i / TRAIN % 2 != worker)
 			continue;
-		/* A line is at most half a window ahead. */
-		while (i > atomic_load(&delivered) + HOLD_BUFFERS / 2) {
+		/* A line is at most a part of the buffers ahead. */
+		while (i > atomic_load(&delivered) + HOLD_BUFFERS / 4) {
 			while ((d = hold_next(hold, worker, now)))
 				deliver(d->counter);
 			hold_end(hold, worker, now);
@@ -305,6 +366,8 @@ int main(void)
 		TEST(test_maximum_wait),
 		TEST(test_bounds),
 		TEST(test_memory_is_bounded),
+		TEST(test_one_source_leaves_memory_to_others),
+		TEST(test_one_source_leaves_streams_to_others),
 		TEST(test_idle_stream_ends),
 		TEST(test_senders_are_apart),
 		TEST(test_other_worker_waits_for_the_owner),

@@ -408,6 +408,7 @@ static bool waits(struct worker *w, const struct datagram *d, uint64_t counter)
 	w->holds = true;
 	count(w, CNT_held_rx, v == HOLD_KEPT);
 	count(w, CNT_late_rx, v == HOLD_LATE && one.marked);
+	count(w, CNT_unordered_rx, v == HOLD_FULL);
 	return v == HOLD_KEPT;
 }
 

@@ -45,9 +45,17 @@ struct hold {
 	_Atomic int64_t due_ns; /* 0: never */
 	uint16_t free;		/* lists of buffers, index plus 1 */
 	uint16_t delivered[UINT8_MAX];
+	unsigned n_free;
 	struct hold_stream stream[HOLD_STREAMS];
 	struct hold_buffer *buffer;
 };
+
+static void put_free(struct hold *h, uint16_t at)
+{
+	h->buffer[at - 1].next = h->free;
+	h->free = at;
+	h->n_free++;
+}
 
 struct hold *hold_new(void)
 {
@@ -55,10 +63,8 @@ struct hold *hold_new(void)
 
 	h->buffer = x_calloc(HOLD_BUFFERS, sizeof(h->buffer[0]));
 	atomic_flag_clear(&h->lock);
-	for (unsigned i = HOLD_BUFFERS; i; i--) {
-		h->buffer[i - 1].next = h->free;
-		h->free = (uint16_t)i;
-	}
+	for (unsigned i = HOLD_BUFFERS; i; i--)
+		put_free(h, (uint16_t)i);
 	return h;
 }
 
@@ -139,6 +145,31 @@ static void close_idle(struct hold *h, mono_t now)
 	}
 }
 
+/*
+ * A source may use as many streams and buffers as are free (dynamic thresholds: Choudhury and
+ * Hahne, IEEE/ACM ToN 1998). A single source gets half, and the next source half of the rest.
+ */
+static bool may_open(struct hold *h, node_id_t id)
+{
+	unsigned used = 0, streams = 0;
+
+	for (uint64_t bits = open_streams(h); bits; streams++)
+		used += h->stream[next_stream(&bits)].id == id;
+	return used < HOLD_STREAMS - streams;
+}
+
+static bool may_keep(struct hold *h, node_id_t id)
+{
+	unsigned used = 0;
+
+	for (uint64_t bits = open_streams(h); bits;) {
+		const struct hold_stream *s = &h->stream[next_stream(&bits)];
+
+		used += s->id == id ? s->waiting : 0;
+	}
+	return used < h->n_free;
+}
+
 /* A stream begins with the first datagram with the mark. */
 static struct hold_stream *open_stream(struct hold *h, const struct hold_datagram *d, mono_t now)
 {
@@ -146,9 +177,9 @@ static struct hold_stream *open_stream(struct hold *h, const struct hold_datagra
 	unsigned i;
 
 	close_idle(h, now);
-	unused = ~open_streams(h);
-	if (!unused)
+	if (!may_open(h, d->h.source))
 		return NULL;
+	unused = ~open_streams(h);
 	i = next_stream(&unused);
 	h->stream[i] = (struct hold_stream){ .owner = NO_OWNER,
 					     .id = d->h.source,
@@ -239,10 +270,11 @@ static bool keep(struct hold *h, struct hold_stream *s, const struct hold_datagr
 	struct hold_buffer *b;
 	uint16_t at = h->free;
 
-	if (!at || d->len > HOLD_BYTES)
+	if (d->len > HOLD_BYTES || !may_keep(h, s->id))
 		return false;
 	b = &h->buffer[at - 1];
 	h->free = b->next;
+	h->n_free--;
 	b->d = *d;
 	b->d.payload = b->bytes;
 	b->since = now;
@@ -290,13 +322,13 @@ static enum hold_verdict enter(struct hold *h, struct hold_stream *s, unsigned w
 	if (keep(h, s, d, now))
 		return HOLD_KEPT;
 	*place(s, counter) = PASSED;
-	return HOLD_LATE;
+	return HOLD_FULL;
 }
 
 enum hold_verdict hold_take(struct hold *h, unsigned worker, const struct hold_datagram *d,
 			    int64_t wait_us, mono_t now)
 {
-	enum hold_verdict v = HOLD_NOW;
+	enum hold_verdict v = d->marked ? HOLD_FULL : HOLD_NOW;
 	struct hold_stream *s;
 
 	lock(h);
@@ -344,8 +376,7 @@ static void give_back(struct hold *h, unsigned worker)
 		uint16_t at = h->delivered[worker];
 
 		h->delivered[worker] = h->buffer[at - 1].next;
-		h->buffer[at - 1].next = h->free;
-		h->free = at;
+		put_free(h, at);
 	}
 }
 

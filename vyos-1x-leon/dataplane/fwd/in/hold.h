@@ -2,8 +2,8 @@
 /*
  * Puts datagrams that a node distributed over two lines into the order of their counters
  * (protocol 2.11). A datagram behind a gap waits until the missing ones arrive, both lines carried
- * later ones (RFC 1990 section 4.1), or its time is over. Memory is fixed, and its pages are used
- * on demand.
+ * later ones (RFC 1990 section 4.1), or its time is over. Memory is fixed, each source has a share,
+ * and pages are used on demand.
  *
  * All workers share the streams, because the two lines arrive at two sockets. A worker that takes
  * datagrams out of a stream owns the stream until their delivery. Other workers only add to it.
@@ -21,7 +21,7 @@
 
 #define HOLD_STREAMS 64	  /* bits of a word */
 #define HOLD_WINDOW  2048 /* counters behind a gap */
-#define HOLD_BUFFERS 640
+#define HOLD_BUFFERS 1280 /* a source alone gets half */
 #define HOLD_BYTES   1600 /* of a datagram; a larger one does not wait */
 /* A stream without distributed datagrams ends. */
 #define HOLD_IDLE_MS 1000
@@ -47,6 +47,7 @@ bool hold_in_use(const struct hold *h);
 enum hold_verdict {
 	HOLD_NOW,  /* to be delivered now, in order */
 	HOLD_LATE, /* to be delivered now, but later ones were delivered before */
+	HOLD_FULL, /* to be delivered now, without order: no memory for it */
 	HOLD_KEPT, /* a copy waits */
 };
 /* Enters a datagram that waits at most `wait_us` for earlier ones. The caller then calls
