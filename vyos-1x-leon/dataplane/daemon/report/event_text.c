@@ -88,20 +88,25 @@ static void endpoint_text(struct leond *d, const struct overlay_event *e, char *
 		endpoint_name(d, &link.ep, buf, len);
 }
 
-/* Writes "line fibre to 192.0.2.1:5366". */
+/* Writes "line fibre to 192.0.2.1:5366", and the second one of a distribution. */
 static void line_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
 {
 	const struct node *n = nodedb_find(overlay_nodes(d->overlay), e->node);
-	struct overlay_link link = { 0 };
+	struct overlay_pair_view v;
 	char name[ENDPOINT_STRLEN];
-	const char *own;
+	size_t at = 0;
 
 	snprintf(buf, len, "another line");
-	if (!n || !overlay_link(d->overlay, n->slot, &link) || !link.ep.ip.family)
-		return;
-	own = conf_line_name(d->conf, link.ep.line);
-	snprintf(buf, len, "%s%s%s%s", own ? "line " : "", own ? own : "", own ? " to " : "",
-		 endpoint_name(d, &link.ep, name, sizeof(name)));
+	for (unsigned i = 0; n && i < LINE_PAIRS && at < len; i++) {
+		const char *own;
+
+		if (!overlay_line_pair(d->overlay, n->slot, i, &v) || !(v.in_use || v.distributed))
+			continue;
+		own = conf_line_name(d->conf, v.ep.line);
+		at += (size_t)snprintf(buf + at, len - at, "%s%s%s%s%s", at ? " and " : "",
+				       own ? "line " : "", own ? own : "", own ? " to " : "",
+				       endpoint_name(d, &v.ep, name, sizeof(name)));
+	}
 }
 
 /* Writes "UDP 192.0.2.1:5366" or "TLS 192.0.2.1:443". */

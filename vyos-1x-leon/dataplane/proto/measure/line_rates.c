@@ -17,6 +17,8 @@
 /* Earliest arrival (EDPF) would fill the faster line up to the difference of the delays, and other
  * traffic waits there. A longer difference is left to the receiver. */
 #define AHEAD_US 4000
+/* Least interval between two reports of a distribution that begins. */
+#define REPORT_MS 60000
 /* Part of a difference between account and measurement that is corrected. */
 #define CORRECTION 2
 
@@ -115,7 +117,35 @@ bool line_rates_may(const struct peer *p, unsigned pair, mono_t now)
 	       fits_window(one, two);
 }
 
-void line_rates_use(struct overlay *o, struct peer *p, unsigned pair)
+/* `is`, `was`: number of the second pair plus 1; 0: none. */
+static const char *reason(const struct peer *p, unsigned is, unsigned was, mono_t now)
+{
+	const struct line_pair *old = was ? &p->lines.pair[was - 1] : NULL;
+
+	if (old && mono_before(now, old->avoid_until))
+		return "data loss";
+	if (old && old->misses)
+		return "no answer";
+	return is ? "distribution" : "end of distribution";
+}
+
+/* An end is reported only after its begin, so a line that comes and goes causes two events a
+ * minute. */
+static void report(struct overlay *o, struct peer *p)
+{
+	unsigned is = p->lines.distributes ? p->lines.second + 1u : 0, was = p->lines.reported;
+	mono_t now = overlay_now(o);
+
+	if (is == was || (is && !mono_is_never(p->lines.reported_at) &&
+			  mono_sub_ms(now, p->lines.reported_at) < REPORT_MS))
+		return;
+	p->lines.reported = (uint8_t)is;
+	if (is)
+		p->lines.reported_at = now;
+	overlay_emit(o, EV_LINK_LINE, p->id, NODE_ID_NONE, 0, reason(p, is, was, now));
+}
+
+static void use(struct overlay *o, struct peer *p, unsigned pair)
 {
 	bool on = pair != LINE_NONE;
 
@@ -129,4 +159,10 @@ void line_rates_use(struct overlay *o, struct peer *p, unsigned pair)
 	if (!rate_of(p, pair)->kbits)
 		rate_of(p, pair)->kbits = rate_of(p, p->lines.in_use)->kbits / FIRST_PART;
 	tell_workers(o, p);
+}
+
+void line_rates_use(struct overlay *o, struct peer *p, unsigned pair)
+{
+	use(o, p, pair);
+	report(o, p);
 }

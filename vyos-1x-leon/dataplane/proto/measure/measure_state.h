@@ -158,6 +158,8 @@ struct peer_lines {
 	uint64_t changes;
 	uint32_t failures; /* changes because the pair in use failed */
 	mono_t failed;	   /* the last datagram that certainly arrived on it was sent then */
+	uint8_t reported;  /* event: number of the second pair plus 1, or 0 without distribution */
+	mono_t reported_at;
 };
 
 struct ping_job; /* ping.c */
