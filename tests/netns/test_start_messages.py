@@ -50,6 +50,19 @@ def test_check_names_the_file_and_the_nearest_key(lab):
     assert result.stderr == f'{node.config_file}: node_name: unknown key; did you mean "node-name"?\n'
 
 
+def test_check_names_the_sources_of_a_node_id(lab):
+    node = lab(line_up(1, hosts=False), start=False).node['n0']
+    for key in ('node-id', 'source-address', 'source-interface'):
+        node.config.pop(key, None)
+    node.config['line'] = {'first': {'interface': 'wan0'}}
+    node.write_config()
+    result = subprocess.run([leond_program(), '--config', node.config_file, '--check'],
+                            capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert result.stderr == ('node-id: missing; set node-id, an IPv4 source-address, a source-interface, '
+                             'or an IPv4 address of the first line\n')
+
+
 @pytest.mark.parametrize('device, say', [
     ('true', 'no /dev/net/tun: run `modprobe tun`'),
     ('mknod -m 0 /dev/net/tun c 10 200', 'the user of leond cannot open /dev/net/tun; udev sets mode 0666')])

@@ -50,7 +50,7 @@ static void totals_come_back(void **state)
 		.returned = 5,
 		.reset = 6,
 		.refused = 7,
-		.queue_full = 8,
+		.leond_queue_full = 8,
 		.held_dropped = 9,
 		.full = 10,
 		.again = 11,

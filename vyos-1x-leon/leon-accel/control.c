@@ -37,7 +37,7 @@ static struct accel_totals totals_of(const struct engine *e)
 		.returned = n->returned,
 		.reset = n->reset,
 		.refused = n->refused,
-		.queue_full = n->queue_full,
+		.leond_queue_full = n->leond_queue_full,
 		.held_dropped = n->held_dropped,
 		.full = n->full,
 		.again = n->again,

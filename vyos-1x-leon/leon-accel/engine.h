@@ -48,7 +48,7 @@ struct engine_counters {
 	/* Bytes of hosts, from and to the inter-proxy connections. */
 	uint64_t bytes_in, bytes_out;
 	uint64_t interproxy_in, interproxy_out; /* Bytes on the inter-proxy connections. */
-	uint64_t queue_full, held_dropped;
+	uint64_t leond_queue_full, held_dropped;
 	/* Connections refused because of the maximum. */
 	uint64_t full;
 	/* Connections that were not drained in time, with a later attempt. */

@@ -37,7 +37,7 @@ void engine_send(struct engine *e, uint32_t hash, enum accel_where where, node_i
 	}
 	/* A full queue drops the frame. */
 	if (sendmsg(e->queue[hash % e->n_queues], &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		e->counters.queue_full++;
+		e->counters.leond_queue_full++;
 }
 
 uint16_t engine_gso_size(const uint8_t *vnet)

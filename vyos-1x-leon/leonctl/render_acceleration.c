@@ -111,9 +111,9 @@ static void print_counted(FILE *out, struct jsonr_node *root)
 	if (value_u64(root, "fast_enough"))
 		fprintf(out, "fast enough     %s without a benefit\n",
 			text_number(root, "fast_enough"));
-	if (value_u64(n, "queue_full") || value_u64(n, "held_dropped"))
+	if (value_u64(n, "leond_queue_full") || value_u64(n, "held_dropped"))
 		fprintf(out, "dropped         %s where the queue to leond was full, %s not held\n",
-			text_number(n, "queue_full"), text_number(n, "held_dropped"));
+			text_number(n, "leond_queue_full"), text_number(n, "held_dropped"));
 	print_nonzero(out, n);
 }
 

@@ -131,8 +131,8 @@ static int check(const struct conf *c)
 {
 	if (c->node_id == NODE_ID_NONE && c->source4.family == 0 && !c->source_interface[0] &&
 	    c->line[0].ip.family != 4) {
-		fputs("node-id: missing; set node-id, an IPv4 source-address or a "
-		      "source-interface\n",
+		fputs("node-id: missing; set node-id, an IPv4 source-address, a "
+		      "source-interface, or an IPv4 address of the first line\n",
 		      stderr);
 		return 1;
 	}

@@ -137,7 +137,7 @@ struct accel_time {
 	VALUE(bytes.out, "bytes_out")                                                              \
 	VALUE(bytes.carried_in, "interproxy_bytes_in")                                             \
 	VALUE(bytes.carried_out, "interproxy_bytes_out")                                           \
-	VALUE(queue_full, "queue_full")                                                            \
+	VALUE(leond_queue_full, "leond_queue_full")                                                \
 	VALUE(held_dropped, "held_dropped")                                                        \
 	VALUE(full, "maximum_reached")                                                             \
 	VALUE(again, "not_drained")
@@ -149,7 +149,7 @@ struct accel_totals {
 	uint64_t held;	      /* Bytes of held frames. */
 	uint64_t undelivered; /* Acknowledged, possibly undelivered bytes. */
 	uint64_t intercepted, returned, reset, refused;
-	uint64_t queue_full, held_dropped;
+	uint64_t leond_queue_full, held_dropped;
 	uint64_t full;			  /* Attempts at the maximum of connections. */
 	uint64_t again;			  /* Connections that were not drained in time. */
 	uint64_t misuse[ACCEL_N_MISUSES]; /* By enum accel_misuse, sum over all nodes. */

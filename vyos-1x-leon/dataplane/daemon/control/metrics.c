@@ -338,8 +338,8 @@ static void put_accelerator(struct out *o, const struct accel_totals *t)
 		o, "accel_held_dropped_total",
 		"Frames dropped instead of held, because the memory for held frames is used up.",
 		t->held_dropped);
-	put_counter(o, "accel_queue_full_total",
-		    "Frames dropped because the queue to leond was full.", t->queue_full);
+	put_counter(o, "accel_leond_queue_full_total",
+		    "Frames dropped because the queue to leond was full.", t->leond_queue_full);
 	put_kinds(o, t);
 	put_directions(o, "accel_bytes_total", "Bytes of hosts carried by accelerators.",
 		       t->bytes.out, t->bytes.in);

@@ -116,7 +116,7 @@ static void write_totals(struct command *c, const struct accel_totals *t)
 	jsonw_u64(w, "released", t->returned);
 	jsonw_u64(w, "refused", t->refused);
 	jsonw_u64(w, "reset", t->reset);
-	jsonw_u64(w, "queue_full", t->queue_full);
+	jsonw_u64(w, "leond_queue_full", t->leond_queue_full);
 	jsonw_u64(w, "held_dropped", t->held_dropped);
 	for (enum accel_misuse m = 0; m < ACCEL_N_MISUSES; m++)
 		jsonw_u64(w, accel_misuse_word(m), t->misuse[m]);
