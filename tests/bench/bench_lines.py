@@ -5,9 +5,9 @@
 n0 has a line of 50 Mbit/s and 20 ms, and one of 50 Mbit/s and 35 ms. Each round cuts the line in
 use under a stream of numbered datagrams in both directions, or under one TCP connection, and
 repairs it. Another TCP connection uses the first line alone, and then both. Both nodes have `shaper
-egress` with 94 Mbit/s.
+egress` with 94 Mbit/s, or `shaper automatic`.
 
-    LEON_BUILD=build tests/bench/bench_lines.py [--rounds 5]
+    LEON_BUILD=build tests/bench/bench_lines.py [--rounds 5] [--automatic]
 
 - delay: longest time from sending to arrival of a datagram, for each direction.
 - lost: lost datagrams in both directions.
@@ -46,12 +46,12 @@ WITHIN = 60
 
 
 class Bench:
-    def __init__(self):
+    def __init__(self, automatic):
         self.net = Lab({'sites': {'n0': {'lines': True}, 'n1': {}}, 'timing': 'production'}, start=False)
         for site, ms in RTT_MS.items():
             self.net.wan.both(site, 'n1', delay_us=ms * wan.MS / 2, rate_kbit=RATE_KBIT, queue_us=QUEUE_MS * wan.MS)
         for node in self.net.node.values():
-            node.config['shaper'] = {'egress': EGRESS_KBIT}
+            node.config['shaper'] = {'automatic': True} if automatic else {'egress': EGRESS_KBIT}
         self.net.start()
         self.net.joined(WITHIN)
         self.wait_use(1)
@@ -141,12 +141,13 @@ class Bench:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--rounds', type=int, default=5)
+    parser.add_argument('--automatic', action='store_true', help='with shaper automatic')
     arguments = parser.parse_args()
     ns.enter_lab()
     about = machine()
     print(f'{about["cpu"]}, {about["cores"]} cores, Linux {about["kernel"]}, {about["commit"]}, '
           f'load {os.getloadavg()[0]:.1f}; {json.dumps(vars(arguments))}')
-    bench, delays, pauses, ratios, waits = Bench(), [], [], [], []
+    bench, delays, pauses, ratios, waits = Bench(arguments.automatic), [], [], [], []
     try:
         for number in range(arguments.rounds):
             (there, back), lost = bench.datagrams()

@@ -176,6 +176,29 @@ def test_bulk_uses_both_lines(lab):
         bulk.stop()
 
 
+def test_the_automatic_shaper_adds_both_lines(lab):
+    net = start(lab, config={'shaper': {'automatic': True}})
+    for line in RTT_MS:
+        net.wan.both(line, 'n1', rate_kbit=20000, queue_us=50 * wan.MS)
+    net.settle_hosts('n0', 'n1')
+    node = net.node['n0']
+
+    def shown():
+        return node.show('queues')['bottleneck']
+    bulk = Bulk(net.host['n0'].namespace, net.host['n1'].namespace, net.host['n1'].ip4)
+    try:
+        wait_for(lambda: shown()['limit_kbits'], 60, 'the line in use has a limit')
+        wait_for(lambda: all(p['distributed'] for p in pairs(node)), 30, 'bulk data is distributed')
+        # Ten seconds with bandwidth probes, which see the queue of one line.
+        before = bulk.received
+        wait_for(lambda: bulk.received > before + (40 << 20), 60, 'TCP runs')
+        assert shown()['capacity_kbits'] < 25000
+        wait_for(lambda: shown()['limit_kbits'] > 1.3 * shown()['capacity_kbits'], 20, 'both lines count')
+        assert any(rate_of(bulk) > 1.4 * 20000 * 1000 / 8 for _ in range(4))
+    finally:
+        bulk.stop()
+
+
 def test_a_line_that_loses_distributed_data_is_avoided(lab):
     net = start(lab)
     node = net.node['n0']

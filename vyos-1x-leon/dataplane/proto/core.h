@@ -190,6 +190,7 @@ struct overlay {
 	unsigned n_locators;
 	struct endpoint mapped; /* at a NAT gateway, or family 0 */
 	uint8_t n_lines;	/* at least 1 */
+	uint32_t limit_kbits;	/* of the line in use, see overlay_limit_line() */
 	struct overlay_line line[LINES_MAX];
 
 	/* Peers */

@@ -235,6 +235,11 @@ bool overlay_uses_endpoint(const struct overlay *o, const struct endpoint *ep);
 void overlay_link_used(struct overlay *o, uint16_t slot);
 /* Sends a PING on the direct link to `slot` now. */
 void overlay_probe(struct overlay *o, uint16_t slot);
+/* Sets the limit of the line in use that the shaper found, in kbit/s; 0: none. `full`: the limit is
+ * used up, so bulk data may use the second line too. */
+void overlay_limit_line(struct overlay *o, uint32_t kbits, bool full);
+/* Rate that the second line may carry beside the line in use, in kbit/s. */
+uint32_t overlay_second_kbits(const struct overlay *o);
 /* The kernel or an ICMP error suggests that the endpoint is dead. The hint triggers a probe and
  * proves nothing. */
 void overlay_link_error(struct overlay *o, const struct endpoint *ep);

@@ -15,6 +15,8 @@
 #include "base/mem.h"
 #include "daemon/report/event_text.h"
 
+/* A limit is used up if frames wait and the line delivers it except for this part. */
+#define SPARE_PART 8
 /* Maximum age of a link's last answer. */
 #define FRESH_MS 1000
 
@@ -156,13 +158,23 @@ static void set_found(struct leond *d, uint32_t kbits)
 	notify(d, kbits != 0);
 }
 
+/* The limit is that of the line in use. The rate of a second line is measured by its own PINGs. */
+static void limit_lines(struct leond *d, uint32_t kbits)
+{
+	const struct autorate_input *in = &d->bottleneck->in;
+	bool full = kbits && in->backlog && in->delivered_kbits >= kbits - kbits / SPARE_PART;
+
+	overlay_limit_line(d->overlay, kbits, full);
+	set_found(d, kbits ? kbits + overlay_second_kbits(d->overlay) : 0);
+}
+
 static void on_step(void *arg, mono_t now)
 {
 	struct leond *d = arg;
 
 	timer_set(d->bottleneck->timer, mono_add_ms(now, AUTORATE_STEP_MS));
 	look(d, now);
-	set_found(d, autorate_step(&d->bottleneck->rate, &d->bottleneck->in, now));
+	limit_lines(d, autorate_step(&d->bottleneck->rate, &d->bottleneck->in, now));
 	if (autorate_probe_ended(&d->bottleneck->rate, now))
 		ask(d, now);
 }
@@ -197,7 +209,7 @@ void bottleneck_apply_conf(struct leond *d)
 	timer_stop(d->bottleneck->timer);
 	autorate_reset(&d->bottleneck->rate);
 	d->bottleneck->in = (struct autorate_input){ 0 };
-	set_found(d, 0);
+	limit_lines(d, 0);
 }
 
 /* Clears the rates of slots without a node. */

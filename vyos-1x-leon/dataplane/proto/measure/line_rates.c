@@ -19,6 +19,10 @@
 #define AHEAD_US 4000
 /* Least interval between two reports of a distribution that begins. */
 #define REPORT_MS 60000
+/* A peer with a smaller part of the limit does not fill the line. */
+#define FULL_PART 8
+/* Part of the rate that a queue of the second line takes away. */
+#define DRAIN_PART 4
 /* Part of a difference between account and measurement that is corrected. */
 #define CORRECTION 2
 
@@ -67,8 +71,9 @@ static void tell_workers(struct overlay *o, const struct peer *p)
 	const struct line_rate *one = rate_of(p, p->lines.in_use),
 			       *two = rate_of(p, p->lines.second);
 	int32_t later = max_of(min_of(later_us(one, two), AHEAD_US), -AHEAD_US);
+	uint32_t kbits = o->limit_kbits ? min_of(one->kbits, o->limit_kbits) : one->kbits;
 
-	o->ops.line_set(o->arg, p->slot, false, one->kbits, (uint32_t)max_of(-later, 0));
+	o->ops.line_set(o->arg, p->slot, false, kbits, (uint32_t)max_of(-later, 0));
 	o->ops.line_set(o->arg, p->slot, true, two->kbits, (uint32_t)max_of(later, 0));
 }
 
@@ -165,4 +170,54 @@ void line_rates_use(struct overlay *o, struct peer *p, unsigned pair)
 {
 	use(o, p, pair);
 	report(o, p);
+}
+
+/* --- automatic shaper --- */
+
+/* A limit moves the queue of the line into this node, so PINGs do not find it. */
+static void note_full(struct overlay *o, struct peer *p)
+{
+	const struct link_load *l = &p->probe.load;
+	struct line_rate *r = rate_of(p, p->lines.in_use);
+
+	if (!r->known || link_load_sent(l) < o->limit_kbits / FULL_PART)
+		return;
+	r->full_at = overlay_now(o);
+	if (!r->kbits)
+		r->kbits = l->delivered_kbits;
+}
+
+void overlay_limit_line(struct overlay *o, uint32_t kbits, bool full)
+{
+	bool changed = kbits != o->limit_kbits;
+
+	o->limit_kbits = kbits;
+	for (uint32_t i = 0; o->n_lines > 1 && i < o->cap_slots; i++) {
+		struct peer *p = o->by_slot[i];
+
+		if (!p || !p->lines.pair)
+			continue;
+		if (full)
+			note_full(o, p);
+		if (changed && p->lines.distributes)
+			tell_workers(o, p);
+	}
+}
+
+uint32_t overlay_second_kbits(const struct overlay *o)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t i = 0; o->n_lines > 1 && i < o->cap_slots; i++) {
+		const struct peer *p = o->by_slot[i];
+		const struct line_rate *r;
+
+		if (!p || !p->lines.distributes ||
+		    p->lines.second / LINES_MAX == p->lines.in_use / LINES_MAX)
+			continue;
+		r = rate_of(p, p->lines.second);
+		sum += r->queue_us > LINE_RATE_QUEUE_US ? r->kbits - r->kbits / DRAIN_PART
+							: r->kbits;
+	}
+	return sum;
 }

@@ -11,6 +11,8 @@
 
 /* Time for which an own queue of one link explains delay and loss of the others. */
 #define FRESH_MS 1500
+/* Bytes that count as a datagram, if the counters of a pair of lines are used. */
+#define UNIT 64
 
 static bool is_fresh(const struct link_load *l, mono_t now)
 {
@@ -37,6 +39,18 @@ static void load_of_site(const struct overlay *o, const struct peer *self, struc
 	}
 }
 
+/* With two lines at this node, data on the other line is not in the queue of the line in use. */
+static void use_pair(const struct overlay *o, const struct peer *p, const struct msg_pong *m,
+		     struct load_sample *s)
+{
+	if (o->n_lines == 1 || !p->lines.pair || !m->has_received)
+		return;
+	o->ops.line_traffic(o->arg, p->slot, p->lines.in_use, &s->tx_bytes, &s->rx_bytes);
+	s->tx_datagrams = s->tx_bytes / UNIT;
+	s->delivered = (uint32_t)(m->received / UNIT);
+	s->epoch++; /* other counters */
+}
+
 void load_note(struct overlay *o, struct peer *p, const struct msg_pong *m, mono_t sent, mono_t rx,
 	       uint32_t rtt_us)
 {
@@ -56,6 +70,7 @@ void load_note(struct overlay *o, struct peer *p, const struct msg_pong *m, mono
 	s.tx_datagrams = t.link_tx;
 	s.tx_bytes = t.link_tx_bytes;
 	s.rx_bytes = t.link_rx_bytes;
+	use_pair(o, p, m, &s);
 	load_of_site(o, p, &s);
 	p->probe.filter.load_us = link_load_note(&p->probe.load, &s, overlay_now(o));
 }
