@@ -339,6 +339,27 @@ static void host_that_waits_for_an_answer_is_not_delayed(void **state)
 	assert_in_range(pauses(&m, &read, 102400, 2, 2), 1, 100);
 }
 
+/* Turns of a real-time worker with `inputs` and `bytes` each. Returns its yields. */
+static unsigned yields(unsigned turns, unsigned inputs, uint64_t bytes)
+{
+	struct moderation m = { 0 };
+	unsigned n = 0;
+
+	for (unsigned i = 1; i <= turns; i++)
+		n += moderation_yields(&m, (uint64_t)i * inputs, i * bytes);
+	return n;
+}
+
+static void yields_follow_work(void **state)
+{
+	(void)state;
+	assert_in_range(yields(800, 1, 100), 90, 110);
+	/* Bulk data and floods. */
+	assert_int_equal(yields(800, 1, 65536), 800);
+	assert_int_equal(yields(800, 64, 4096), 800);
+	assert_int_equal(yields(800, 0, 0), 0);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, fx_setup, fx_teardown)
@@ -353,6 +374,7 @@ int main(void)
 		T(only_realtime_workers_are_moderated),
 		cmocka_unit_test(flood_is_moderated),
 		cmocka_unit_test(host_that_waits_for_an_answer_is_not_delayed),
+		cmocka_unit_test(yields_follow_work),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -335,11 +335,17 @@ static bool is_before(mono_t t)
 	return t.ns && read_clock().ns < t.ns;
 }
 
-/* The kernel rotates real-time threads of one priority every 100 ms. This worker yields after each
- * batch, so that workers of another overlay or queue on the same processor are next. */
-static void yield_cpu(const struct worker *w)
+static void yield_cpu(struct worker *w)
 {
-	if (atomic_load_explicit(&w->fwd->realtime, memory_order_relaxed))
+	static const enum counter moved[] = { CNT_tap_rx_bytes, CNT_net_rx_bytes,
+					      CNT_net_tx_bytes };
+	uint64_t bytes = 0;
+
+	if (!atomic_load_explicit(&w->fwd->realtime, memory_order_relaxed))
+		return;
+	for (size_t i = 0; i < array_size(moved); i++)
+		bytes += atomic_load_explicit(&w->stats.counter[moved[i]], memory_order_relaxed);
+	if (moderation_yields(&w->moderation, w->inputs, bytes))
 		sched_yield();
 }
 
