@@ -26,7 +26,8 @@ FLOORS = {
         ['lan/'],
         ['tap/'],
         ['in/reasm'],
-        ['checksum', 'counter', 'drop', 'forwarding_lookup', 'frame', 'moderation', 'stats'],
+        ['checksum', 'counter', 'drop', 'forwarding_lookup', 'frame', 'moderation', 'polling',
+         'stats'],
     ],
     'daemon': [
         ['main', 'leond', 'verdict'],

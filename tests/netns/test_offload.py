@@ -8,6 +8,7 @@ import json
 import os
 import struct
 import subprocess
+import time
 
 import pytest
 
@@ -262,6 +263,44 @@ def test_busy_polling_is_live_and_loses_nothing(lab):
     before = n0.counter('busy_polls')
     stream(net, 'n0', 'n1', 4, size=BULK // 5)
     assert n0.counter('busy_polls') == before
+
+
+def cpu_ms(node):
+    """CPU time of all threads of leond so far."""
+    times = []
+    for task in os.listdir(f'/proc/{node.process.pid}/task'):
+        with open(f'/proc/{node.process.pid}/task/{task}/schedstat', encoding='ascii') as f:
+            times.append(int(f.read().split()[0]))
+    return sum(times) / 1e6
+
+
+def used_ms(node, seconds=2):
+    before = cpu_ms(node)
+    time.sleep(seconds)
+    return cpu_ms(node) - before
+
+
+def test_busy_polling_costs_nothing_without_frames(lab):
+    net = ready(lab)
+    n0 = net.node['n0']
+    off = used_ms(n0)
+    n0.reload(system={**n0.config['system'], 'busy-poll': 1000})
+    stream(net, 'n0', 'n1', 4, size=BULK // 5)
+    assert n0.counter('busy_polls') > 0
+    # Without adaptation, each probe would be followed by 1 ms of polling.
+    on = used_ms(n0)
+    assert on < 1.5 * off + 10, (on, off)
+
+
+def test_no_busy_polling_on_a_single_processor(lab):
+    net = ready(lab)
+    n0 = net.node['n0']
+    one = {min(os.sched_getaffinity(0))}
+    for task in os.listdir(f'/proc/{n0.process.pid}/task'):
+        os.sched_setaffinity(int(task), one)
+    n0.reload(system={**n0.config['system'], 'busy-poll': 1000})
+    stream(net, 'n0', 'n1', 4, size=BULK // 5)
+    assert n0.counter('busy_polls') == 0
 
 
 def test_queue_of_the_device_is_long_unless_somebody_chose_another(lab):

@@ -360,6 +360,81 @@ static void yields_follow_work(void **state)
 	assert_int_equal(yields(800, 0, 0), 0);
 }
 
+/* --- busy polling --- */
+
+static void idle(struct polling *p, unsigned times, int64_t us)
+{
+	for (unsigned i = 0; i < times; i++)
+		polling_learn(p, us);
+}
+
+static void window_grows_to_the_limit(void **state)
+{
+	static const uint32_t expected[] = { 10, 20, 40, 50 };
+	struct polling p = { .limit_us = 50 };
+
+	(void)state;
+	for (size_t i = 0; i < array_size(expected); i++) {
+		idle(&p, 1, 45);
+		assert_int_equal(p.window_us, expected[i]);
+	}
+	/* It covers the idle time. */
+	idle(&p, 1000, 50);
+	assert_int_equal(p.window_us, 50);
+}
+
+static void window_is_no_longer_than_needed(void **state)
+{
+	struct polling p = { .limit_us = 1000 };
+
+	(void)state;
+	idle(&p, 1000, 30);
+	assert_int_equal(p.window_us, 40);
+}
+
+static void long_idle_times_close_the_window(void **state)
+{
+	static const uint32_t expected[] = { 25, 12, 0, 0 };
+	struct polling p = { .limit_us = 50 };
+
+	(void)state;
+	idle(&p, 10, 45);
+	for (size_t i = 0; i < array_size(expected); i++) {
+		idle(&p, 1, 51);
+		assert_int_equal(p.window_us, expected[i]);
+	}
+	/* It grows again at once. */
+	idle(&p, 1, 45);
+	assert_int_equal(p.window_us, 10);
+}
+
+static void windows_without_success_suspend_polling(void **state)
+{
+	struct polling p = { .limit_us = 50 };
+	unsigned windows = 0;
+
+	(void)state;
+	/* Each window delays the next frame beyond the window. */
+	for (unsigned i = 0; i < 10 * POLLING_REST; i++) {
+		windows += p.window_us > 0;
+		idle(&p, 1, p.window_us + 5);
+	}
+	assert_in_range(windows, POLLING_MISSES, 10 * POLLING_MISSES);
+}
+
+static void no_limit_no_window(void **state)
+{
+	struct polling p = { .limit_us = 50 };
+
+	(void)state;
+	idle(&p, 10, 5);
+	p.limit_us = 0;
+	idle(&p, 10, 5);
+	assert_int_equal(p.window_us, 0);
+	idle(&p, 3000, 0);
+	assert_int_equal(p.window_us, 0);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, fx_setup, fx_teardown)
@@ -375,6 +450,11 @@ int main(void)
 		cmocka_unit_test(flood_is_moderated),
 		cmocka_unit_test(host_that_waits_for_an_answer_is_not_delayed),
 		cmocka_unit_test(yields_follow_work),
+		cmocka_unit_test(window_grows_to_the_limit),
+		cmocka_unit_test(window_is_no_longer_than_needed),
+		cmocka_unit_test(long_idle_times_close_the_window),
+		cmocka_unit_test(windows_without_success_suspend_polling),
+		cmocka_unit_test(no_limit_no_window),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

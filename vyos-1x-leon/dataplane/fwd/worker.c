@@ -320,19 +320,29 @@ static void let_frames_gather(struct worker *w, int64_t sleep_ns)
 	nanosleep(&pause, NULL);
 }
 
-/* End of the polling time after work. A sleep costs tens of microseconds to end. The worker is
- * online. */
-static mono_t stay_awake(struct worker *w)
+/* The work has ended; the worker is online. */
+static void begin_idle(struct worker *w)
 {
 	const struct snap *s = atomic_load_explicit(&w->fwd->snap, memory_order_acquire);
 
-	return s->busy_poll_us ? mono_add_ns(read_clock(), (int64_t)s->busy_poll_us * NS_PER_US)
-			       : (mono_t){ 0 };
+	w->polling.limit_us = s->busy_poll_us;
+	w->idle_at = s->busy_poll_us ? read_clock() : (mono_t){ 0 };
 }
 
-static bool is_before(mono_t t)
+static int64_t idle_us(const struct worker *w)
 {
-	return t.ns && read_clock().ns < t.ns;
+	return mono_sub_us(read_clock(), w->idle_at);
+}
+
+static bool polls(const struct worker *w)
+{
+	return w->idle_at.ns && idle_us(w) < min_of(w->polling.window_us, w->polling.limit_us);
+}
+
+static void end_idle(struct worker *w)
+{
+	if (w->idle_at.ns)
+		polling_learn(&w->polling, idle_us(w));
 }
 
 static void yield_cpu(struct worker *w)
@@ -362,7 +372,6 @@ void *worker_run(void *arg)
 	struct worker *w = arg;
 	struct pollfd pfd[SOURCES_MAX];
 	bool ready[SOURCES_MAX] = { false };
-	mono_t awake_until = { 0 };
 	char name[16];
 
 	snprintf(name, sizeof(name), "leon-worker-%u", w->index);
@@ -371,7 +380,7 @@ void *worker_run(void *arg)
 		pfd[i] = (struct pollfd){ .fd = w->source[i].fd, .events = POLLIN };
 	w->stopping = false;
 	while (!w->stopping) {
-		bool awake = is_before(awake_until);
+		bool awake = polls(w);
 		int64_t sleep_ns = look_here(w, ready);
 		bool here = sleep_ns == 0;
 		int n;
@@ -383,13 +392,16 @@ void *worker_run(void *arg)
 			count(w, CNT_busy_polls, 1);
 			continue;
 		}
+		if (n > 0 || here)
+			end_idle(w);
 		rcu_online(w->fwd->rcu, w->index);
 		if (n > 0)
 			look(w, pfd, ready);
 		serve(w, ready);
 		if (n == 0 && !here)
 			run(w, NULL);
-		awake_until = n > 0 || here ? stay_awake(w) : (mono_t){ 0 };
+		if (n > 0 || here)
+			begin_idle(w);
 		rcu_offline(w->fwd->rcu, w->index);
 		yield_cpu(w);
 	}

@@ -32,6 +32,7 @@
 #include "fwd/lan/recent.h"
 #include "fwd/lan/storm.h"
 #include "fwd/moderation.h"
+#include "fwd/polling.h"
 #include "fwd/queue/queue.h"
 #include "fwd/send/budget.h"
 #include "fwd/send/bundling.h"
@@ -99,6 +100,8 @@ struct worker {
 	bool stopping;			/* a stop was requested */
 	bool udp_gso, tap_tso, tap_uso; /* granted by the kernel */
 	struct moderation moderation;
+	struct polling polling;
+	mono_t idle_at;	 /* time of the last work while busy polling is on, else 0 */
 	uint64_t inputs; /* frames and messages read from TAP and sockets */
 
 	/* State of the batch. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Requests real-time scheduling, see scheduling.h. Control thread.
+ * Requests real-time scheduling, and limits busy polling, see scheduling.h. Control thread.
  *
  * A received datagram waits until the worker runs. Beside busy programs this takes milliseconds
  * each time. The kernel's own forwarding runs in interrupts and does not wait. The control thread
@@ -75,4 +75,15 @@ void scheduling_apply_conf(struct leond *d)
 		d->realtime = wanted;
 		log_info("daemon", "scheduling=%s", wanted ? "realtime" : "normal");
 	}
+}
+
+uint32_t scheduling_busy_poll_us(const struct conf *c)
+{
+	cpu_set_t cores;
+
+	/* The call fails on a machine with more processors than the set holds. */
+	if (c->busy_poll_us && sched_getaffinity(0, sizeof(cores), &cores) == 0 &&
+	    CPU_COUNT(&cores) < 2)
+		return 0;
+	return c->busy_poll_us;
 }

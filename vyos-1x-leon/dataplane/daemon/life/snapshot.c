@@ -5,6 +5,7 @@
  */
 #include "daemon/accel/accel_queues.h"
 #include "daemon/device/offload.h"
+#include "daemon/device/scheduling.h"
 #include "daemon/leond.h"
 #include "daemon/life/snapshot.h"
 #include "daemon/underlay/bottleneck.h"
@@ -70,7 +71,7 @@ void snapshot_publish(struct leond *d)
 	s->vni = c->vni;
 	s->transit_disable = c->transit_disable;
 	s->mss_clamp = c->mss_clamp;
-	s->busy_poll_us = c->busy_poll_us;
+	s->busy_poll_us = scheduling_busy_poll_us(c);
 	s->shape_kbits = c->shaper_egress_kbits;
 	s->no_offload = offload_disabled(d);
 	fill_marking(c, &s->marking);
