@@ -42,7 +42,7 @@ WAY_S = 3           # seconds for PINGs to measure a changed link
 EVERY_S = {'fast': 0.005, 'line': 0.01}
 BUFFER_US = 200000  # of a link, in each direction
 SECRET = {'authentication': {'pre-shared-secret': 'a secret for the bench'}}
-CLEAR = {'encryption': {'disable': True}}
+CLEAR = {'encryption': {'disable': True}, 'authentication': {'disable': True}}
 # Variants of LEON: configuration, and True for the leond of --before.
 LEON = {'leon': (CLEAR, False), 'leon-sealed': (SECRET, False),
         'before': (CLEAR, True), 'before-sealed': (SECRET, True)}
