@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Cost of the protocol and propagation time of news, on virtual time. Measures control traffic of a
- * node at 3, 12, 100 and 490 nodes (or the given numbers). Measures the time until all nodes know a
- * new latency and a failed link. Prints a table, and JSON with --json FILE. Latencies are those of
- * PlanetLab if the data set is present, with 2 % of jitter and a loss of 1/1000. Bytes are IP
- * packets.
+ * Cost of the protocol and propagation time of news, on virtual time, at 3, 12, 100 and 490 nodes
+ * (or the given numbers). All nodes start at once. Measures control traffic of a settled node by
+ * message type, and its memory. Then a node joins: time to the first path, bytes received until all
+ * rows are known. Measures the time until all nodes know a new latency and a failed link, and the
+ * traffic after a partition of halves. Prints a table, and JSON with --json FILE. Latencies are
+ * those of PlanetLab, with 2 % of jitter and a loss of 1/1000. Bytes are IP packets.
  *
  *   sim_control [--json FILE] [N ...]
  */
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,14 @@
 #include "base/mem.h"
 #include "../sim/sim.h"
 
-#define MEASURE_MS 30000
+#define MEASURE_MS     30000
+#define SETTLE_MS      30000
+#define APART_MS       40000 /* duration of the partition */
+#define HEAL_MS	       30000
+#define HEAL_WINDOW_MS 1000 /* of which the largest is the peak */
+#define JOIN_MAX_MS    120000
+#define TYPES	       16
+#define UDP_IP_LEN     28
 
 struct result {
 	unsigned n;
@@ -26,10 +35,17 @@ struct result {
 	double join_bytes; /* sent by a node until then */
 	double bytes_s;	   /* sent by a node after settling */
 	double msgs_s;
-	double by_type_s[16]; /* messages per second */
-	int64_t latency_ms;   /* until a changed latency is in every copy of the row */
-	int64_t failure_ms;   /* until a failed link is unresponsive or down everywhere */
-	double cpu_per_s;     /* of all nodes together, per second of virtual time */
+	double msgs_by_type_s[TYPES], bytes_by_type_s[TYPES];
+	double memory;	     /* allocated bytes per node */
+	int64_t path_ms;     /* one more node: until the first path */
+	int64_t rows_ms;     /* until all rows are known */
+	double rows_bytes;   /* received until then */
+	double path_bytes;   /* received until the first path */
+	int64_t latency_ms;  /* until a changed latency is in every copy of the row */
+	int64_t failure_ms;  /* until a failed link is unresponsive or down everywhere */
+	int64_t heal_ms;     /* until all nodes reach all nodes after the partition */
+	double heal_bytes_s; /* peak of the bytes sent by a node in a second */
+	double cpu_per_s;    /* of all nodes together, per second of virtual time */
 };
 
 struct wanted {
@@ -70,30 +86,117 @@ static void set_latencies(struct sim *s)
 	free(rtt);
 }
 
-static void count(const struct sim *s, double *msgs)
+struct tally {
+	double msgs[TYPES], bytes[TYPES];
+};
+
+static struct tally tally(const struct sim *s)
 {
-	for (unsigned k = 0; k < 16; k++) {
-		msgs[k] = 0;
-		for (unsigned i = 0; i < s->n; i++)
-			msgs[k] += (double)overlay_counters(s->node[i].o)->tx_by_type[k];
+	struct tally t = { 0 };
+
+	for (unsigned i = 0; i < s->n; i++) {
+		const struct overlay_counters *c =
+			s->node[i].o ? overlay_counters(s->node[i].o) : NULL;
+
+		for (unsigned k = 0; c && k < TYPES; k++) {
+			t.msgs[k] += (double)c->tx_by_type[k];
+			t.bytes[k] +=
+				(double)(c->tx_bytes_by_type[k] + UDP_IP_LEN * c->tx_by_type[k]);
+		}
 	}
+	return t;
+}
+
+static double allocated(void)
+{
+	struct mallinfo2 m = mallinfo2();
+
+	return (double)(m.uordblks + m.hblkhd);
 }
 
 static void measure_traffic(struct sim *s, struct result *r)
 {
-	double before[16], after[16], per = 1000.0 / MEASURE_MS / s->n;
-	uint64_t bytes = sim_tx_bytes(s);
-	clock_t cpu;
+	double per = 1000.0 / MEASURE_MS / r->n;
+	struct tally before = tally(s), after;
+	clock_t cpu = clock();
 
-	count(s, before);
-	cpu = clock();
 	sim_run(s, MEASURE_MS);
 	r->cpu_per_s = (double)(clock() - cpu) / CLOCKS_PER_SEC * 1000.0 / MEASURE_MS;
-	count(s, after);
-	r->bytes_s = (double)(sim_tx_bytes(s) - bytes) * per;
-	for (unsigned k = 0; k < 16; k++) {
-		r->by_type_s[k] = (after[k] - before[k]) * per;
-		r->msgs_s += r->by_type_s[k];
+	after = tally(s);
+	for (unsigned k = 0; k < TYPES; k++) {
+		r->msgs_by_type_s[k] = (after.msgs[k] - before.msgs[k]) * per;
+		r->bytes_by_type_s[k] = (after.bytes[k] - before.bytes[k]) * per;
+		r->msgs_s += r->msgs_by_type_s[k];
+		r->bytes_s += r->bytes_by_type_s[k];
+	}
+}
+
+/* --- one more node --- */
+
+static bool has_path(struct sim *s, void *arg)
+{
+	(void)arg;
+	for (unsigned i = 0; i + 1 < s->n; i++) {
+		const struct choice *c =
+			sim_slot(s, s->n - 1, i) == SLOT_NONE ? NULL : sim_choice(s, s->n - 1, i);
+
+		if (c && c->path.n_hops)
+			return true;
+	}
+	return false;
+}
+
+static bool has_rows(struct sim *s, void *arg)
+{
+	const struct latdb *lat = overlay_latdb(s->node[s->n - 1].o);
+
+	(void)arg;
+	for (unsigned i = 0; i + 1 < s->n; i++) {
+		uint16_t slot = sim_slot(s, s->n - 1, i);
+
+		if (slot == SLOT_NONE || !latdb_row_seq(lat, slot))
+			return false;
+	}
+	return true;
+}
+
+static double received(const struct sim_node *n)
+{
+	return (double)(n->rx_bytes + UDP_IP_LEN * n->rx_msgs);
+}
+
+static void measure_join(struct sim *s, struct result *r)
+{
+	struct sim_node *last = &s->node[s->n - 1];
+
+	sim_seed_of(s, s->n - 1, 0);
+	sim_boot(s, s->n - 1);
+	r->path_ms = sim_until(s, has_path, NULL, JOIN_MAX_MS);
+	r->path_bytes = received(last);
+	r->rows_ms = sim_until(s, has_rows, NULL, JOIN_MAX_MS);
+	r->rows_ms += r->rows_ms < 0 ? 0 : r->path_ms;
+	r->rows_bytes = received(last);
+}
+
+/* --- two halves --- */
+
+static void measure_heal(struct sim *s, struct result *r)
+{
+	int64_t took = 0;
+
+	sim_partition(s, s->n / 2, true);
+	sim_run(s, APART_MS);
+	sim_partition(s, s->n / 2, false);
+	r->heal_ms = -1;
+	for (; took < HEAL_MS; took += HEAL_WINDOW_MS) {
+		uint64_t before = sim_tx_bytes(s);
+		double rate;
+
+		sim_run(s, HEAL_WINDOW_MS);
+		rate = (double)(sim_tx_bytes(s) - before) * 1000.0 / HEAL_WINDOW_MS / s->n;
+		r->heal_bytes_s = rate > r->heal_bytes_s ? rate : r->heal_bytes_s;
+		if (r->heal_ms < 0 && sim_converged(s, NULL))
+			r->heal_ms = took + HEAL_WINDOW_MS;
 	}
 }
 
@@ -101,7 +204,8 @@ static struct result run(unsigned n)
 {
 	struct result r = { .n = n };
 	struct wanted w = { .rtt_us = 60000 };
-	struct sim *s = sim_new(n, 1);
+	double memory = allocated();
+	struct sim *s = sim_new(n + 1, 1);
 
 	set_latencies(s);
 	for (unsigned i = 0; i < n; i++) {
@@ -109,15 +213,18 @@ static struct result run(unsigned n)
 			sim_seed_of(s, i, i < 3 ? 0 : i % 3);
 		sim_boot(s, i);
 	}
-	r.join_ms = sim_until(s, sim_converged, NULL, 120000);
+	r.join_ms = sim_until(s, sim_converged, NULL, JOIN_MAX_MS);
 	r.join_bytes = (double)sim_tx_bytes(s) / n;
-	sim_run(s, 60000);
+	sim_run(s, SETTLE_MS);
 	measure_traffic(s, &r);
+	r.memory = (allocated() - memory) / n;
+	measure_join(s, &r);
 	sim_set_rtt(s, 0, 1, w.rtt_us);
 	r.latency_ms = sim_until(s, is_known_everywhere, &w, 300000);
 	sim_set_down(s, 0, 1, true);
 	w.down = true;
 	r.failure_ms = sim_until(s, is_known_everywhere, &w, 60000);
+	measure_heal(s, &r);
 	sim_free(s);
 	return r;
 }
@@ -128,6 +235,16 @@ static void print_row(const struct result *r)
 	       " | %7.2f |\n",
 	       r->n, r->join_ms, r->join_bytes / 1000, r->bytes_s, r->msgs_s, r->latency_ms,
 	       r->failure_ms, r->cpu_per_s);
+	printf("  a node has %.1f MB; sends", r->memory / 1e6);
+	for (unsigned k = MSG_HELLO; k < TYPES; k++)
+		if (r->bytes_by_type_s[k] >= 1)
+			printf(" %s %.0f B/s (%.1f/s)", msg_type_name((uint8_t)k),
+			       r->bytes_by_type_s[k], r->msgs_by_type_s[k]);
+	printf("\n  one more node: first path after %" PRId64
+	       " ms and %.0f KB, all rows after %" PRId64 " ms and %.0f KB received\n",
+	       r->path_ms, r->path_bytes / 1000, r->rows_ms, r->rows_bytes / 1000);
+	printf("  two halves merge within %" PRId64 " ms, at most %.0f B/s a node (%.1f times)\n",
+	       r->heal_ms, r->heal_bytes_s, r->heal_bytes_s / r->bytes_s);
 	fflush(stdout);
 }
 
@@ -158,9 +275,19 @@ static void write_json(const char *file, const struct result *r, unsigned n)
 		jsonw_double(w, "bytes_per_s_per_node", r[i].bytes_s);
 		jsonw_double(w, "messages_per_s_per_node", r[i].msgs_s);
 		jsonw_object(w, "messages_per_s_by_type");
-		for (unsigned k = MSG_HELLO; k <= MSG_NOTICE; k++)
-			jsonw_double(w, msg_type_name((uint8_t)k), r[i].by_type_s[k]);
+		for (unsigned k = MSG_HELLO; k <= MSG_GROUPS_ACK; k++)
+			jsonw_double(w, msg_type_name((uint8_t)k), r[i].msgs_by_type_s[k]);
 		jsonw_end(w);
+		jsonw_object(w, "bytes_per_s_by_type");
+		for (unsigned k = MSG_HELLO; k <= MSG_GROUPS_ACK; k++)
+			jsonw_double(w, msg_type_name((uint8_t)k), r[i].bytes_by_type_s[k]);
+		jsonw_end(w);
+		jsonw_double(w, "memory_bytes_per_node", r[i].memory);
+		write_ms(w, "first_path_ms", r[i].path_ms);
+		write_ms(w, "all_rows_ms", r[i].rows_ms);
+		jsonw_double(w, "all_rows_bytes_received", r[i].rows_bytes);
+		write_ms(w, "halves_merged_ms", r[i].heal_ms);
+		jsonw_double(w, "halves_merged_peak_bytes_per_s", r[i].heal_bytes_s);
 		write_ms(w, "latency_known_everywhere_ms", r[i].latency_ms);
 		write_ms(w, "failure_known_everywhere_ms", r[i].failure_ms);
 		jsonw_double(w, "cpu_s_per_virtual_s", r[i].cpu_per_s);
@@ -192,9 +319,9 @@ int main(int argc, char **argv)
 	if (given)
 		n = given;
 	for (unsigned i = 0; i < n; i++) {
-		if (sizes[i] < 2 || sizes[i] > SIM_NODES_MAX) {
+		if (sizes[i] < 2 || sizes[i] >= SIM_NODES_MAX) {
 			fprintf(stderr, "usage: %s [--json FILE] [N ...], N from 2 to %d\n",
-				argv[0], SIM_NODES_MAX);
+				argv[0], SIM_NODES_MAX - 1);
 			return 2;
 		}
 	}

@@ -17,7 +17,7 @@
 #include "proto/overlay.h"
 #include "wire/leon.h"
 
-#define SIM_NODES_MAX 512
+#define SIM_NODES_MAX 1024
 #define SIM_NAT_MAX   64	  /* mappings of one NAT */
 #define SIM_FIRST_ID  0x0a000001u /* node-id of the first node; later nodes have the next numbers */
 #define SIM_SECRET    "correct horse battery staple"

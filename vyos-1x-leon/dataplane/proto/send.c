@@ -118,6 +118,7 @@ void via_transmit(struct overlay *o, const struct via *v, size_t len, uint8_t ty
 	o->count.tx_msgs++;
 	o->count.tx_bytes += len;
 	o->count.tx_by_type[type % array_size(o->count.tx_by_type)]++;
+	o->count.tx_bytes_by_type[type % array_size(o->count.tx_by_type)] += len;
 	o->ops.send(o->arg, &v->to, o->buf, len);
 }
 
