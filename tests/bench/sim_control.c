@@ -275,11 +275,11 @@ static void write_json(const char *file, const struct result *r, unsigned n)
 		jsonw_double(w, "bytes_per_s_per_node", r[i].bytes_s);
 		jsonw_double(w, "messages_per_s_per_node", r[i].msgs_s);
 		jsonw_object(w, "messages_per_s_by_type");
-		for (unsigned k = MSG_HELLO; k <= MSG_GROUPS_ACK; k++)
+		for (unsigned k = MSG_HELLO; k <= MSG_SHORT_ROW; k++)
 			jsonw_double(w, msg_type_name((uint8_t)k), r[i].msgs_by_type_s[k]);
 		jsonw_end(w);
 		jsonw_object(w, "bytes_per_s_by_type");
-		for (unsigned k = MSG_HELLO; k <= MSG_GROUPS_ACK; k++)
+		for (unsigned k = MSG_HELLO; k <= MSG_SHORT_ROW; k++)
 			jsonw_double(w, msg_type_name((uint8_t)k), r[i].bytes_by_type_s[k]);
 		jsonw_end(w);
 		jsonw_double(w, "memory_bytes_per_node", r[i].memory);

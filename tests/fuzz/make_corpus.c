@@ -83,7 +83,7 @@ static void seed_msg(void)
 	ping.ping.line = 2;
 	seed("msg", "ping-line", with_line,
 	     (size_t)msg_encode(&ping, with_line, sizeof(with_line)));
-	for (uint8_t type = MSG_HELLO; type <= MSG_GROUPS_ACK; type++) {
+	for (uint8_t type = MSG_HELLO; type <= MSG_SHORT_ROW; type++) {
 		uint8_t buf[MSG_LEN_MAX];
 		char name[40];
 		struct msg m;

@@ -5,6 +5,7 @@
 #include "sim.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define UDP_IP_LEN 28
@@ -73,6 +74,18 @@ bool sim_converged(struct sim *s, void *arg)
 	return true;
 }
 
+/* Returns true if b is a after encoding in a SHORT-ROW, or a itself. */
+static bool is_near(uint32_t a, uint32_t b, uint32_t part, uint32_t unit)
+{
+	return llabs((long long)a - b) <= a / part + unit;
+}
+
+static bool entry_equal(const struct lat_entry *a, const struct lat_entry *b)
+{
+	return a->up == b->up && is_near(b->rtt_us, a->rtt_us, 255, 0) &&
+	       is_near(b->var_us, a->var_us, 31, 8) && a->loss_pm == b->loss_pm && a->mtu == b->mtu;
+}
+
 /* Compares the row of `origin` at `a` with the row at `b`, and prints differences if `say` is
  * set. */
 static bool row_equal(struct sim *s, unsigned a, unsigned b, unsigned origin, bool say)
@@ -93,8 +106,7 @@ static bool row_equal(struct sim *s, unsigned a, unsigned b, unsigned origin, bo
 			continue;
 		ea = latdb_get(la, sa, sim_slot(s, a, to));
 		eb = latdb_get(lb, sb, sim_slot(s, b, to));
-		if (ea.up == eb.up && ea.rtt_us == eb.rtt_us && ea.var_us == eb.var_us &&
-		    ea.loss_pm == eb.loss_pm && ea.mtu == eb.mtu)
+		if (entry_equal(&ea, &eb))
 			continue;
 		if (say)
 			printf("# row of n%u, link to n%u: n%u %d/%u/%u/%u/%u, n%u %d/%u/%u/%u/%u\n",

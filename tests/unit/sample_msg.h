@@ -97,6 +97,12 @@ static inline void sample_small(uint8_t type, struct msg *m)
 		m->row.entry[1] = (struct row_entry){ NODE_C, false, 0xffffff, 0xffffff,
 						      0,      1000,  1452,     false };
 		break;
+	case MSG_SHORT_ROW:
+		sample_small(MSG_ROW, m);
+		m->type = type;
+		m->row.set = 0x5e7;
+		m->row.mtu = 1472;
+		break;
 	case MSG_PING:
 		m->ping = (struct msg_ping){ 7, 0x0123456789abcdefULL, 41, 73, 1000, 0 };
 		break;
@@ -206,6 +212,17 @@ static inline void sample_full(uint8_t type, struct msg *m)
 							      (uint16_t)(1000 - i),
 							      (uint16_t)(65535 - i),
 							      (i & 3) == 3 };
+		break;
+	case MSG_SHORT_ROW:
+		m->row.part = MSG_PARTS_MAX - 1;
+		m->row.parts = MSG_PARTS_MAX;
+		m->row.n = SHORT_ROW_ROOM / (SHORT_ENTRY_MAX - 1);
+		for (uint16_t i = 0; i < m->row.n; i++)
+			m->row.entry[i] = (struct row_entry){
+				(i + 1u) * 0x3000000u, true,	 i * 1000u,
+				0xffffffu - i,	       i * 900u, (uint16_t)(1000 - i),
+				(uint16_t)(65535 - i), i & 1
+			};
 		break;
 	default:
 		break;

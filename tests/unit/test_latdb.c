@@ -285,40 +285,40 @@ static void announces_changes_as_sequences(void **state)
 	uint32_t iter = 0;
 
 	(void)state;
-	assert_false(latdb_own_next(db, nodes, 1, false, &iter, &m));
-	assert_false(latdb_own_next(db, nodes, 1, true, &iter, &m));
+	assert_false(latdb_own_next(db, nodes, 1, ROW_CHANGES, &iter, &m));
+	assert_false(latdb_own_next(db, nodes, 1, ROW_WHOLE, &iter, &m));
 	set_up(db, 1, 1000);
 	set_up(db, 2, 2000);
 	/* The first sequence number has no base. */
-	assert_true(latdb_own_next(db, nodes, 1, false, &iter, &m));
+	assert_true(latdb_own_next(db, nodes, 1, ROW_CHANGES, &iter, &m));
 	assert_int_equal(m.origin, 1000);
 	assert_int_equal(m.seq, 1);
 	assert_int_equal(m.base, 0);
 	assert_int_equal(m.parts, 1);
 	assert_int_equal(m.n, 2);
-	assert_false(latdb_own_next(db, nodes, 1, false, &iter, &m));
+	assert_false(latdb_own_next(db, nodes, 1, ROW_CHANGES, &iter, &m));
 	assert_false(latdb_own_dirty(db));
 	assert_int_equal(latdb_row_seq(db, SLOT_SELF), 1);
 
 	set_up(db, 2, 9000);
 	iter = 0;
-	assert_true(latdb_own_next(db, nodes, 1, false, &iter, &m));
+	assert_true(latdb_own_next(db, nodes, 1, ROW_CHANGES, &iter, &m));
 	assert_int_equal(m.seq, 2);
 	assert_int_equal(m.base, 1);
 	assert_int_equal(m.n, 1);
 	assert_int_equal(m.entry[0].node, 1002);
 	assert_int_equal(m.entry[0].rtt_us, 9000);
-	assert_false(latdb_own_next(db, nodes, 1, false, &iter, &m));
+	assert_false(latdb_own_next(db, nodes, 1, ROW_CHANGES, &iter, &m));
 	iter = 0;
-	assert_false(latdb_own_next(db, nodes, 1, false, &iter, &m));
+	assert_false(latdb_own_next(db, nodes, 1, ROW_CHANGES, &iter, &m));
 
 	/* A whole row does not make a new sequence number. */
 	iter = 0;
-	assert_true(latdb_own_next(db, nodes, 1, true, &iter, &m));
+	assert_true(latdb_own_next(db, nodes, 1, ROW_WHOLE, &iter, &m));
 	assert_int_equal(m.seq, 2);
 	assert_int_equal(m.base, 0);
 	assert_int_equal(m.n, 2);
-	assert_false(latdb_own_next(db, nodes, 1, true, &iter, &m));
+	assert_false(latdb_own_next(db, nodes, 1, ROW_WHOLE, &iter, &m));
 	latdb_free(db);
 	nodedb_free(nodes);
 }
@@ -333,10 +333,10 @@ static void new_incarnation_starts_with_the_whole_row(void **state)
 	(void)state;
 	set_up(db, 1, 1000);
 	set_up(db, 2, 2000);
-	assert_true(latdb_own_next(db, nodes, 1, false, &iter, &m));
+	assert_true(latdb_own_next(db, nodes, 1, ROW_CHANGES, &iter, &m));
 	set_up(db, 2, 9000);
 	iter = 0;
-	assert_true(latdb_own_next(db, nodes, 2, false, &iter, &m));
+	assert_true(latdb_own_next(db, nodes, 2, ROW_CHANGES, &iter, &m));
 	assert_int_equal(m.incarnation, 2);
 	assert_int_equal(m.seq, 2);
 	assert_int_equal(m.base, 0);
@@ -359,14 +359,14 @@ static void links_to_nodes_without_record_wait(void **state)
 	(void)state;
 	nodedb_add(nodes, 1003, S(1));
 	set_up(db, 3, 3000);
-	assert_false(latdb_own_next(db, nodes, 1, false, &iter, &m));
+	assert_false(latdb_own_next(db, nodes, 1, ROW_CHANGES, &iter, &m));
 	set_up(db, 1, 1000);
-	assert_true(latdb_own_next(db, nodes, 1, false, &iter, &m));
+	assert_true(latdb_own_next(db, nodes, 1, ROW_CHANGES, &iter, &m));
 	assert_int_equal(m.n, 1);
 	assert_true(latdb_own_dirty(db));
 	nodedb_put(nodes, &r, S(2), &n);
 	iter = 0;
-	assert_true(latdb_own_next(db, nodes, 1, false, &iter, &m));
+	assert_true(latdb_own_next(db, nodes, 1, ROW_CHANGES, &iter, &m));
 	assert_int_equal(m.n, 1);
 	assert_int_equal(m.entry[0].node, 1003);
 	assert_false(latdb_own_dirty(db));
@@ -606,7 +606,7 @@ static uint32_t collect(struct latdb *db, struct nodedb *nodes, struct msg_row *
 {
 	uint32_t iter = 0, n = 0;
 
-	while (latdb_own_next(db, nodes, 1, true, &iter, &out[n]))
+	while (latdb_own_next(db, nodes, 1, ROW_WHOLE, &iter, &out[n]))
 		n++;
 	return n;
 }
@@ -645,7 +645,7 @@ static void big_row_arrives_in_any_order(void **state)
 
 	(void)state;
 	fill_big(db);
-	while (latdb_own_next(db, nodes, 1, false, &iter, &announced[n_announced]))
+	while (latdb_own_next(db, nodes, 1, ROW_CHANGES, &iter, &announced[n_announced]))
 		n_announced++;
 	n = collect(db, nodes, m);
 	assert_int_equal(n, n_announced);
@@ -674,14 +674,14 @@ static void lost_part_leaves_a_gap_that_the_whole_row_mends(void **state)
 
 	(void)state;
 	fill_big(db);
-	latdb_own_next(db, nodes, 1, false, &iter, &d);
+	latdb_own_next(db, nodes, 1, ROW_CHANGES, &iter, &d);
 	n = collect(db, nodes, m);
 	for (uint32_t i = 1; i < n; i++)
 		latdb_merge(copy, 1, &m[i], slot_by_id, theirs);
 	assert_int_equal(latdb_row_seq(copy, 1), 0);
 	set_up(db, 7, 99000);
 	iter = 0;
-	assert_true(latdb_own_next(db, nodes, 1, false, &iter, &d));
+	assert_true(latdb_own_next(db, nodes, 1, ROW_CHANGES, &iter, &d));
 	assert_int_equal(latdb_merge(copy, 1, &d, slot_by_id, theirs), ROW_GAP);
 	/* The late part completes sequence 1, and the change then applies. */
 	latdb_merge(copy, 1, &m[0], slot_by_id, theirs);
@@ -709,7 +709,7 @@ static void largest_table_fits_the_parts(void **state)
 	{
 		uint32_t iter = 0;
 
-		assert_true(latdb_own_next(db, nodes, 1, false, &iter, &m[0]));
+		assert_true(latdb_own_next(db, nodes, 1, ROW_CHANGES, &iter, &m[0]));
 	}
 	n = collect(db, nodes, m);
 	assert_in_range(n, 57, MSG_PARTS_MAX);

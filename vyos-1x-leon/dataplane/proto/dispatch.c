@@ -76,6 +76,7 @@ static void dispatch(struct overlay *o, struct peer *p, const struct msg *m,
 		member_record(o, p, &m->record);
 		return;
 	case MSG_ROW:
+	case MSG_SHORT_ROW:
 		rows_take(o, p, &m->row);
 		return;
 	case MSG_PING:

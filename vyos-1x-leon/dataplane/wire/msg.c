@@ -17,21 +17,11 @@
 
 #define PREFIX_WIRE_MAX	       (IP_WIRE_MAX + 1)
 #define SUMMARY_ENTRY	       24
-#define ROW_ENTRY	       17
-#define LOSS_MAX	       1000
-#define ENTRY_UP	       0x8000
 #define CONFLICT_SAME_IDENTITY 0x01
 #define ENTRY_LEFT	       0x01
-#define ENTRY_SILENT	       0x4000
-#define ENTRY_LOSS	       0x03ff
 #define PING_LINE	       1  /* attribute of PING */
 #define PONG_RECEIVED	       1  /* attribute of PONG */
 #define PING_ATTRIBUTES	       64 /* bytes of attributes that are read */
-
-static bool are_parts_valid(uint16_t part, uint16_t parts)
-{
-	return parts >= 1 && parts <= MSG_PARTS_MAX && part < parts;
-}
 
 /* HELLO */
 
@@ -173,76 +163,6 @@ static void write_fetch(struct wbuf *b, const struct msg *m)
 	wbuf_u16(b, f->n);
 	for (size_t i = 0; i < f->n; i++)
 		wbuf_u32(b, f->origin[i]);
-}
-
-/* ROW */
-
-static bool valid_row(const struct msg *m)
-{
-	const struct msg_row *r = &m->row;
-
-	if (r->origin == NODE_ID_NONE || r->seq == 0 || r->base >= r->seq ||
-	    r->incarnation > MSG_INCARNATION_MAX)
-		return false;
-	if (!are_parts_valid(r->part, r->parts) || r->n > MSG_ROW_MAX)
-		return false;
-	for (size_t i = 0; i < r->n; i++)
-		if (r->entry[i].node == NODE_ID_NONE || r->entry[i].loss_pm > LOSS_MAX)
-			return false;
-	return true;
-}
-
-static void read_row(struct rbuf *b, struct msg *m)
-{
-	struct msg_row *r = &m->row;
-
-	r->origin = rbuf_u32(b);
-	r->incarnation = rbuf_u64(b);
-	r->seq = rbuf_u32(b);
-	r->base = rbuf_u32(b);
-	r->part = rbuf_u16(b);
-	r->parts = rbuf_u16(b);
-	r->n = rbuf_u16(b);
-	if (!fits(b, r->n, MSG_ROW_MAX))
-		return;
-	for (size_t i = 0; i < r->n; i++) {
-		struct row_entry *e = &r->entry[i];
-		uint16_t state;
-
-		e->node = rbuf_u32(b);
-		state = rbuf_u16(b);
-		e->up = state & ENTRY_UP;
-		e->silent = e->up && (state & ENTRY_SILENT);
-		e->loss_pm = state & ENTRY_LOSS;
-		e->rtt_us = rbuf_u24(b);
-		e->long_term_us = rbuf_u24(b);
-		e->var_us = rbuf_u24(b);
-		e->mtu = rbuf_u16(b);
-	}
-}
-
-static void write_row(struct wbuf *b, const struct msg *m)
-{
-	const struct msg_row *r = &m->row;
-
-	wbuf_u32(b, r->origin);
-	wbuf_u64(b, r->incarnation);
-	wbuf_u32(b, r->seq);
-	wbuf_u32(b, r->base);
-	wbuf_u16(b, r->part);
-	wbuf_u16(b, r->parts);
-	wbuf_u16(b, r->n);
-	for (size_t i = 0; i < r->n; i++) {
-		const struct row_entry *e = &r->entry[i];
-
-		wbuf_u32(b, e->node);
-		wbuf_u16(b, (uint16_t)((e->up ? ENTRY_UP : 0) |
-				       (e->up && e->silent ? ENTRY_SILENT : 0) | e->loss_pm));
-		wbuf_u24(b, min_of(e->rtt_us, U24_MAX));
-		wbuf_u24(b, min_of(e->long_term_us, U24_MAX));
-		wbuf_u24(b, min_of(e->var_us, U24_MAX));
-		wbuf_u16(b, e->mtu);
-	}
 }
 
 /* PING, PONG */
@@ -477,8 +397,6 @@ static void write_groups_ack(struct wbuf *b, const struct msg *m)
 	(RECORD_MIN + MSG_NAME_MAX + EP_WIRE_MAX * MSG_LOCATORS_MAX +                              \
 	 IP_WIRE_MAX * MSG_OVERLAY_MAX + PREFIX_WIRE_MAX * MSG_PREFIXES_MAX +                      \
 	 RANGE_WIRE * MSG_SEGMENTS_MAX + 17 + 4 * MSG_LAN_NODES_MAX)
-#define ROW_MIN	       27
-#define ROW_MAX	       (ROW_MIN + ROW_ENTRY * MSG_ROW_MAX)
 #define GROUPS_MIN     11
 #define GROUPS_MAX_LEN (GROUPS_MIN + 8 * MSG_GROUPS_MAX)
 
@@ -502,7 +420,7 @@ static const struct msg_type_row {
 	[MSG_FETCH] = { "fetch", FETCH_MIN, FETCH_MAX, valid_fetch, read_fetch, write_fetch },
 	[MSG_RECORD] = { "record", RECORD_MIN, MSG_LEN_MAX, record_valid, record_read,
 			 record_write },
-	[MSG_ROW] = { "row", ROW_MIN, ROW_MAX, valid_row, read_row, write_row },
+	[MSG_ROW] = { "row", ROW_MIN, ROW_MAX, row_valid, row_read, row_write },
 	[MSG_PING] = { "ping", MSG_PING_LEN, MSG_PING_LEN + PING_ATTRIBUTES, valid_empty, read_ping,
 		       write_ping },
 	[MSG_PONG] = { "pong", MSG_PONG_LEN, MSG_PONG_LEN + PING_ATTRIBUTES, valid_empty, read_pong,
@@ -514,6 +432,8 @@ static const struct msg_type_row {
 	[MSG_GROUPS] = { "groups", GROUPS_MIN, GROUPS_MAX_LEN, valid_groups, read_groups,
 			 write_groups },
 	[MSG_GROUPS_ACK] = { "groups-ack", 5, 5, valid_empty, read_groups_ack, write_groups_ack },
+	[MSG_SHORT_ROW] = { "short-row", SHORT_ROW_MIN, SHORT_ROW_MAX, short_row_valid,
+			    short_row_read, short_row_write },
 };
 
 static const struct msg_type_row *table_find(uint8_t type)

@@ -35,6 +35,9 @@
 #define MSG_SUMMARY_MAX	   48  /* entries of one message */
 #define MSG_FETCH_MAX	   128
 #define MSG_ROW_MAX	   64
+#define MSG_SHORT_ROW_MAX  128
+#define SHORT_ROW_ROOM	   (MSG_LEN_MAX - 28) /* bytes of entries */
+#define SHORT_ENTRY_MAX	   15
 #define MSG_GROUPS_MAX	   140
 #define MSG_PARTS_MAX	   64 /* messages of one row or summary */
 /* Upper bound of incarnations: microseconds since 1970 until the year 2255, exact in JSON. No clock
@@ -58,6 +61,7 @@ enum msg_type {
 	MSG_CONFLICT = 11, /* another node uses the node-id of the receiver */
 	MSG_GROUPS = 12,   /* multicast groups that the sender wants to receive */
 	MSG_GROUPS_ACK = 13,
+	MSG_SHORT_ROW = 14, /* MSG_ROW with short entries, for RECORD_TAKES_SHORT_ROWS */
 };
 
 struct msg_hello {
@@ -113,9 +117,10 @@ enum record_flags {
 	RECORD_TAKES_PARITY = 0x0200,
 	/* It accepts datagrams of a node from several addresses, by the attribute LINE of PING. */
 	RECORD_TAKES_LINES = 0x0400,
-	RECORD_LAN = 0x0800,	   /* struct record_lan is present */
-	RECORD_LAN_DOWN = 0x1000,  /* its LAN interface has no link, so it shares no LAN */
-	RECORD_HAS_LINES = 0x2000, /* it has two lines */
+	RECORD_LAN = 0x0800,		  /* struct record_lan is present */
+	RECORD_LAN_DOWN = 0x1000,	  /* its LAN interface has no link, so it shares no LAN */
+	RECORD_HAS_LINES = 0x2000,	  /* it has two lines */
+	RECORD_TAKES_SHORT_ROWS = 0x4000, /* it accepts MSG_SHORT_ROW */
 	RECORD_LAN_MASK = 0x1818,
 };
 /* Loop-guard state for nodes at other sites. Segments form 64 classes by their id modulo 64.
@@ -185,8 +190,14 @@ struct msg_row {
 	uint32_t base; /* the entries are the changes since this sequence; 0: complete row */
 	uint16_t part, parts;
 	uint16_t n;
-	struct row_entry entry[MSG_ROW_MAX];
+	/* SHORT-ROW only. It has times with an error of 0.4 %, variations with one of 3 % or 8 us,
+	 * and entries in ascending order of node-ids. */
+	uint16_t set; /* name of the set of nodes in all parts */
+	uint16_t mtu; /* the usual MTU */
+	struct row_entry entry[MSG_SHORT_ROW_MAX];
 };
+/* Length of the entry in a SHORT-ROW behind the entry of the node `before`, or 0. */
+unsigned short_row_entry_len(const struct row_entry *e, node_id_t before, uint16_t mtu);
 
 #define MSG_PING_LEN	  27 /* type included, without attributes */
 #define MSG_PING_LINE_LEN 3  /* the attribute LINE */

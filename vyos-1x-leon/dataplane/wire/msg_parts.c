@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "wire/bytes.h"
+#include "wire/msg.h"
 
 #define V4_LEN 4
 #define V6_LEN 16
@@ -74,6 +75,11 @@ bool fits(struct rbuf *b, size_t n, size_t max)
 {
 	b->ok = b->ok && n <= max;
 	return b->ok;
+}
+
+bool are_parts_valid(uint16_t part, uint16_t parts)
+{
+	return parts >= 1 && parts <= MSG_PARTS_MAX && part < parts;
 }
 
 bool is_unicast(const struct ip_addr *ip)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fields that several control messages have: addresses, endpoints, byte strings, bounded counts.
- * Called by msg.c and msg_record.c. Pure.
+ * Called by msg.c, msg_record.c and msg_row.c. Pure.
  */
 #pragma once
 
@@ -30,8 +30,21 @@ void read_bytes(struct rbuf *b, uint8_t *out, size_t len);
 /* Returns false and fails the cursor if n exceeds the array in the struct. */
 bool fits(struct rbuf *b, size_t n, size_t max);
 bool is_unicast(const struct ip_addr *ip);
+bool are_parts_valid(uint16_t part, uint16_t parts);
 
 /* msg_record.c: RECORD. */
 bool record_valid(const struct msg *m);
 void record_read(struct rbuf *b, struct msg *m);
 void record_write(struct wbuf *b, const struct msg *m);
+
+/* msg_row.c: ROW, SHORT-ROW. */
+#define ROW_MIN	      27
+#define ROW_MAX	      (ROW_MIN + 17 * MSG_ROW_MAX)
+#define SHORT_ROW_MIN 28
+#define SHORT_ROW_MAX MSG_LEN_MAX
+bool row_valid(const struct msg *m);
+void row_read(struct rbuf *b, struct msg *m);
+void row_write(struct wbuf *b, const struct msg *m);
+bool short_row_valid(const struct msg *m);
+void short_row_read(struct rbuf *b, struct msg *m);
+void short_row_write(struct wbuf *b, const struct msg *m);

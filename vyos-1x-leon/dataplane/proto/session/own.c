@@ -96,7 +96,7 @@ static void own_facts(struct overlay *o, struct msg_record *r)
 	memcpy(r->identity, o->identity.public, sizeof(r->identity));
 	r->flags = o->own.lan_flags | RECORD_TAKES_COPIES | RECORD_TAKES_PARITY;
 	r->lan = o->own.lan;
-	r->flags |= RECORD_TAKES_LINES;
+	r->flags |= RECORD_TAKES_LINES | RECORD_TAKES_SHORT_ROWS;
 	if (o->n_lines > 1)
 		r->flags |= RECORD_HAS_LINES;
 	if (c->transit_disable)

@@ -22,23 +22,44 @@ static bool is_addressee(const struct overlay *o, const struct peer *p)
 	return n && n->state != NODE_LEFT;
 }
 
+/* Nodes of an older release accept ROW only. */
+static bool takes_short(const struct overlay *o, const struct peer *p)
+{
+	return peer_announces(o, p, RECORD_TAKES_SHORT_ROWS);
+}
+
+static void send_row(struct overlay *o, struct peer *p, struct msg *m)
+{
+	m->type = takes_short(o, p) ? MSG_SHORT_ROW : MSG_ROW;
+	peer_send(o, p, m);
+}
+
+/* The form of a row for these addressees; false: there is none. */
+static bool form_for(const struct overlay *o, bool whole, enum row_form *form)
+{
+	bool any = false, is_short = true;
+
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		const struct peer *p = o->by_slot[i];
+
+		if (!is_addressee(o, p) || p->rows.whole_due != whole)
+			continue;
+		any = true;
+		is_short = is_short && takes_short(o, p);
+	}
+	*form = (whole ? ROW_WHOLE : ROW_CHANGES) | (is_short ? ROW_SHORT : 0);
+	return any;
+}
+
 /* Sends the complete row to new nodes and the changes to the others. */
-static void send_part(struct overlay *o, const struct msg *m, bool whole)
+static void send_part(struct overlay *o, struct msg *m, bool whole)
 {
 	for (uint32_t i = 0; i < o->cap_slots; i++) {
 		struct peer *p = o->by_slot[i];
 
 		if (is_addressee(o, p) && p->rows.whole_due == whole)
-			peer_send(o, p, m);
+			send_row(o, p, m);
 	}
-}
-
-static bool is_any_due(const struct overlay *o)
-{
-	for (uint32_t i = 0; i < o->cap_slots; i++)
-		if (is_addressee(o, o->by_slot[i]) && o->by_slot[i]->rows.whole_due)
-			return true;
-	return false;
 }
 
 void rows_session_up(struct overlay *o, struct peer *p)
@@ -51,17 +72,19 @@ void rows_announce(void *arg, mono_t now)
 {
 	struct overlay *o = arg;
 	uint64_t incarnation = nodedb_at(o->nodes, SLOT_SELF)->rec.incarnation;
-	struct msg m = { .type = MSG_ROW };
+	enum row_form form;
 	uint32_t iter = 0;
+	struct msg m;
 
 	o->announce.at = MONO_NEVER;
 	o->done.row = now;
-	while (latdb_own_next(o->lat, o->nodes, incarnation, false, &iter, &m.row))
+	form_for(o, false, &form);
+	while (latdb_own_next(o->lat, o->nodes, incarnation, form, &iter, &m.row))
 		send_part(o, &m, false);
 	iter = 0;
-	while (latdb_row_seq(o->lat, SLOT_SELF) && is_any_due(o) &&
-	       latdb_own_next(o->lat, o->nodes, incarnation, true, &iter, &m.row))
-		send_part(o, &m, true);
+	if (latdb_row_seq(o->lat, SLOT_SELF) && form_for(o, true, &form))
+		while (latdb_own_next(o->lat, o->nodes, incarnation, form, &iter, &m.row))
+			send_part(o, &m, true);
 	for (uint32_t i = 0; i < o->cap_slots; i++)
 		if (is_addressee(o, o->by_slot[i]))
 			o->by_slot[i]->rows.whole_due = false;
@@ -72,13 +95,14 @@ void rows_announce(void *arg, mono_t now)
 void rows_send_whole(struct overlay *o, struct peer *p)
 {
 	uint64_t incarnation = nodedb_at(o->nodes, SLOT_SELF)->rec.incarnation;
-	struct msg m = { .type = MSG_ROW };
+	enum row_form form = ROW_WHOLE | (takes_short(o, p) ? ROW_SHORT : 0);
 	uint32_t iter = 0;
+	struct msg m;
 
 	if (latdb_row_seq(o->lat, SLOT_SELF) == 0)
 		return;
-	while (latdb_own_next(o->lat, o->nodes, incarnation, true, &iter, &m.row))
-		peer_send(o, p, &m);
+	while (latdb_own_next(o->lat, o->nodes, incarnation, form, &iter, &m.row))
+		send_row(o, p, &m);
 }
 
 static uint16_t slot_of(void *arg, node_id_t id)

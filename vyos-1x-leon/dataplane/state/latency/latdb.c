@@ -37,7 +37,7 @@ void latdb_free(struct latdb *db)
 		row_clear(&db->row[i]);
 	free(db->row);
 	free(db->changed_at);
-	free(db->out_part);
+	free(db->out.cell);
 	free(db);
 }
 
@@ -162,7 +162,8 @@ static bool row_refuses(const struct row *r, const struct msg_row *m, enum row_v
 static void row_await(struct row *r, const struct msg_row *m)
 {
 	bool same = m->incarnation == r->incarnation && m->seq == r->in.seq &&
-		    m->base == r->in.base && m->parts == r->in.parts && r->in.mask;
+		    m->base == r->in.base && m->parts == r->in.parts && m->set == r->in.set &&
+		    r->in.mask;
 
 	if (same)
 		return;
@@ -173,6 +174,7 @@ static void row_await(struct row *r, const struct msg_row *m)
 	r->in.seq = m->seq;
 	r->in.base = m->base;
 	r->in.parts = m->parts;
+	r->in.set = m->set;
 	r->in.mask = 0;
 	if (m->base == 0)
 		r->lacks = false;

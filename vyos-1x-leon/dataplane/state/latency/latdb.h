@@ -149,10 +149,12 @@ bool latdb_set(struct latdb *db, uint16_t to, const struct lat_entry *e);
 /* Returns true if measurements are staged since the last announcement. */
 bool latdb_own_dirty(const struct latdb *db);
 /*
- * Writes the next message of the own row. whole = false: the changes as one new sequence with the
- * previous sequence as base (all cells and base 0 for the first of an incarnation). whole = true:
- * all cells at the current sequence, base 0. Call until it returns false, without changing the
- * database or the nodes in between; *iter starts at 0. nodedb supplies the node-ids.
+ * Writes the next message of the own row. ROW_CHANGES: the changes as one new sequence with the
+ * previous sequence as base (all cells and base 0 for the first of an incarnation). ROW_WHOLE: all
+ * cells at the current sequence, base 0. ROW_SHORT: the messages need not fit MSG_ROW. Call until
+ * it returns false, without changing the database or the nodes in between; *iter starts at 0.
+ * nodedb supplies the node-ids.
  */
-bool latdb_own_next(struct latdb *db, struct nodedb *nodes, uint64_t incarnation, bool whole,
-		    uint32_t *iter, struct msg_row *out);
+enum row_form { ROW_CHANGES = 0, ROW_WHOLE = 1, ROW_SHORT = 2 };
+bool latdb_own_next(struct latdb *db, struct nodedb *nodes, uint64_t incarnation,
+		    enum row_form form, uint32_t *iter, struct msg_row *out);

@@ -24,7 +24,7 @@ struct row {
 	/* State of the sequence that is being received, or was last received. */
 	struct {
 		uint32_t seq, base;
-		uint16_t parts;
+		uint16_t parts, set;
 		uint64_t mask; /* received parts; 0: no sequence is being received */
 		uint8_t *seen; /* bitmap of slots named by a complete row; NULL otherwise */
 		uint32_t n_seen;
@@ -40,14 +40,20 @@ struct latdb {
 	uint32_t *changed_at;
 	uint32_t n_changed_at;
 	uint32_t n_dirty;
-	/* State of the current announcement: message of each cell, indexed by slot. */
-	bool out_whole;
-	uint32_t out_base;
-	uint8_t *out_part;
-	uint32_t n_out_part, out_parts;
+	/* State of the current announcement: the cells to send, ordered by node-id. */
+	struct {
+		bool whole;
+		uint16_t mtu, set;
+		uint32_t base;
+		struct out_cell {
+			node_id_t node;
+			uint16_t slot;
+		} * cell;
+		uint32_t n, room;
+		uint32_t end[MSG_PARTS_MAX]; /* of each message */
+		uint32_t parts;
+	} out;
 };
-#define PART_NONE 0xff /* the cell is not sent */
-static_assert(MSG_PARTS_MAX < PART_NONE, "a part fits into a byte");
 
 /* Grows an array with elements of `size` bytes to `want` elements; new elements are zero. */
 void *latdb_grow(void *array, uint32_t *n, uint32_t want, size_t size);

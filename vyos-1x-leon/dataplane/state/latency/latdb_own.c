@@ -80,84 +80,110 @@ static node_id_t slice_node(const struct slice *s, uint32_t slot)
 	return n->id;
 }
 
-/*
- * The part of a cell depends on its node-id and the number of parts only, not on the order of
- * slots. Two nodes that answer a fetch for a row split it equally, so a receiver may combine parts
- * of both answers. Only with the maximum number of parts does a full part overflow into the next
- * one. `used` counts the entries of each part.
- */
-static uint32_t part_for(node_id_t id, uint32_t parts, uint16_t *used, bool *spilled)
+static int by_node(const void *a, const void *b)
 {
-	uint32_t part = (uint32_t)(hash_mix64(id) % parts);
+	const struct out_cell *x = a, *y = b;
 
-	while (used[part] >= MSG_ROW_MAX) {
-		*spilled = true;
-		part = (part + 1) % parts;
-	}
-	used[part]++;
-	return part;
+	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* Assigns each selected cell to one of `parts`; returns false if a part would overflow. */
-static bool place(struct latdb *db, const struct slice *s, uint32_t parts)
+/* The entry of the next message for a cell. */
+static struct row_entry entry_of(const struct slice *s, const struct out_cell *out)
 {
-	uint16_t used[MSG_PARTS_MAX] = { 0 };
-	bool spilled = false;
+	struct cell c = s->r->cell[out->slot];
 
-	for (uint32_t i = 0; i < s->r->n_cells && (!spilled || parts == MSG_PARTS_MAX); i++)
-		if (db->out_part[i] != PART_NONE)
-			db->out_part[i] = (uint8_t)part_for(nodedb_at(s->nodes, (uint16_t)i)->id,
-							    parts, used, &spilled);
-	return !spilled;
+	return (struct row_entry){
+		.node = out->node,
+		.up = cell_is_up(c),
+		.rtt_us = c.rtt_up & CELL_US_MAX,
+		.long_term_us = c.long_term_us,
+		.var_us = c.var_us,
+		.loss_pm = c.loss_pm,
+		.mtu = c.mtu,
+		.silent = c.rtt_up & CELL_SILENT,
+	};
+}
+
+/* Returns the MTU of most cells, or any MTU if no MTU has a majority. */
+static uint16_t usual_mtu(const struct latdb *db, const struct slice *s)
+{
+	uint32_t votes = 0;
+	uint16_t mtu = 0;
+
+	for (uint32_t i = 0; i < db->out.n; i++) {
+		uint16_t is = s->r->cell[db->out.cell[i].slot].mtu;
+
+		if (!votes)
+			mtu = is;
+		votes += is == mtu ? 1 : UINT32_MAX;
+	}
+	return mtu;
+}
+
+/* Returns the end of the message that begins at cell `from`. */
+static uint32_t part_end(const struct latdb *db, const struct slice *s, bool is_short,
+			 uint32_t from)
+{
+	uint32_t end = min_of(from + (is_short ? MSG_SHORT_ROW_MAX : MSG_ROW_MAX), db->out.n);
+	node_id_t before = 0;
+	size_t len = 0;
+
+	for (uint32_t i = from; i < end; i++) {
+		struct row_entry e = entry_of(s, &db->out.cell[i]);
+
+		len += short_row_entry_len(&e, before, db->out.mtu);
+		if (len > SHORT_ROW_ROOM)
+			return i;
+		before = e.node;
+	}
+	return end;
 }
 
 /* Splits the selection once for all its messages: with hundreds of nodes a row has several, and
  * each joining node receives it. */
-static void plan_parts(struct latdb *db, const struct slice *s)
+static void plan_parts(struct latdb *db, const struct slice *s, bool is_short)
 {
-	uint32_t n = 0, parts;
+	uint64_t set = 0;
+	uint32_t end = 0;
 
-	db->out_part = latdb_grow(db->out_part, &db->n_out_part, s->r->n_cells, 1);
+	db->out.cell =
+		latdb_grow(db->out.cell, &db->out.room, s->r->n_cells, sizeof(struct out_cell));
+	db->out.n = 0;
 	for (uint32_t i = 0; i < s->r->n_cells; i++) {
-		/* CONF_NODES_LIMIT entries fit MSG_PARTS_MAX parts; n is checked nevertheless. */
-		bool sent = n < MSG_PARTS_MAX * MSG_ROW_MAX && slice_node(s, i) != NODE_ID_NONE;
+		node_id_t node = slice_node(s, i);
 
-		db->out_part[i] = sent ? 0 : PART_NONE;
-		n += sent;
+		if (node == NODE_ID_NONE)
+			continue;
+		db->out.cell[db->out.n++] = (struct out_cell){ node, (uint16_t)i };
+		set += hash_mix64(node);
 	}
-	parts = max_of((n + MSG_ROW_MAX - 1) / MSG_ROW_MAX, 1u);
-	while (!place(db, s, parts) && parts < MSG_PARTS_MAX)
-		parts++;
-	db->out_parts = parts;
+	if (db->out.n)
+		qsort(db->out.cell, db->out.n, sizeof(struct out_cell), by_node);
+	db->out.mtu = usual_mtu(db, s);
+	db->out.set = (uint16_t)hash_mix64(set);
+	db->out.parts = 0;
+	/* CONF_NODES_LIMIT entries fit MSG_PARTS_MAX parts; the number is checked nevertheless. */
+	do {
+		end = part_end(db, s, is_short, end);
+		db->out.end[db->out.parts++] = end;
+	} while (end < db->out.n && db->out.parts < MSG_PARTS_MAX);
 }
 
 /* Writes part number *iter of the selection; returns false behind the last. */
 static bool slice_next(const struct latdb *db, const struct slice *s, uint32_t *iter,
 		       struct msg_row *out)
 {
-	if (*iter >= db->out_parts)
+	if (*iter >= db->out.parts)
 		return false;
 	out->incarnation = s->r->incarnation;
 	out->seq = s->r->seq;
 	out->part = (uint16_t)*iter;
-	out->parts = (uint16_t)db->out_parts;
+	out->parts = (uint16_t)db->out.parts;
+	out->set = db->out.set;
+	out->mtu = db->out.mtu;
 	out->n = 0;
-	for (uint32_t i = 0; i < min_of(s->r->n_cells, db->n_out_part); i++) {
-		struct cell c = s->r->cell[i];
-
-		if (db->out_part[i] != *iter)
-			continue;
-		out->entry[out->n++] = (struct row_entry){
-			.node = nodedb_at(s->nodes, (uint16_t)i)->id,
-			.up = cell_is_up(c),
-			.rtt_us = c.rtt_up & CELL_US_MAX,
-			.long_term_us = c.long_term_us,
-			.var_us = c.var_us,
-			.loss_pm = c.loss_pm,
-			.mtu = c.mtu,
-			.silent = c.rtt_up & CELL_SILENT,
-		};
-	}
+	for (uint32_t i = *iter ? db->out.end[*iter - 1] : 0; i < db->out.end[*iter]; i++)
+		out->entry[out->n++] = entry_of(s, &db->out.cell[i]);
 	++*iter;
 	return true;
 }
@@ -200,26 +226,26 @@ static bool own_begin(struct latdb *db, struct nodedb *nodes, uint64_t incarnati
 
 	if (!rebase && !(whole && own->seq) && !changes)
 		return false;
-	db->out_whole = whole || rebase || own->seq == 0;
-	db->out_base = db->out_whole ? 0 : own->seq;
+	db->out.whole = whole || rebase || own->seq == 0;
+	db->out.base = db->out.whole ? 0 : own->seq;
 	if (rebase || own->seq == 0 || !whole)
 		own_advance(db, nodes);
 	own->incarnation = incarnation;
 	return true;
 }
 
-bool latdb_own_next(struct latdb *db, struct nodedb *nodes, uint64_t incarnation, bool whole,
-		    uint32_t *iter, struct msg_row *out)
+bool latdb_own_next(struct latdb *db, struct nodedb *nodes, uint64_t incarnation,
+		    enum row_form form, uint32_t *iter, struct msg_row *out)
 {
 	struct slice s = { .nodes = nodes };
 
-	if (*iter == 0 && !own_begin(db, nodes, incarnation, whole))
+	if (*iter == 0 && !own_begin(db, nodes, incarnation, form & ROW_WHOLE))
 		return false;
 	s.r = &db->row[SLOT_SELF];
-	s.changes = db->out_whole ? NULL : db;
+	s.changes = db->out.whole ? NULL : db;
 	out->origin = nodedb_at(nodes, SLOT_SELF)->id;
-	out->base = db->out_base;
+	out->base = db->out.base;
 	if (*iter == 0)
-		plan_parts(db, &s);
+		plan_parts(db, &s, form & ROW_SHORT);
 	return slice_next(db, &s, iter, out);
 }
