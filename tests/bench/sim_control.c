@@ -36,11 +36,13 @@ struct result {
 	double bytes_s;	   /* sent by a node after settling */
 	double msgs_s;
 	double msgs_by_type_s[TYPES], bytes_by_type_s[TYPES];
-	double memory;	     /* allocated bytes per node */
-	int64_t path_ms;     /* one more node: until the first path */
-	int64_t rows_ms;     /* until all rows are known */
-	double rows_bytes;   /* received until then */
-	double path_bytes;   /* received until the first path */
+	double gain;	   /* of the paths in use, relative to the best paths with one relay */
+	double memory;	   /* allocated bytes per node */
+	int64_t path_ms;   /* one more node: until the first path */
+	int64_t rows_ms;   /* until all rows are known */
+	double rows_bytes; /* received until then */
+	double path_bytes; /* received until the first path */
+	double rows_by_type[TYPES];
 	int64_t latency_ms;  /* until a changed latency is in every copy of the row */
 	int64_t failure_ms;  /* until a failed link is unresponsive or down everywhere */
 	int64_t heal_ms;     /* until all nodes reach all nodes after the partition */
@@ -131,6 +133,41 @@ static void measure_traffic(struct sim *s, struct result *r)
 	}
 }
 
+static int64_t true_us(struct sim *s, unsigned a, unsigned b)
+{
+	return (int64_t)sim_link(s, a, b)->delay_us + sim_link(s, b, a)->delay_us;
+}
+
+static int64_t chosen_us(struct sim *s, unsigned a, unsigned b)
+{
+	unsigned hop[LEON_HOPS_MAX], n = sim_path(s, a, b, hop);
+	int64_t us = n ? 0 : true_us(s, a, b);
+
+	for (unsigned i = 0; i < n; i++)
+		us += true_us(s, i ? hop[i - 1] : a, hop[i]);
+	return us;
+}
+
+static void measure_gain(struct sim *s, struct result *r)
+{
+	double gained = 0, possible = 0;
+
+	for (unsigned a = 0; a < r->n; a++) {
+		for (unsigned b = 0; b < r->n; b++) {
+			int64_t direct = true_us(s, a, b), best = direct;
+
+			if (a == b)
+				continue;
+			for (unsigned k = 0; k < r->n; k++)
+				if (k != a && k != b && true_us(s, a, k) + true_us(s, k, b) < best)
+					best = true_us(s, a, k) + true_us(s, k, b);
+			possible += (double)(direct - best);
+			gained += (double)(direct - chosen_us(s, a, b));
+		}
+	}
+	r->gain = possible > 0 ? gained / possible : 1;
+}
+
 /* --- one more node --- */
 
 static bool has_path(struct sim *s, void *arg)
@@ -176,6 +213,10 @@ static void measure_join(struct sim *s, struct result *r)
 	r->rows_ms = sim_until(s, has_rows, NULL, JOIN_MAX_MS);
 	r->rows_ms += r->rows_ms < 0 ? 0 : r->path_ms;
 	r->rows_bytes = received(last);
+	for (unsigned k = 0; k < TYPES; k++)
+		r->rows_by_type[k] =
+			(double)(overlay_counters(last->o)->rx_bytes_by_type[k] +
+				 UDP_IP_LEN * overlay_counters(last->o)->rx_by_type[k]);
 }
 
 /* --- two halves --- */
@@ -217,6 +258,7 @@ static struct result run(unsigned n)
 	r.join_bytes = (double)sim_tx_bytes(s) / n;
 	sim_run(s, SETTLE_MS);
 	measure_traffic(s, &r);
+	measure_gain(s, &r);
 	r.memory = (allocated() - memory) / n;
 	measure_join(s, &r);
 	sim_set_rtt(s, 0, 1, w.rtt_us);
@@ -235,7 +277,8 @@ static void print_row(const struct result *r)
 	       " | %7.2f |\n",
 	       r->n, r->join_ms, r->join_bytes / 1000, r->bytes_s, r->msgs_s, r->latency_ms,
 	       r->failure_ms, r->cpu_per_s);
-	printf("  a node has %.1f MB; sends", r->memory / 1e6);
+	printf("  a node has %.1f MB, paths %.3f of the gain of one relay; sends", r->memory / 1e6,
+	       r->gain);
 	for (unsigned k = MSG_HELLO; k < TYPES; k++)
 		if (r->bytes_by_type_s[k] >= 1)
 			printf(" %s %.0f B/s (%.1f/s)", msg_type_name((uint8_t)k),
@@ -243,7 +286,11 @@ static void print_row(const struct result *r)
 	printf("\n  one more node: first path after %" PRId64
 	       " ms and %.0f KB, all rows after %" PRId64 " ms and %.0f KB received\n",
 	       r->path_ms, r->path_bytes / 1000, r->rows_ms, r->rows_bytes / 1000);
-	printf("  two halves merge within %" PRId64 " ms, at most %.0f B/s a node (%.1f times)\n",
+	printf("  of these");
+	for (unsigned k = MSG_HELLO; k < TYPES; k++)
+		if (r->rows_by_type[k] >= 500)
+			printf(" %s %.0f KB", msg_type_name((uint8_t)k), r->rows_by_type[k] / 1000);
+	printf("\n  two halves merge within %" PRId64 " ms, at most %.0f B/s a node (%.1f times)\n",
 	       r->heal_ms, r->heal_bytes_s, r->heal_bytes_s / r->bytes_s);
 	fflush(stdout);
 }
@@ -282,6 +329,7 @@ static void write_json(const char *file, const struct result *r, unsigned n)
 		for (unsigned k = MSG_HELLO; k <= MSG_SHORT_ROW; k++)
 			jsonw_double(w, msg_type_name((uint8_t)k), r[i].bytes_by_type_s[k]);
 		jsonw_end(w);
+		jsonw_double(w, "gain", r[i].gain);
 		jsonw_double(w, "memory_bytes_per_node", r[i].memory);
 		write_ms(w, "first_path_ms", r[i].path_ms);
 		write_ms(w, "all_rows_ms", r[i].rows_ms);

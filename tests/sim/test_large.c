@@ -24,6 +24,7 @@
 #define JOINERS 100
 #define MANY	100
 #endif
+#define SETTLED 50
 
 static double rate(struct sim *s, unsigned n_up, int64_t ms)
 {
@@ -60,6 +61,38 @@ static void test_many_join_at_once(void **state)
 	       (long long)took, (double)sim_tx_bytes(s) / 1000 / s->n, (double)max / 1000);
 	assert_true(took >= 0);
 	assert_true(sim_tx_bytes(s) / s->n < 3000000);
+	sim_free(s);
+}
+
+/* A node joins a settled overlay. Each of its links moves one row in each direction, and one change
+ * that follows. */
+static void test_a_join_moves_each_row_once(void **state)
+{
+	struct sim *s = sim_new(SETTLED + 1, 3);
+	const struct overlay_counters *c;
+	uint64_t rx, tx;
+
+	(void)state;
+	random_delays(s);
+	for (unsigned i = 0; i < SETTLED; i++) {
+		if (i)
+			sim_seed_of(s, i, 0);
+		sim_boot(s, i);
+	}
+	assert_true(sim_until(s, sim_converged, NULL, 30000) >= 0);
+	sim_run(s, 20000);
+	sim_seed_of(s, SETTLED, 0);
+	sim_boot(s, SETTLED);
+	assert_true(sim_until(s, sim_converged, NULL, 10000) >= 0);
+	sim_run(s, 1000);
+	c = overlay_counters(s->node[SETTLED].o);
+	rx = c->rx_by_type[MSG_ROW] + c->rx_by_type[MSG_SHORT_ROW];
+	tx = c->tx_by_type[MSG_ROW] + c->tx_by_type[MSG_SHORT_ROW];
+	printf("# %u members: %llu messages with rows sent, %llu received\n", SETTLED,
+	       (unsigned long long)tx, (unsigned long long)rx);
+	assert_in_range(rx, SETTLED, SETTLED * 5 / 2);
+	assert_in_range(tx, SETTLED, SETTLED * 5 / 2);
+	assert_in_range(c->tx_by_type[MSG_ROW], 0, SETTLED / 10);
 	sim_free(s);
 }
 
@@ -109,6 +142,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_many_join_at_once),
+		cmocka_unit_test(test_a_join_moves_each_row_once),
 		cmocka_unit_test(test_many_nodes),
 	};
 

@@ -194,6 +194,7 @@ static void session_input(struct overlay *o, const struct endpoint *from, uint8_
 		return;
 	}
 	o->count.rx_by_type[m.type % array_size(o->count.rx_by_type)]++;
+	o->count.rx_bytes_by_type[m.type % array_size(o->count.rx_by_type)] += len;
 	dispatch(o, p, &m, from, h, len, rx);
 	if (p->slot != SLOT_NONE)
 		schedule_arm(p);

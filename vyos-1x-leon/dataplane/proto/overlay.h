@@ -325,7 +325,7 @@ bool overlay_refusal(const struct overlay *o, unsigned index, node_id_t *id, con
 struct overlay_counters {
 	uint64_t tx_msgs, tx_bytes, rx_msgs, rx_bytes; /* control datagrams and UDP payload bytes */
 	uint64_t tx_by_type[16], rx_by_type[16];
-	uint64_t tx_bytes_by_type[16];
+	uint64_t tx_bytes_by_type[16], rx_bytes_by_type[16]; /* rx: without HELLO */
 	uint64_t rx_not_authentic, rx_replayed, rx_malformed, rx_no_session, rx_stranger,
 		rx_rate_limited;
 	uint64_t rx_invitation_refused; /* requests for unknown or used-up invitations */

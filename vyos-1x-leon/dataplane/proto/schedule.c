@@ -18,6 +18,10 @@
 /* Above this number of members, announcements without urgency come less often than each interval.
  * An announcement costs the square of the members, and smoothing takes several intervals anyway. */
 #define SPREAD_MEMBERS 40u
+/* Above that number, a node without links to most members waits this long for more links before the
+ * next announcement. Links of a joining node come up over a second or two, and each announcement
+ * costs a message for each member. */
+#define SETTLE_MS 2000
 
 static mono_t later_of(mono_t a, mono_t b)
 {
@@ -71,6 +75,16 @@ void schedule_probe(struct overlay *o, struct peer *p)
 
 /* --- work of the overlay --- */
 
+/* Returns true if nine of ten members have a link, or if there are few members. */
+static bool is_settled(const struct overlay *o)
+{
+	uint32_t members = nodedb_members(o->nodes), linked = 0;
+
+	for (uint32_t i = 0; i < o->cap_slots && members > SPREAD_MEMBERS; i++)
+		linked += o->by_slot[i] && o->by_slot[i]->probe.up;
+	return members <= SPREAD_MEMBERS || linked >= members * 9 / 10;
+}
+
 void schedule_row(struct overlay *o, enum row_urgency urgency)
 {
 	uint32_t members = nodedb_members(o->nodes);
@@ -86,6 +100,7 @@ void schedule_row(struct overlay *o, enum row_urgency urgency)
 		break;
 	case ROW_SOON:
 		ms = overlay_stretch(o, o->conf->interval_ms / 2);
+		ms = max_of(ms, is_settled(o) ? 0 : (int64_t)SETTLE_MS);
 		at = later_of(overlay_in(o, ROW_SOON_MS / 2, ROW_SOON_MS),
 			      mono_add_ms(o->done.row, ms));
 		break;

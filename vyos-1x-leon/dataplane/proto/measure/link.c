@@ -15,6 +15,7 @@
 #include "proto/peer.h"
 #include "proto/send.h"
 #include "proto/service.h"
+#include "proto/share/rows.h"
 
 #define RTO_MIN_US   40000
 #define RTO_MAX_US   15000000
@@ -38,7 +39,7 @@ void link_ping(struct overlay *o, struct peer *p, const struct via *v, uint32_t 
 
 	m.ping.id = id;
 	m.ping.digest = nodedb_digest(o->nodes);
-	m.ping.row_seq = latdb_row_seq(o->lat, SLOT_SELF);
+	m.ping.row_seq = rows_seq_for(o, p);
 	m.ping.guard = o->guard_number;
 	if (unlikely(o->n_lines > 1) && v->n_hops == 1 &&
 	    peer_announces(o, p, RECORD_TAKES_LINES)) {

@@ -28,6 +28,7 @@
 #include "proto/peer.h"
 #include "proto/send.h"
 #include "proto/service.h"
+#include "proto/share/rows.h"
 
 #define BURST 4
 /* Weight of the part of a delay that exceeds the usual delay of the link. */
@@ -520,7 +521,7 @@ void probe_ping(struct overlay *o, struct peer *p, const struct msg_ping *m, con
 
 	answer.pong.id = m->id;
 	answer.pong.digest = nodedb_digest(o->nodes);
-	answer.pong.row_seq = latdb_row_seq(o->lat, SLOT_SELF);
+	answer.pong.row_seq = rows_seq_for(o, p);
 	answer.pong.size = (uint16_t)min_of(len, (size_t)UINT16_MAX);
 	loss_fill(o, p, &answer.pong);
 	ingress_fill(p, &answer.pong);

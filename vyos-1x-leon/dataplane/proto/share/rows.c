@@ -14,6 +14,9 @@
 #include "proto/share/sync.h"
 
 #define BEHIND_MS 200 /* a row that the PING refers to may still be in flight */
+/* A complete row is not sent to a node again within this time, because a FETCH for the record of
+ * this node requests the row too. A node repeats the FETCH if the row was lost. */
+#define WHOLE_AGAIN_MS 500
 
 static bool is_addressee(const struct overlay *o, const struct peer *p)
 {
@@ -65,7 +68,20 @@ static void send_part(struct overlay *o, struct msg *m, bool whole)
 void rows_session_up(struct overlay *o, struct peer *p)
 {
 	p->rows.whole_due = true;
+	p->rows.whole_seq = 0;
 	schedule_row(o, ROW_SOON);
+}
+
+static void sent_whole(struct overlay *o, struct peer *p)
+{
+	p->rows.whole_due = false;
+	p->rows.whole_seq = latdb_row_seq(o->lat, SLOT_SELF);
+	p->rows.whole_at = overlay_now(o);
+}
+
+uint32_t rows_seq_for(const struct overlay *o, const struct peer *p)
+{
+	return p->rows.whole_due ? 0 : latdb_row_seq(o->lat, SLOT_SELF);
 }
 
 void rows_announce(void *arg, mono_t now)
@@ -86,8 +102,8 @@ void rows_announce(void *arg, mono_t now)
 		while (latdb_own_next(o->lat, o->nodes, incarnation, form, &iter, &m.row))
 			send_part(o, &m, true);
 	for (uint32_t i = 0; i < o->cap_slots; i++)
-		if (is_addressee(o, o->by_slot[i]))
-			o->by_slot[i]->rows.whole_due = false;
+		if (is_addressee(o, o->by_slot[i]) && o->by_slot[i]->rows.whole_due)
+			sent_whole(o, o->by_slot[i]);
 	if (latdb_own_dirty(o->lat))
 		schedule_row(o, ROW_LATER);
 }
@@ -99,10 +115,13 @@ void rows_send_whole(struct overlay *o, struct peer *p)
 	uint32_t iter = 0;
 	struct msg m;
 
-	if (latdb_row_seq(o->lat, SLOT_SELF) == 0)
+	if (latdb_row_seq(o->lat, SLOT_SELF) == 0 ||
+	    (p->rows.whole_seq == latdb_row_seq(o->lat, SLOT_SELF) &&
+	     mono_sub_ms(overlay_now(o), p->rows.whole_at) < WHOLE_AGAIN_MS))
 		return;
 	while (latdb_own_next(o->lat, o->nodes, incarnation, form, &iter, &m.row))
 		send_row(o, p, &m);
+	sent_whole(o, p);
 }
 
 static uint16_t slot_of(void *arg, node_id_t id)

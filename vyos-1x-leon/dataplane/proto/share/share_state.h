@@ -51,6 +51,8 @@ struct answers {
 /* rows.c: missing latency rows, of the peer and of this node. */
 struct rows_peer {
 	bool whole_due;	     /* the next announcement sends our complete row to it */
+	uint32_t whole_seq;  /* sequence of the last complete row sent to it; 0: none */
+	mono_t whole_at;     /* time of its transmission */
 	uint32_t behind_seq; /* announced row sequence that we do not have; 0 none */
 	mono_t behind_since;
 };
