@@ -78,6 +78,11 @@ bool loss_link_answer(struct overlay *o, struct peer *p, const struct probe *q,
 	if (!p->probe.up || mono_before(q->sent, l->link_requested))
 		return false;
 	l->link_requested = q->sent;
+	/* The outage that ends lost data and PINGs alike. */
+	if (p->probe.silent && !l->link_pm) {
+		loss_meas_restart(&l->link);
+		return false;
+	}
 	if (!loss_meas_add(&l->link, &a, now))
 		return false;
 	switch (loss_meas_verdict(&l->link)) {
