@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/jsonw.h"
+#include "base/json/jsonw.h"
 #include "base/mem.h"
 #include "../sim/sim.h"
 

@@ -13,10 +13,10 @@
 #include "base/log.h"
 #include "base/loop_ops.h"
 #include "base/mem.h"
-#include "conn.h"
-#include "peer.h"
-#include "proxy_sock.h"
-#include "wire/tcp.h"
+#include "conn/conn.h"
+#include "peer/peer.h"
+#include "flow/proxy_sock.h"
+#include "wire/frame/tcp.h"
 
 #define FDS_MAX	   128
 #define TIMERS_MAX 16

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/accel, wire/accel_queue: all decoded data encodes to its input, and nothing beyond the end
- * is read. wire/accel_report: any JSON is read. */
+/* wire/accel, ipc/accel_queue: all decoded data encodes to its input, and nothing beyond the end
+ * is read. ipc/accel_report: any JSON is read. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "wire/accel.h"
-#include "wire/accel_queue.h"
-#include "wire/accel_report.h"
+#include "ipc/accel_queue.h"
+#include "ipc/accel_report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

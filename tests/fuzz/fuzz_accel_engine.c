@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "accel_lab.h"
-#include "conn.h"
+#include "conn/conn.h"
 #include "wire/bytes.h"
-#include "wire/eth.h"
-#include "wire/tcp.h"
+#include "wire/frame/eth.h"
+#include "wire/frame/tcp.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

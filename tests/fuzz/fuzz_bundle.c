@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/bundle: decoded frames lie inside the input in order, and encode to the input. */
+/* wire/datagram/bundle: decoded frames lie inside the input in order, and encode to the input. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/bundle.h"
+#include "wire/datagram/bundle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

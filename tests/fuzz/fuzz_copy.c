@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wire/copy and fwd/copies: decoded headers encode to their input, and the window accepts each copy
- * once. The input is several payloads of COPY_HDR_LEN + 1 bytes.
+ * wire/datagram/copy and fwd/copies: decoded headers encode to their input, and the window accepts
+ * each copy once. The input is several payloads of COPY_HDR_LEN + 1 bytes.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fwd/in/copies.h"
-#include "wire/copy.h"
-#include "wire/leon.h"
+#include "wire/datagram/copy.h"
+#include "wire/datagram/leon.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

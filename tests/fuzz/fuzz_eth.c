@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wire/eth, arp, nd and mss: changes of a frame during forwarding. Built answers must parse.
+ * wire/frame/eth, arp, nd and mss: changes of a frame during forwarding. Built answers must parse.
  * Clamping must keep a TCP checksum correct, or wrong as before.
  */
 #include <stdbool.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/ecn.h"
-#include "wire/eth.h"
+#include "wire/frame/ecn.h"
+#include "wire/frame/eth.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

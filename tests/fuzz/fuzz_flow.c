@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leon-accel/flow: a leader and a follower (tests/unit/flow_lab.h) between two hosts. The input is
- * {flags (8)} and steps of 6 bytes. flags & 1: both proxies are honest. Then no message is invalid
- * at the other side, in any order of frames, messages and time, and held frames fit the limit.
- * Otherwise the fuzzer makes the messages of one side.
+ * leon-accel/flow/flow: a leader and a follower (tests/unit/flow_lab.h) between two hosts. The
+ * input is {flags (8)} and steps of 6 bytes. flags & 1: both proxies are honest. Then no message is
+ * invalid at the other side, in any order of frames, messages and time, and held frames fit the
+ * limit. Otherwise the fuzzer makes the messages of one side.
  */
 #include "../unit/flow_lab.h"
 

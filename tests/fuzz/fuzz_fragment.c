@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/fragment: each decoded fragment lies inside a frame of permitted size. */
+/* wire/datagram/fragment: each decoded fragment lies inside a frame of permitted size. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/fragment.h"
+#include "wire/datagram/fragment.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -11,7 +11,7 @@
 #include "../unit/sample_session.h"
 #include "crypto/keys.h"
 #include "daemon/guard/loop_guard.h"
-#include "wire/guard.h"
+#include "wire/frame/guard.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzz target of leonctl/http: any bytes of a client, at once and in pieces. A verdict stays as
- * more bytes arrive, except for a header that becomes too long.
+ * Fuzz target of leonctl/live/http: any bytes of a client, at once and in pieces. A verdict stays
+ * as more bytes arrive, except for a header that becomes too long.
  */
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "http.h"
+#include "live/http.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

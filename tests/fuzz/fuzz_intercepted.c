@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "intercepted.h"
+#include "frames/intercepted.h"
 #include "wire/bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzz target of base/jsonr: any bytes as a document, then every kind of getter, as the
+ * Fuzz target of base/json/jsonr: any bytes as a document, then every kind of getter, as the
  * configuration and the control socket use them.
  */
 #include <stdlib.h>
 
-#include "base/jsonr.h"
+#include "base/json/jsonr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -13,7 +13,7 @@
 #include <libmnl/libmnl.h>
 
 #include "base/defs.h"
-#include "io/netlink.h"
+#include "io/netlink/netlink.h"
 #include "io/udp.h"
 
 #define ERROR_CONTROL 64 /* control bytes of one entry of the error queue */

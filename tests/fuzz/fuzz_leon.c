@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wire/leon: the payload of each decoded header lies inside the datagram, and the header encodes to
- * equal bytes. Adding and removing a link value restores the datagram.
+ * wire/datagram/leon: the payload of each decoded header lies inside the datagram, and the header
+ * encodes to equal bytes. Adding and removing a link value restores the datagram.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/leon.h"
+#include "wire/datagram/leon.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wire/mcast: groups of frames, and messages of IGMP, MLD and PIM. A second attempt repairs the
- * checksum, which random changes rarely keep. Reads stay inside the frame, groups are multicast,
- * and the list of a report ends.
+ * wire/frame/mcast: groups of frames, and messages of IGMP, MLD and PIM. A second attempt repairs
+ * the checksum, which random changes rarely keep. Reads stay inside the frame, groups are
+ * multicast, and the list of a report ends.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "wire/bytes.h"
-#include "wire/csum.h"
-#include "wire/mcast.h"
+#include "wire/frame/csum.h"
+#include "wire/frame/mcast.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/msg: each decoded message can be encoded and decodes to an equal message. */
+/* wire/message/msg: each decoded message can be encoded and decodes to an equal message. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/msg.h"
+#include "wire/message/msg.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

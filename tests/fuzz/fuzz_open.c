@@ -12,8 +12,8 @@
 #include "../unit/sample_session.h"
 #include "crypto/keys.h"
 #include "fuzz_open.h"
-#include "wire/leon.h"
-#include "wire/msg.h"
+#include "wire/datagram/leon.h"
+#include "wire/message/msg.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

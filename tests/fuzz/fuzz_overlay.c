@@ -15,7 +15,7 @@
 #include "overlay_lab.h"
 #include "proto/core.h"
 #include "proto/peer.h"
-#include "proto/session/sign.h"
+#include "proto/handshake/sign.h"
 #include "wire/bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leon-accel/pack: the zstd stream of an inter-proxy connection. The input is {control (8)} and
- * parts {length (8), bytes}. control & 1: the parts go to the unpacker unchanged, as from a hostile
- * member. Otherwise the parts are packed first, and the unpacked data equals the original. control
- * & 2: a window of 8 MiB, more than libzstd allocates without a limit.
+ * leon-accel/peer/pack: the zstd stream of an inter-proxy connection. The input is {control (8)}
+ * and parts {length (8), bytes}. control & 1: the parts go to the unpacker unchanged, as from a
+ * hostile member. Otherwise the parts are packed first, and the unpacked data equals the original.
+ * control & 2: a window of 8 MiB, more than libzstd allocates without a limit.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "pack.h"
+#include "peer/pack.h"
 #include "wire/accel.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/addr.h"
-#include "io/portmap_control.h"
+#include "ipc/portmap_control.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

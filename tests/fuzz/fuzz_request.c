@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "daemon/accel/accel_reports.h"
 #include "daemon/control/cmds.h"
-#include "daemon/control/command.h"
+#include "daemon/answer/command.h"
 #include "daemon/control/probes.h"
 #include "daemon/leond.h"
 #include "daemon/life/apply.h"

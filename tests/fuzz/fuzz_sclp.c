@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wire/sclp and wire/sclp_join. The input is a row of {control (8), remaining (16), length (16)}:
- * control & 3 the payload's id, & 4 first, & 8 from another address, & 16 end of the batch, & 32
- * 300 ms pass. With & 128, `length` bytes of input follow, which are decoded unchanged. Each byte
- * of a made segment depends on its position in the payload, so any output can be verified.
+ * leon-sclp/format/sclp and leon-sclp/format/sclp_join. The input is a row of {control (8),
+ * remaining (16), length (16)}: control & 3 the payload's id, & 4 first, & 8 from another address,
+ * & 16 end of the batch, & 32 300 ms pass. With & 128, `length` bytes of input follow, which are
+ * decoded unchanged. Each byte of a made segment depends on its position in the payload, so any
+ * output can be verified.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "wire/bytes.h"
-#include "wire/sclp.h"
-#include "wire/sclp_join.h"
+#include "format/sclp.h"
+#include "format/sclp_join.h"
 
 #define BATCH	32
 #define SEG_MAX 4096

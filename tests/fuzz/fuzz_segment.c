@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wire/segment: a frame is unchanged after its segment is read and written, and after conversion to
- * a VLAN and back. Only the tag changes.
+ * wire/datagram/segment: a frame is unchanged after its segment is read and written, and after
+ * conversion to a VLAN and back. Only the tag changes.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/vlan_set.h"
-#include "wire/segment.h"
+#include "wire/datagram/segment.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

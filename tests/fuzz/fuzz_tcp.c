@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/tcp: a parsed segment lies inside its frame. A half of its payload is a valid segment. */
+/*
+ * wire/frame/tcp: a parsed segment lies inside its frame. A half of its payload is a valid segment.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "wire/tcp.h"
+#include "wire/frame/tcp.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzz target of wire/token: any text, and any bytes with a correct checksum, because mutated text
- * rarely has one. An accepted token is written as a token of equal content.
+ * Fuzz target of wire/message/token: any text, and any bytes with a correct checksum, because
+ * mutated text rarely has one. An accepted token is written as a token of equal content.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/token.h"
+#include "wire/message/token.h"
 
 #define PAYLOAD_MAX 2100
 

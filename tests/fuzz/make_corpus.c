@@ -18,15 +18,15 @@
 #include "crypto/keys.h"
 #include "fuzz_open.h"
 #include "fuzz_overlay.h"
-#include "wire/bundle.h"
-#include "wire/copy.h"
+#include "wire/datagram/bundle.h"
+#include "wire/datagram/copy.h"
 #include "wire/bytes.h"
-#include "wire/eth.h"
-#include "wire/segment.h"
-#include "wire/fragment.h"
-#include "wire/guard.h"
-#include "wire/leon.h"
-#include "wire/parity.h"
+#include "wire/frame/eth.h"
+#include "wire/datagram/segment.h"
+#include "wire/datagram/fragment.h"
+#include "wire/frame/guard.h"
+#include "wire/datagram/leon.h"
+#include "wire/datagram/parity.h"
 
 #define SEED_MAX 1500
 

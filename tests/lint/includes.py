@@ -85,7 +85,8 @@ def declared(headers):
 
 def resolve(path, name, headers):
     """The file of the tree for `#include "name"` in `path`, or None."""
-    for folder in (os.path.dirname(path), tree.DATAPLANE, 'vyos-1x-leon', 'tests/sim', 'tests/unit'):
+    program = '/'.join(path.split('/')[:2])
+    for folder in (os.path.dirname(path), program, tree.DATAPLANE, 'vyos-1x-leon', 'tests/sim', 'tests/unit'):
         found = os.path.normpath(os.path.join(folder, name))
         if found in headers:
             return found

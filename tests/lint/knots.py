@@ -38,6 +38,8 @@ def object_name(path, layer):
     """'.../libleon-proto.a.p/proto_session_hello.c.o' -> 'session/hello'."""
     name = os.path.basename(path).removesuffix('.c.o').removeprefix(f'{layer}_')
     top = os.path.join(tree.TOP, 'vyos-1x-leon', LAYERS[layer][0])
+    if os.path.exists(os.path.join(top, f'{name}.c')):
+        return name
     folders = [d for d in os.listdir(top) if os.path.isdir(os.path.join(top, d))]
     for folder in folders:
         if name.startswith(f'{folder}_'):

@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Refuses C functions over 100 lines and source files over 600 (500 in leon-accel, 800 in tests).
-With --report, prints the medians. Function bounds come from universal-ctags.
+"""Refuses C functions over 100 lines, source files over 600 (500 in leon-accel, 800 in tests), and
+folders of product code over 15 objects or 3,000 lines. With --report, prints the medians. Function
+bounds come from universal-ctags.
 """
 
+import collections
 import json
 import os
 import statistics
@@ -14,6 +16,7 @@ import tree
 
 FUNCTION_MAX = 100
 FILE_MAX = 800
+FOLDER_OBJECTS_MAX, FOLDER_LINES_MAX = 15, 3000
 # Folder -> the limit of its files and folders, the first that matches.
 FILE_MAX_IN = {'vyos-1x-leon/leon-accel/': 500, 'vyos-1x-leon/': 600}
 
@@ -34,6 +37,17 @@ def limit(path):
     return next((n for folder, n in FILE_MAX_IN.items() if path.startswith(folder)), FILE_MAX)
 
 
+def folders(lines):
+    """Problems of the folders of product code."""
+    inside = collections.defaultdict(list)
+    for path, n in lines.items():
+        if path.startswith('vyos-1x-leon/') and path.endswith('.c'):
+            inside[os.path.dirname(path)].append(n)
+    return [f'{folder}: {len(files)} objects of {sum(files)} lines, the limits are {FOLDER_OBJECTS_MAX} '
+            f'and {FOLDER_LINES_MAX}' for folder, files in inside.items()
+            if len(files) > FOLDER_OBJECTS_MAX or sum(files) > FOLDER_LINES_MAX]
+
+
 def main():
     sources = tree.files('.c', '.h')
     found = list(functions(sources))
@@ -44,6 +58,7 @@ def main():
                 for path, name, n in found if n > FUNCTION_MAX]
     problems += [f'{path}: {n} lines, the limit is {limit(path)}'
                  for path, n in lines.items() if n > limit(path)]
+    problems += folders(lines)
     if '--report' in sys.argv[1:]:
         lengths = sorted(n for path, _, n in found if not path.startswith('tests' + os.sep))
         files = [n for path, n in lines.items() if path.startswith(tree.DATAPLANE)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A change of the wire has another wire version: the test vectors of protocol.md are those of the
-version in wire/leon.h. LEON_WRITE_GOLDEN=1 records new vectors."""
+version in wire/datagram/leon.h. LEON_WRITE_GOLDEN=1 records new vectors."""
 import json
 import os
 import re
@@ -8,7 +8,7 @@ import re
 from conftest import TOP
 
 DATAPLANE = TOP / 'vyos-1x-leon/dataplane'
-VERSION = re.search(r'#define LEON_VERSION\s+(\d+)', (DATAPLANE / 'wire/leon.h').read_text())[1]
+VERSION = re.search(r'#define LEON_VERSION\s+(\d+)', (DATAPLANE / 'wire/datagram/leon.h').read_text())[1]
 GOLDEN = TOP / f'tests/python/golden/wire-{VERSION}.json'
 
 

@@ -15,7 +15,7 @@
 #include "base/addr.h"
 #include "base/loop.h"
 #include "proto/overlay.h"
-#include "wire/leon.h"
+#include "wire/datagram/leon.h"
 
 #define SIM_NODES_MAX 1024
 #define SIM_NAT_MAX   64	  /* mappings of one NAT */

@@ -17,11 +17,11 @@
 
 #include "base/loop.h"
 #include "base/mem.h"
-#include "conn_state.h"
-#include "peer.h"
-#include "peer_state.h"
-#include "place.h"
-#include "wire/tcp.h"
+#include "conn/conn_state.h"
+#include "peer/peer.h"
+#include "peer/peer_state.h"
+#include "conn/place.h"
+#include "wire/frame/tcp.h"
 
 #define SELF	   1
 #define NEAR_MAC   0x020000000001

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "flow.h"
+#include "flow/flow.h"
 
 #define LOG_MAX 64
 

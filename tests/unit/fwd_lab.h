@@ -18,7 +18,7 @@
 #include <time.h>
 
 #include "fwd/fwd.h"
-#include "io/netlink.h"
+#include "io/netlink/netlink.h"
 #include "io/tap.h"
 #include "io/udp.h"
 #include "netns_util.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Frames with multicast packets, for tests of wire/mcast and of the snooping step. Included after
- * cmocka.
+ * Frames with multicast packets, for tests of wire/frame/mcast and of the snooping step. Included
+ * after cmocka.
  */
 #pragma once
 
@@ -10,8 +10,8 @@
 
 #include "base/addr.h"
 #include "wire/bytes.h"
-#include "wire/csum.h"
-#include "wire/eth.h"
+#include "wire/frame/csum.h"
+#include "wire/frame/eth.h"
 
 #define PROTO_IGMP   2
 #define PROTO_UDP    17

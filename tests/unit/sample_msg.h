@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "wire/msg.h"
+#include "wire/message/msg.h"
 
 #define NODE_A 0xc0000201u /* 192.0.2.1 */
 #define NODE_B 0xc6336402u /* 198.51.100.2 */

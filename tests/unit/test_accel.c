@@ -12,9 +12,9 @@
 #include "base/defs.h"
 #include "golden.h"
 #include "wire/accel.h"
-#include "wire/accel_queue.h"
+#include "ipc/accel_queue.h"
 #include "wire/bytes.h"
-#include "wire/tcp.h"
+#include "wire/frame/tcp.h"
 
 static struct ip_addr ip(const char *text)
 {

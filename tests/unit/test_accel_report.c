@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/accel_report: reports of leon-accel to leond as JSON, at both ends of every range. */
+/* ipc/accel_report: reports of leon-accel to leond as JSON, at both ends of every range. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/accel_report.h"
+#include "ipc/accel_report.h"
 
 /* Numbers of JSON readers end at the largest signed number. */
 #define MOST ((uint64_t)INT64_MAX)

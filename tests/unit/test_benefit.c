@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "benefit.h"
+#include "peer/benefit.h"
 
 #define RTT_MS	250
 #define COLD	60000	/* capacity of an inter-proxy connection without traffic */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/buffers: the kernel buffers of all inter-proxy connections share one budget. */
+/* leon-accel/frames/buffers: the kernel buffers of all inter-proxy connections share one budget. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "buffers.h"
+#include "frames/buffers.h"
 
 #define NODES_MAX 64
 /* The kernel may charge twice the payload. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/bundle checks frame lengths at both ends of every range. */
+/* wire/datagram/bundle checks frame lengths at both ends of every range. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,8 +9,8 @@
 #include <errno.h>
 
 #include "golden.h"
-#include "wire/bundle.h"
-#include "wire/leon.h"
+#include "wire/datagram/bundle.h"
+#include "wire/datagram/leon.h"
 
 static size_t add(uint8_t *buf, size_t at, size_t len, uint8_t flags, uint8_t fill)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/copy: the header of a duplicated frame, at both ends of every range. */
+/* wire/datagram/copy: the header of a duplicated frame, at both ends of every range. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,8 +8,8 @@
 #include <errno.h>
 
 #include "golden.h"
-#include "wire/copy.h"
-#include "wire/leon.h"
+#include "wire/datagram/copy.h"
+#include "wire/datagram/leon.h"
 
 static void test_document(void **state)
 {

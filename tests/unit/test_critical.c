@@ -14,8 +14,8 @@
 
 #include "fwd/send/budget.h"
 #include "state/tables/policy.h"
-#include "wire/copy.h"
-#include "wire/fragment.h"
+#include "wire/datagram/copy.h"
+#include "wire/datagram/fragment.h"
 
 #define TEST_PORT 5060
 

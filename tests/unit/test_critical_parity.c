@@ -16,7 +16,7 @@
 #include "fwd/in/recovery.h"
 #include "fwd/send/protect.h"
 #include "state/tables/policy.h"
-#include "wire/fragment.h"
+#include "wire/datagram/fragment.h"
 
 static struct policy policy;
 

@@ -16,8 +16,8 @@
 #include "fwd_fixture.h"
 #include "gso_reference.h"
 #include "wire/accel.h"
-#include "wire/accel_queue.h"
-#include "wire/fragment.h"
+#include "ipc/accel_queue.h"
+#include "wire/datagram/fragment.h"
 
 #define MSS	 1200
 #define SEGMENTS 20

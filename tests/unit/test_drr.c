@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/defs.h"
-#include "drr.h"
+#include "peer/drr.h"
 
 #define LINE	  50000000 /* bit/s */
 #define BACKLOG	  (128l << 10)

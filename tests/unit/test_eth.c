@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wire/eth: the view of a frame, ARP and neighbor discovery, MSS clamping. An independent checksum
- * verifies every frame that the code builds or changes.
+ * wire/frame/eth: the view of a frame, ARP and neighbor discovery, MSS clamping. An independent
+ * checksum verifies every frame that the code builds or changes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "wire/eth.h"
+#include "wire/frame/eth.h"
 
 #define FRAME_MAX 2048
 

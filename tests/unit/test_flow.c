@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/flow: a leader and a follower, step by step. */
+/* leon-accel/flow/flow: a leader and a follower, step by step. */
 #include <errno.h>
 
 #include "base/defs.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leon-accel/flow: two nodes intercept a connection only if both saw equal data. The nodes reset
- * the connection if the hosts do not match the proxy sockets. No proxy socket gets urgent data.
+ * leon-accel/flow/flow: two nodes intercept a connection only if both saw equal data. The nodes
+ * reset the connection if the hosts do not match the proxy sockets. No proxy socket gets urgent
+ * data.
  */
 #include "flow_lab.h"
 

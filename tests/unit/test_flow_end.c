@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/flow_end: the counters of a host. */
+/* leon-accel/flow/flow_end: the counters of a host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "flow_end.h"
+#include "flow/flow_end.h"
 
 #define MSS 1000u
 

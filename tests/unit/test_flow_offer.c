@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/flow: one node makes an offer, or both do. */
+/* leon-accel/flow/flow: one node makes an offer, or both do. */
 #include "flow_lab.h"
 
 /* The first node that sees data makes the offer: the follower sees data of its host half a round

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/conns, peer_frames: connections that only one of two accelerators still has. */
+/* leon-accel/conn/conns, peer_frames: connections that only one of two accelerators still has. */
 #include <sys/epoll.h>
 
 #include "conns_lab.h"
-#include "peer_state.h"
+#include "peer/peer_state.h"
 
 /* Makes an intercepted connection with a proxy socket that has ended both directions. Returns the
  * end of the host. */

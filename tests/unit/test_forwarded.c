@@ -2,9 +2,9 @@
 /* leon-accel/away, vnet: frames that another accelerator forwards through this node. */
 #include <linux/virtio_net.h>
 
-#include "migrated.h"
+#include "conn/migrated.h"
 #include "conns_lab.h"
-#include "vnet.h"
+#include "frames/vnet.h"
 
 #define PAYLOAD 4000
 

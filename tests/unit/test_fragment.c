@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/fragment: the fragment header, at both ends of every range. */
+/* wire/datagram/fragment: the fragment header, at both ends of every range. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <errno.h>
 
 #include "golden.h"
-#include "wire/fragment.h"
+#include "wire/datagram/fragment.h"
 
 static int decode(uint16_t offset, uint16_t total, size_t piece_len)
 {

@@ -15,9 +15,9 @@
 
 #include "fwd_one.h"
 
-#include "wire/bundle.h"
-#include "wire/fragment.h"
-#include "wire/guard.h"
+#include "wire/datagram/bundle.h"
+#include "wire/datagram/fragment.h"
+#include "wire/frame/guard.h"
 
 /* --- one table: datagrams and their expected ends --- */
 

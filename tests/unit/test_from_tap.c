@@ -15,8 +15,8 @@
 #include "from_tap_lab.h"
 
 #include "fwd/checksum.h"
-#include "wire/fragment.h"
-#include "wire/guard.h"
+#include "wire/datagram/fragment.h"
+#include "wire/frame/guard.h"
 
 static int setup_no_gso(void **state)
 {

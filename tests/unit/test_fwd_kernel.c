@@ -23,7 +23,7 @@
 
 #include "fwd_lab.h"
 #include "wire/bytes.h"
-#include "wire/leon.h"
+#include "wire/datagram/leon.h"
 
 #define TRANSFER   (4u << 20)
 #define DEADLINE_S 30

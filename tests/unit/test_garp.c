@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/garp: other hosts understand the frames that a node sends on behalf of remote hosts. */
+/*
+ * wire/frame/garp: other hosts understand the frames that a node sends on behalf of remote hosts.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "wire/eth.h"
+#include "wire/frame/eth.h"
 
 static const struct mac host = { { 0x02, 0, 0, 0, 0, 0x07 } };
 

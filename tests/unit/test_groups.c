@@ -12,7 +12,7 @@
 
 #include "state/tables/groups.h"
 #include "state/tables/listeners.h"
-#include "wire/mcast.h"
+#include "wire/frame/mcast.h"
 
 #define RESPONSE_MS 10000
 #define VLAN	    10

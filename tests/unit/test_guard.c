@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/guard: the guard frame. test_keys tests its authenticator. */
+/* wire/frame/guard: the guard frame. test_keys tests its authenticator. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "wire/eth.h"
-#include "wire/guard.h"
+#include "wire/frame/eth.h"
+#include "wire/frame/guard.h"
 
 static const struct guard_frame sample = {
 	.src = { { 0x02, 0, 0, 0, 0, 0x01 } },

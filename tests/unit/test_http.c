@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leonctl/http accepts a request in any number of pieces and refuses all other input. */
+/* leonctl/live/http accepts a request in any number of pieces and refuses all other input. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "http.h"
+#include "live/http.h"
 
 #define END "\r\n\r\n"
 

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "intercepted.h"
+#include "frames/intercepted.h"
 
 static char directory[] = "/tmp/leon-taken-XXXXXX", path[64];
 

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "daemon/device/mtu.h"
-#include "wire/eth.h"
-#include "wire/leon.h"
+#include "wire/frame/eth.h"
+#include "wire/datagram/leon.h"
 
 #define HEADER ((uint32_t)LEON_HDR_LEN(1))
 

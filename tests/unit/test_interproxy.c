@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "interproxy.h"
+#include "peer/interproxy.h"
 
 #define KIB   1024u
 #define RATE  8000000u /* bytes per second */

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "base/jsonr.h"
+#include "base/json/jsonr.h"
 
 /* Parses a copy of exact size without a NUL, because only the length counts. */
 static struct jsonr *parse(const char *text)

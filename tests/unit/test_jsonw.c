@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "base/jsonw.h"
+#include "base/json/jsonw.h"
 #include "expect_bug.h"
 
 static void check_and_free(struct jsonw *w, const char *expected)

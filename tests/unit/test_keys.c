@@ -14,8 +14,8 @@
 #include "sample_msg.h"
 #include "sample_session.h"
 #include "wire/bytes.h"
-#include "wire/guard.h"
-#include "wire/leon.h"
+#include "wire/frame/guard.h"
+#include "wire/datagram/leon.h"
 
 #define SECRET	"correct horse battery staple"
 #define VNI	0x012345u

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "fwd_fixture.h"
-#include "wire/segment.h"
+#include "wire/datagram/segment.h"
 
 #define ETHERTYPE_TEST 0x88b6
 #define N(slot)	       (FX_SELF + (slot))

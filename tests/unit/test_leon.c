@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/leon: the header agrees with the document, and each violation of a rule is refused. */
+/*
+ * wire/datagram/leon: the header agrees with the document, and each violation of a rule is refused.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +9,7 @@
 #include <cmocka.h>
 
 #include "golden.h"
-#include "wire/leon.h"
+#include "wire/datagram/leon.h"
 
 #define NODE_A 0xc0000201u /* 192.0.2.1 */
 #define NODE_B 0xc6336402u /* 198.51.100.2 */

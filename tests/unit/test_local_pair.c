@@ -12,9 +12,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "conn_state.h"
-#include "local_pair.h"
-#include "wire/accel_queue.h"
+#include "conn/conn_state.h"
+#include "flow/local_pair.h"
+#include "ipc/accel_queue.h"
 
 #define FRAME_LEN 100 /* longer than a host probe */
 

@@ -14,8 +14,8 @@
 
 #include "fwd/send/marking.h"
 #include "ones_sum.h"
-#include "wire/bundle.h"
-#include "wire/fragment.h"
+#include "wire/datagram/bundle.h"
+#include "wire/datagram/fragment.h"
 
 #define ALONE 1000 /* bytes of a frame that is never bundled */
 #define SMALL 100

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wire/mcast: groups of frames, and the messages of IGMP, MLD and PIM: all fields, all versions,
- * damaged messages.
+ * wire/frame/mcast: groups of frames, and the messages of IGMP, MLD and PIM: all fields, all
+ * versions, damaged messages.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "mcast_frame.h"
-#include "wire/mcast.h"
+#include "wire/frame/mcast.h"
 
 static uint8_t frame[2048];
 static size_t len;

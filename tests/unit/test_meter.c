@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/meter counts the bytes of a round trip: before the first byte, at the limits of a
+/* leon-accel/peer/meter counts the bytes of a round trip: before the first byte, at the limits of a
  * round trip, and after a pause. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "meter.h"
+#include "peer/meter.h"
 
 #define RTT_US 100000
 

@@ -7,10 +7,10 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "migrated.h"
+#include "conn/migrated.h"
 #include "base/loop.h"
-#include "conn_state.h"
-#include "peer.h"
+#include "conn/conn_state.h"
+#include "peer/peer.h"
 
 #define SELF  1
 #define THERE 3

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/msg: every message at its largest size, truncated at every length, and with every field out
- * of range. */
+/* wire/message/msg: every message at its largest size, truncated at every length, and with every
+ * field out of range. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

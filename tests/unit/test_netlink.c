@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * io/netlink and io/tap in a namespace of this process. Without a namespace the tests are skipped.
+ * io/netlink/netlink and io/tap in a namespace of this process. Without a namespace the tests are
+ * skipped.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -16,7 +17,7 @@
 
 #include "base/defs.h"
 #include "base/log.h"
-#include "io/netlink.h"
+#include "io/netlink/netlink.h"
 #include "io/tap.h"
 #include "netns_util.h"
 

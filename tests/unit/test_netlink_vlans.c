@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 
 #include "base/defs.h"
-#include "io/netlink_mnl.h"
+#include "io/netlink/netlink_mnl.h"
 
 /* Answers of the Debian kernel 6.1: port 3 of a bridge in some VLANs, and port 4 with its
  * defaults. */

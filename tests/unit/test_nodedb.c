@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "state/tables/nodedb.h"
-#include "wire/leon.h"
+#include "wire/datagram/leon.h"
 
 #define SELF 0x0a000001u
 #define S(n) ((mono_t){ (n)*NS_PER_S })

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/pack and fifo: unpacked data equals the original, and repeated data is not sent
+/* leon-accel/peer/pack and fifo: unpacked data equals the original, and repeated data is not sent
  * again. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fifo.h"
-#include "pack.h"
+#include "frames/fifo.h"
+#include "peer/pack.h"
 
 #define BLOCK  65536
 #define BLOCKS 64 /* 4 MiB */

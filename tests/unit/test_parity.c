@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Blocks with parity: headers (wire/parity), the code (fwd/send/coding) and recovery
+ * Blocks with parity: headers (wire/datagram/parity), the code (fwd/send/coding) and recovery
  * (fwd/in/recovery). Recovery sees every pattern of losses of small blocks, random patterns of
  * large ones, and forged input.
  */
@@ -20,7 +20,7 @@
 #include "fwd/send/coding.h"
 #include "golden.h"
 #include "random.h"
-#include "wire/leon.h"
+#include "wire/datagram/leon.h"
 
 #define SOURCE 0xc0000207u
 #define BASE   (0x0006437e2a1b00ULL)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leon-accel/proxy_sock: one end of a kernel connection disappears, and a proxy socket continues
- * the connection. Runs in a network namespace over its loopback, and is skipped without one.
+ * leon-accel/flow/proxy_sock: one end of a kernel connection disappears, and a proxy socket
+ * continues the connection. Runs in a network namespace over its loopback, and is skipped without
+ * one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +20,7 @@
 #include <unistd.h>
 
 #include "netns_util.h"
-#include "proxy_sock.h"
+#include "flow/proxy_sock.h"
 
 struct pair {
 	int near, lost; /* the socket of the host, and the lost socket of the far host */

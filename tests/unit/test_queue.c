@@ -16,7 +16,7 @@
 
 #include "fwd/checksum.h"
 #include "ones_sum.h"
-#include "wire/ecn.h"
+#include "wire/frame/ecn.h"
 
 #define ALONE 1000 /* bytes of a frame that is never bundled */
 

@@ -16,9 +16,9 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "base/jsonr.h"
+#include "base/json/jsonr.h"
 #include "commands.h"
-#include "render.h"
+#include "render/render.h"
 
 #define DIRECTORY SOURCE_ROOT "/tests/unit/render/"
 #define FILE_MAX  65536

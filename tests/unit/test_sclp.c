@@ -17,9 +17,9 @@
 
 #include "base/defs.h"
 #include "wire/bytes.h"
-#include "wire/eth.h"
-#include "wire/sclp.h"
-#include "wire/sclp_join.h"
+#include "wire/frame/eth.h"
+#include "format/sclp.h"
+#include "format/sclp_join.h"
 
 #define MSS	 1468
 #define PORT	 4789

@@ -15,9 +15,9 @@
 
 #include "fwd_one.h"
 
-#include "wire/bundle.h"
-#include "wire/copy.h"
-#include "wire/fragment.h"
+#include "wire/datagram/bundle.h"
+#include "wire/datagram/copy.h"
+#include "wire/datagram/fragment.h"
 
 #define HOST   0x20
 #define REMOTE 0x31 /* behind slot 1 */

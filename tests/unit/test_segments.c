@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Segments: the mapping of VLANs (state/tables/segments.h), and the segment in a frame
- * (wire/segment.h).
+ * (wire/datagram/segment.h).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,9 +14,9 @@
 #include "base/defs.h"
 #include "golden.h"
 #include "state/tables/segments.h"
-#include "wire/eth.h"
-#include "wire/msg.h"
-#include "wire/segment.h"
+#include "wire/frame/eth.h"
+#include "wire/message/msg.h"
+#include "wire/datagram/segment.h"
 
 /* VLAN 10 has a large id, 20 and 30 exchange their ids, 40 has the id of 50 and leaves 50 without
  * an id. Untagged frames have an id. */

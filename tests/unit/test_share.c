@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/share, conns: no node and no host exhausts the table of tracked connections. */
+/* leon-accel/peer/share, conns: no node and no host exhausts the table of tracked connections. */
 #include "conns_lab.h"
 
 #define FLOOD 68000

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/peers: the silence of another node is measured while this process runs. */
+/* leon-accel/peer/peers: the silence of another node is measured while this process runs. */
 #include "conns_lab.h"
 
 #define LIMIT_S 10 /* seconds of silence after which an inter-proxy connection ends */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leonctl/status: answers of the daemon give findings with cause, remedy and command, the text and
- * JSON of the findings, and the exit code.
+ * leonctl/status/status: answers of the daemon give findings with cause, remedy and command, the
+ * text and JSON of the findings, and the exit code.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "status.h"
+#include "status/status.h"
 
 #define STATISTICS                                                                                 \
 	"\"interface\":\"leon0\",\"node_id\":\"10.0.0.1\",\"name\":\"fujisawa\",\"vni\":1,"        \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/conns: frames of a connection from a node other than the node of the far host. */
+/* leon-accel/conn/conns: frames of a connection from a node other than the node of the far host. */
 #include "conns_lab.h"
 
 static struct conn *intercept(struct conns_lab *l)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/tcp: segments are parsed correctly, and hosts accept the built segments. */
+/* wire/frame/tcp: segments are parsed correctly, and hosts accept the built segments. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "wire/bytes.h"
-#include "wire/csum.h"
-#include "wire/tcp.h"
+#include "wire/frame/csum.h"
+#include "wire/frame/tcp.h"
 
 static const struct mac HOST = { { 2, 0, 0, 0, 0, 1 } }, FAR = { { 2, 0, 0, 0, 0, 2 } };
 

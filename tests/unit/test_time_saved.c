@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "time_saved.h"
+#include "conn/time_saved.h"
 
 #define RTT_US 250000
 #define WINDOW 65535

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wire/token: invite tokens. The token of doc/protocol.md has the documented content, and any
- * damage is detected. Each refusal is a sentence that does not contain the token.
+ * wire/message/token: invite tokens. The token of doc/protocol.md has the documented content, and
+ * any damage is detected. Each refusal is a sentence that does not contain the token.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #include "base/defs.h"
 #include "golden.h"
-#include "wire/token.h"
+#include "wire/message/token.h"
 
 #define SECRET "correct horse battery staple"
 

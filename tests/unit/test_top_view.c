@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leonctl/top_view: no more lines or columns than the terminal, no escape sequences, and rates from
- * two samples.
+ * leonctl/live/top_view: no more lines or columns than the terminal, no escape sequences, and rates
+ * from two samples.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "top_view.h"
+#include "live/top_view.h"
 
 static const char nodes[] =
 	"{\"interface\":\"leon0\",\"nodes\":[{\"state\":\"self\"},{\"state\":\"reachable\"},"

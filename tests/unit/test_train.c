@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/train measures the rate of acknowledgements: at the rate of a link, in one batch, and
- * after a pause. */
+/* leon-accel/peer/train measures the rate of acknowledgements: at the rate of a link, in one batch,
+ * and after a pause. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "train.h"
+#include "peer/train.h"
 
 #define RTT_US 250000
 

@@ -12,8 +12,8 @@
 
 #include "from_tap_lab.h"
 #include "wire/bytes.h"
-#include "wire/fragment.h"
-#include "wire/segment.h"
+#include "wire/datagram/fragment.h"
+#include "wire/datagram/segment.h"
 
 static const struct segment mapped[] = { { "storage", 10, 70010 },
 					 { "near", 20, 30 },

@@ -10,13 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/jsonr.h"
-#include "base/jsonw.h"
+#include "base/json/jsonr.h"
+#include "base/json/jsonw.h"
 #include "base/mem.h"
-#include "conn.h"
+#include "conn/conn.h"
 #include "engine.h"
 #include "io/ctlsock.h"
-#include "peer.h"
+#include "peer/peer.h"
 
 #define JSON_VERSION 1
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The control socket of leon-accel: reports to leond each second (wire/accel_report.h), lists and
+ * The control socket of leon-accel: reports to leond each second (ipc/accel_report.h), lists and
  * explains connections, and releases all on request. Requests and answers have the format of leond
  * (daemon/control/cmds.h), and leonctl talks to both.
  * Single-threaded.

@@ -19,8 +19,8 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "conn.h"
-#include "peer.h"
+#include "conn/conn.h"
+#include "peer/peer.h"
 #include "wire/accel.h"
 #include "wire/bytes.h"
 

@@ -11,13 +11,13 @@
 
 #include "base/loop.h"
 #include "base/siphash.h"
-#include "flow.h"
-#include "io/netlink.h"
-#include "moved.h"
-#include "intercepted.h"
-#include "tun.h"
-#include "wire/accel_queue.h"
-#include "wire/accel_report.h"
+#include "flow/flow.h"
+#include "io/netlink/netlink.h"
+#include "conn/moved.h"
+#include "frames/intercepted.h"
+#include "frames/tun.h"
+#include "ipc/accel_queue.h"
+#include "ipc/accel_report.h"
 
 #define CONNS_MAX 65536
 #define HELD_MAX  (64 << 20)

@@ -18,7 +18,7 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/version.h"
-#include "conn.h"
+#include "conn/conn.h"
 #include "control.h"
 #include "engine.h"
 

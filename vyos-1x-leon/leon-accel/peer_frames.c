@@ -2,14 +2,14 @@
 /*
  * Messages of the accelerator of another node, see peer_state.h.
  */
-#include "migrated.h"
+#include "conn/migrated.h"
 #include "base/log.h"
-#include "conn.h"
-#include "eligibility.h"
-#include "pack.h"
-#include "peer.h"
-#include "peer_state.h"
-#include "streams.h"
+#include "conn/conn.h"
+#include "conn/eligibility.h"
+#include "peer/pack.h"
+#include "peer/peer.h"
+#include "peer/peer_state.h"
+#include "peer/streams.h"
 
 #define PACK_LEVEL 1
 

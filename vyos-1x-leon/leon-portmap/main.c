@@ -16,7 +16,7 @@
 #include "base/defs.h"
 #include "base/log.h"
 #include "io/confine.h"
-#include "io/stream_control.h"
+#include "ipc/stream_control.h"
 #include "clock.h"
 #include "mapper.h"
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/mono.h"
-#include "io/portmap_control.h"
+#include "ipc/portmap_control.h"
 #include "mapping.h"
 
 struct mapper {

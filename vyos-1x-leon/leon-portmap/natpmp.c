@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "clock.h"
-#include "io/portmap_control.h"
+#include "ipc/portmap_control.h"
 #include "mapping.h"
 
 /* The library repeats a request after 250, 500 and 1000 ms. RFC 6886 continues up to 64 s, which is

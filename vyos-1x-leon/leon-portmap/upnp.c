@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/portmap_control.h"
+#include "ipc/portmap_control.h"
 #include "mapping.h"
 
 #define DISCOVERY_MS	     1000

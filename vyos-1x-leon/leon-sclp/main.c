@@ -18,7 +18,7 @@
 #include "base/defs.h"
 #include "base/log.h"
 #include "base/version.h"
-#include "io/netlink.h"
+#include "io/netlink/netlink.h"
 #include "io/tap.h"
 #include "tunnel.h"
 

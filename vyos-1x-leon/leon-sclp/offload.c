@@ -9,8 +9,8 @@
 
 #include "base/addr.h"
 #include "wire/bytes.h"
-#include "wire/csum.h"
-#include "wire/eth.h"
+#include "wire/frame/csum.h"
+#include "wire/frame/eth.h"
 
 #define PROTO_TCP	6
 #define PROTO_UDP	17

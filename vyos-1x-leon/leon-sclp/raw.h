@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
-#include "wire/sclp.h"
+#include "format/sclp.h"
 
 #define RAW_BATCH      64
 #define RAW_PACKET_MAX 9216 /* a jumbo frame */

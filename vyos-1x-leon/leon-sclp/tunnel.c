@@ -15,14 +15,14 @@
 #include <unistd.h>
 
 #include "base/defs.h"
-#include "base/jsonw.h"
+#include "base/json/jsonw.h"
 #include "base/mem.h"
 #include "offload.h"
 #include "raw.h"
 #include "wire/bytes.h"
-#include "wire/eth.h"
-#include "wire/sclp.h"
-#include "wire/sclp_join.h"
+#include "wire/frame/eth.h"
+#include "format/sclp.h"
+#include "format/sclp_join.h"
 
 #define VXLAN_LEN     8
 #define VXLAN_HAS_VNI 0x08000000u

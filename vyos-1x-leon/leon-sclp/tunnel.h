@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * VXLAN over SCLP between a TAP and one peer. main.c calls this module if the TAP or the socket is
- * readable; one thread. wire/sclp.h and wire/sclp_join.h hold the code without kernel interfaces,
- * offload.h the checksums of frames.
+ * readable; one thread. leon-sclp/format/sclp.h and leon-sclp/format/sclp_join.h hold the code
+ * without kernel interfaces, offload.h the checksums of frames.
  */
 #pragma once
 

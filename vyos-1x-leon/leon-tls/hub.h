@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "base/loop.h"
-#include "io/stream_control.h"
+#include "ipc/stream_control.h"
 #include "io/udp.h"
 #include "tls_link.h"
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "framing.h"
-#include "io/stream_control.h"
+#include "ipc/stream_control.h"
 #include "send_queue.h"
 #include "tls.h"
 

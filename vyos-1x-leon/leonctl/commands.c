@@ -11,18 +11,18 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "base/jsonw.h"
+#include "base/json/jsonw.h"
 #include "base/mem.h"
 #include "base/nearest.h"
-#include "init.h"
-#include "join.h"
-#include "leave.h"
-#include "map.h"
-#include "secret.h"
-#include "serve.h"
-#include "status.h"
+#include "site/init.h"
+#include "site/join.h"
+#include "site/leave.h"
+#include "live/map.h"
+#include "site/secret.h"
+#include "live/serve.h"
+#include "status/status.h"
 #include "state/tables/invitations.h"
-#include "top.h"
+#include "live/top.h"
 
 #define COUNT_MAX    100
 #define EXPIRY_MAX_S (3650u * 86400u)

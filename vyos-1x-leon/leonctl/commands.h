@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "render.h"
-#include "target.h"
+#include "render/render.h"
+#include "client/target.h"
 
 enum command_argument {
 	ARG_NONE,

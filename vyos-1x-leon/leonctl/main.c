@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsonr.h"
+#include "base/json/jsonr.h"
 #include "base/version.h"
 #include "commands.h"
 #include "io/ctlsock.h"

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "base/jsonr.h"
-#include "base/jsonw.h"
+#include "base/json/jsonr.h"
+#include "base/json/jsonw.h"
 #include "base/mem.h"
 #include "state/conf/conf.h"
 #include "state/latency/choice.h"

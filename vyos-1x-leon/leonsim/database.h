@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "base/jsonw.h"
+#include "base/json/jsonw.h"
 #include "options.h"
 
 /* Prints the paths, and with changes also the paths after the changes. Returns the exit status. */

@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "wire/leon.h"
+#include "wire/datagram/leon.h"
 
 #define PORT	    5366
 #define UDP_IP_LEN  28

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/jsonr.h"
+#include "base/json/jsonr.h"
 #include "replay.h"
 #include "trace.h"
 

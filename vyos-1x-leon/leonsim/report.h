@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "base/jsonw.h"
+#include "base/json/jsonw.h"
 #include "options.h"
 #include "replay.h"
 

@@ -8,7 +8,7 @@
 
 #include "crypto/keys_core.h"
 #include "wire/bytes.h"
-#include "wire/leon.h"
+#include "wire/datagram/leon.h"
 
 /*
  * Builds the associated data: header and envelope, with the nibble that relays change set to zero.

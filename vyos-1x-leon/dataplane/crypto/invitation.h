@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 #include "crypto/noise.h"
-#include "wire/leon.h"
-#include "wire/token.h"
+#include "wire/datagram/leon.h"
+#include "wire/message/token.h"
 
 #define INVITATION_ID_LEN   8
 #define INVITATION_TEXT_LEN 192

@@ -26,7 +26,7 @@
 #include "daemon/underlay/resolve.h"
 #include "fwd/fwd.h"
 #include "io/ctlsock.h"
-#include "io/netlink.h"
+#include "io/netlink/netlink.h"
 #include "io/tap.h"
 #include "io/udp.h"
 #include "proto/overlay.h"
@@ -78,9 +78,9 @@ struct seed_host {
 	mono_t since;  /* time of the last change of `reached` */
 };
 
-/* A TLS connection that carries datagrams (underlay/streams.h). */
+/* A TLS connection that carries datagrams (transport/streams.h). */
 struct stream_link {
-	uint32_t id;		/* io/stream_control.h */
+	uint32_t id;		/* ipc/stream_control.h */
 	struct endpoint local;	/* the stream, as workers and the protocol see it */
 	struct endpoint remote; /* the TCP endpoint of the other end */
 	mono_t since, used;	/* used: last time at which a node was there */

@@ -5,7 +5,7 @@
 #include "fwd/checksum.h"
 
 #include "wire/bytes.h"
-#include "wire/csum.h"
+#include "wire/frame/csum.h"
 
 #define TCP_CHECKSUM 16
 #define UDP_CHECKSUM 6

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire/eth.h"
+#include "wire/frame/eth.h"
 
 #define IP_PROTO_TCP 6
 #define IP_PROTO_UDP 17

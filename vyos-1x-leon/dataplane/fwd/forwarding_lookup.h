@@ -7,7 +7,7 @@
 #include "base/defs.h"
 #include "fwd/frame.h"
 #include "state/tables/snap.h"
-#include "wire/eth.h"
+#include "wire/frame/eth.h"
 
 /* Returns a node's slot, SLOT_SELF, or SLOT_NONE to flood. Without a path to its node, a host is
  * searched by flooding: the host may be behind another node. */

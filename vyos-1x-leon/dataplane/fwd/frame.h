@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire/ecn.h"
-#include "wire/eth.h"
-#include "wire/leon.h"
+#include "wire/frame/ecn.h"
+#include "wire/frame/eth.h"
+#include "wire/datagram/leon.h"
 
 enum frame_gso {
 	FRAME_PLAIN, /* not a super-frame */
@@ -26,7 +26,7 @@ struct frame {
 	uint8_t *data;
 	size_t len;
 	bool partial;  /* the transport checksum is the pseudo-header sum only */
-	bool segment;  /* a segment id replaces the tag, wire/segment.h */
+	bool segment;  /* a segment id replaces the tag, wire/datagram/segment.h */
 	bool critical; /* critical according to the policy */
 	enum frame_gso gso;
 	uint16_t gso_size; /* payload of each segment */

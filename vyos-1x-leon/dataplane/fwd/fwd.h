@@ -15,9 +15,9 @@
 #include "fwd/stats.h"
 #include "state/tables/groups.h"
 #include "state/tables/snap.h"
-#include "wire/eth.h"
-#include "wire/guard.h"
-#include "wire/mcast.h"
+#include "wire/frame/eth.h"
+#include "wire/frame/guard.h"
+#include "wire/frame/mcast.h"
 
 struct fwd;
 

@@ -18,7 +18,7 @@
 
 #include "base/defs.h"
 #include "base/log.h"
-#include "io/netlink.h"
+#include "io/netlink/netlink.h"
 
 /* Flags of Linux 6.2. The numbers are ABI; older headers lack them. */
 #define OFFLOAD_USO4 0x20u

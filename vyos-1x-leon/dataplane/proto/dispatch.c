@@ -21,7 +21,7 @@
 #include "proto/session/member.h"
 #include "proto/session/move.h"
 #include "proto/session/redeem.h"
-#include "proto/session/rekey.h"
+#include "proto/handshake/rekey.h"
 #include "proto/session/duplicate.h"
 #include "proto/share/multicast.h"
 #include "proto/share/serve.h"

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "proto/overlay.h"
-#include "wire/leon.h"
+#include "wire/datagram/leon.h"
 
 struct overlay;
 struct peer;

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "wire/bytes.h"
-#include "wire/eth.h"
-#include "wire/tcp.h"
+#include "wire/frame/eth.h"
+#include "wire/frame/tcp.h"
 
 #define F_SCALING 0x01
 #define F_SACK	  0x02

@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "daemon/leond.h"
-#include "wire/accel_queue.h"
+#include "ipc/accel_queue.h"
 
 /* IDLE_MS: time without interceptable connections of a node after which its TCP frames bypass
  * leon-accel. Connections have been released and requests answered by then. BYPASSED_MS: minimum

@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/jsonw.h"
+#include "base/json/jsonw.h"
 #include "base/mem.h"
 #include "daemon/leond.h"
 

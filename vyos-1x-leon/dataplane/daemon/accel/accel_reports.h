@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reports of leon-accel about its connections (wire/accel_report.h), requested each second: the
+ * Reports of leon-accel about its connections (ipc/accel_report.h), requested each second: the
  * last totals and nodes, and the events derived from them. Owned by struct leond; control
  * thread.
  */
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "base/addr.h"
-#include "wire/accel_report.h"
+#include "ipc/accel_report.h"
 
 /* Time without a report after which leon-accel counts as hung. A stalled one holds every received
  * segment. */

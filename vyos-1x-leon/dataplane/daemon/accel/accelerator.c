@@ -20,7 +20,7 @@
 #include "daemon/accel/accel_relay.h"
 #include "daemon/accel/accel_reports.h"
 #include "daemon/leond.h"
-#include "wire/accel_queue.h"
+#include "ipc/accel_queue.h"
 
 #define MOVED_MAX 128 /* reported hosts for a new leon-accel */
 

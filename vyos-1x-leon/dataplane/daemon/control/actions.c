@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "daemon/control/answer.h"
-#include "daemon/control/command.h"
+#include "daemon/answer/answer.h"
+#include "daemon/answer/command.h"
 #include "daemon/leond.h"
 #include "daemon/report/clock.h"
 #include "daemon/underlay/reach.h"

@@ -9,7 +9,7 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
-#include "daemon/control/command.h"
+#include "daemon/answer/command.h"
 #include "daemon/control/cmds.h"
 #include "daemon/leond.h"
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "base/defs.h"
-#include "daemon/control/answer.h"
-#include "daemon/control/command.h"
+#include "daemon/answer/answer.h"
+#include "daemon/answer/command.h"
 #include "daemon/leond.h"
 
 #define ALTERNATIVES_MAX 5

@@ -5,8 +5,8 @@
  */
 #include "daemon/accel/accel_relay.h"
 #include "daemon/accel/accel_reports.h"
-#include "daemon/control/answer.h"
-#include "daemon/control/command.h"
+#include "daemon/answer/answer.h"
+#include "daemon/answer/command.h"
 #include "daemon/leond.h"
 
 /* leon-accel is a separate process, so its answer is parsed before use. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `invite`: a joining token (wire/token.h), by default a one-time token, whose invitation this node
- * keeps. Any token yields the secret, so the command requires write access. The seeds are those of
- * the request, else the addresses of this node, its configured peers, and the endpoints of other
- * members; public addresses are preferred. Control thread.
+ * `invite`: a joining token (wire/message/token.h), by default a one-time token, whose invitation
+ * this node keeps. Any token yields the secret, so the command requires write access. The seeds are
+ * those of the request, else the addresses of this node, its configured peers, and the endpoints of
+ * other members; public addresses are preferred. Control thread.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 
 #include "base/hex.h"
 #include "base/mem.h"
-#include "daemon/control/answer.h"
-#include "daemon/control/command.h"
+#include "daemon/answer/answer.h"
+#include "daemon/answer/command.h"
 #include "daemon/identity/invitation_file.h"
 #include "daemon/leond.h"
 #include "daemon/report/clock.h"

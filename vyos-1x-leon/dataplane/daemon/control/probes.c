@@ -9,8 +9,8 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
-#include "daemon/control/answer.h"
-#include "daemon/control/command.h"
+#include "daemon/answer/answer.h"
+#include "daemon/answer/command.h"
 #include "daemon/control/probes.h"
 #include "daemon/leond.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/hex.h"
-#include "daemon/control/answer.h"
-#include "daemon/control/command.h"
+#include "daemon/answer/answer.h"
+#include "daemon/answer/command.h"
 #include "daemon/identity/invitation_file.h"
 #include "daemon/leond.h"
 #include "state/tables/invitations.h"

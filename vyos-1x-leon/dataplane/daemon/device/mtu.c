@@ -5,7 +5,7 @@
 #include "daemon/device/mtu.h"
 
 #include "base/defs.h"
-#include "wire/eth.h"
+#include "wire/frame/eth.h"
 
 const char *mtu_source_name(enum mtu_source s)
 {

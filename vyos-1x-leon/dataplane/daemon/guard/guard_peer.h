@@ -11,7 +11,7 @@
 
 #include "base/addr.h"
 #include "base/mono.h"
-#include "wire/guard.h"
+#include "wire/frame/guard.h"
 
 /* Maximum number of nodes. */
 #define GUARD_PEERS 64

@@ -31,7 +31,7 @@
 #include "daemon/guard/guard_peer.h"
 #include "state/tables/guard_number.h"
 #include "state/tables/segments.h"
-#include "wire/guard.h"
+#include "wire/frame/guard.h"
 
 /* Intervals of silence after which another node counts as gone from the LAN. */
 #define GUARD_SILENT_INTERVALS GUARD_STALE_INTERVALS

@@ -15,7 +15,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/report/clock.h"
-#include "wire/eth.h"
+#include "wire/frame/eth.h"
 
 #define RUN_EVERY_MS 10
 #define FRAMES_A_RUN 10

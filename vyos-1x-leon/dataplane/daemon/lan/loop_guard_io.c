@@ -20,7 +20,7 @@
 #include "daemon/report/clock.h"
 #include "daemon/report/event_text.h"
 #include "daemon/routes/kernel_routes.h"
-#include "wire/guard.h"
+#include "wire/frame/guard.h"
 
 /* Minimum time between two announcements of changes. */
 #define GATHER_MS 200

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "base/vlan_set.h"
-#include "io/netlink.h"
+#include "io/netlink/netlink.h"
 #include "state/tables/segments.h"
 
 struct leond;

@@ -23,14 +23,14 @@
 #include "daemon/underlay/bottleneck.h"
 #include "daemon/underlay/cache.h"
 #include "daemon/underlay/datagrams.h"
-#include "daemon/underlay/fallback.h"
+#include "daemon/transport/fallback.h"
 #include "daemon/underlay/locators.h"
-#include "daemon/underlay/portmap.h"
+#include "daemon/transport/portmap.h"
 #include "daemon/underlay/reach.h"
 #include "daemon/underlay/seeds.h"
 #include "daemon/underlay/senders.h"
 #include "daemon/underlay/source.h"
-#include "daemon/underlay/streams.h"
+#include "daemon/transport/streams.h"
 #include "daemon/underlay/usage.h"
 
 /* Each function may be NULL. */

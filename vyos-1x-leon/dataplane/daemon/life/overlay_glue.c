@@ -17,8 +17,8 @@
 #include "daemon/routes/kernel_routes.h"
 #include "daemon/underlay/bottleneck.h"
 #include "daemon/underlay/lines.h"
-#include "daemon/underlay/streams.h"
-#include "wire/ecn.h"
+#include "daemon/transport/streams.h"
+#include "wire/frame/ecn.h"
 
 static int send_control(struct leond *d, const struct endpoint *to, const void *data, size_t len)
 {

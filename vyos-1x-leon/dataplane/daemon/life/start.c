@@ -17,7 +17,7 @@
 #include "daemon/accel/accel_reports.h"
 #include "daemon/accel/accelerator.h"
 #include "daemon/control/cmds.h"
-#include "daemon/control/counters.h"
+#include "daemon/metrics/counters.h"
 #include "daemon/control/probes.h"
 #include "daemon/device/cipher_library.h"
 #include "daemon/device/device.h"
@@ -42,10 +42,10 @@
 #include "daemon/underlay/bottleneck.h"
 #include "daemon/underlay/cache.h"
 #include "daemon/underlay/datagrams.h"
-#include "daemon/underlay/fallback.h"
+#include "daemon/transport/fallback.h"
 #include "daemon/underlay/lines.h"
 #include "daemon/underlay/seeds.h"
-#include "daemon/underlay/streams.h"
+#include "daemon/transport/streams.h"
 
 #define WORKERS_MAX	 8
 #define LEAVE_COUNT	 3

@@ -11,7 +11,7 @@
 #include "base/addr.h"
 #include "base/mono.h"
 #include "state/event.h"
-#include "wire/msg.h"
+#include "wire/message/msg.h"
 
 #define EVENTS_KEPT 1000
 

@@ -5,7 +5,7 @@
  */
 #include "daemon/underlay/members.h"
 
-#include "base/jsonr.h"
+#include "base/json/jsonr.h"
 #include "state/tables/state_file.h"
 
 #define MEMBERS_VERSION 1

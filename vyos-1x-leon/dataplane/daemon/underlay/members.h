@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
-#include "base/jsonw.h"
+#include "base/json/jsonw.h"
 
 #define MEMBERS_MAX	  32
 #define MEMBERS_ENDPOINTS 4

@@ -24,9 +24,9 @@
 #include "fwd/tap/tso.h"
 #include "fwd/worker.h"
 #include "wire/accel.h"
-#include "wire/accel_queue.h"
-#include "wire/segment.h"
-#include "wire/tcp.h"
+#include "ipc/accel_queue.h"
+#include "wire/datagram/segment.h"
+#include "wire/frame/tcp.h"
 
 #define RX_FRAMES 32
 #define RX_ARENA  (512u << 10)

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "wire/parity.h"
+#include "wire/datagram/parity.h"
 
 #define BLOCK 16
 #define WORDS 1024

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Duplicate elimination for duplicated frames (wire/copy.h): a window of counters for each worker
- * of each source. Shared by all workers without locks, because the two copies arrive from two
- * addresses and therefore at two sockets. Memory of unused sources is never touched.
+ * Duplicate elimination for duplicated frames (wire/datagram/copy.h): a window of counters for each
+ * worker of each source. Shared by all workers without locks, because the two copies arrive from
+ * two addresses and therefore at two sockets. Memory of unused sources is never touched.
  *
  * The window resembles the replay window of crypto/seal.c, which provides replay protection before.
  * Here a counter far behind means that the source restarted with a clock set back, and is accepted.
@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "wire/copy.h"
+#include "wire/datagram/copy.h"
 
 /* Minimum number of counters of one worker that may arrive out of order: 100,000 frames/s on two
  * paths that differ by 160 ms. */

@@ -17,10 +17,10 @@
 #include "fwd/in/to_segment.h"
 #include "fwd/lan/reports.h"
 #include "fwd/worker.h"
-#include "wire/bundle.h"
-#include "wire/copy.h"
-#include "wire/fragment.h"
-#include "wire/parity.h"
+#include "wire/datagram/bundle.h"
+#include "wire/datagram/copy.h"
+#include "wire/datagram/fragment.h"
+#include "wire/datagram/parity.h"
 
 /* A datagram and the results of the checks. */
 struct datagram {

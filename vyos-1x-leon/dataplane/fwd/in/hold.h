@@ -17,7 +17,7 @@
 
 #include "base/addr.h"
 #include "base/mono.h"
-#include "wire/leon.h"
+#include "wire/datagram/leon.h"
 
 #define HOLD_STREAMS 64	  /* bits of a word */
 #define HOLD_WINDOW  2048 /* counters behind a gap */

@@ -17,8 +17,8 @@
 
 #include "base/addr.h"
 #include "base/mono.h"
-#include "wire/ecn.h"
-#include "wire/fragment.h"
+#include "wire/frame/ecn.h"
+#include "wire/datagram/fragment.h"
 
 #define REASM_TIMEOUT_NS NS_PER_S
 /* Limit of gaps per frame; more gaps indicate an attack with tiny fragments. */

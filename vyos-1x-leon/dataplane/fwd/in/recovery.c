@@ -17,7 +17,7 @@
 
 #include "base/gf256.h"
 #include "base/mem.h"
-#include "wire/leon.h"
+#include "wire/datagram/leon.h"
 
 #define FACTORS 32 /* bytes in front of a row */
 

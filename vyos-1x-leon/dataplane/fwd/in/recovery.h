@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Restores lost frames of blocks with parity (wire/parity.h). The received symbols and parities of
- * recent blocks are kept until the block is complete, restored, or replaced by a newer one. The
- * memory is fixed: RECOVERY_BLOCKS blocks of all sources together, with pages used on demand.
+ * Restores lost frames of blocks with parity (wire/datagram/parity.h). The received symbols and
+ * parities of recent blocks are kept until the block is complete, restored, or replaced by a newer
+ * one. The memory is fixed: RECOVERY_BLOCKS blocks of all sources together, with pages used on
+ * demand.
  *
  * All workers share the blocks, because frames and parities arrive from two addresses and therefore
  * at two sockets. A worker never waits for another worker: if another worker holds the block, the
@@ -15,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
-#include "wire/parity.h"
+#include "wire/datagram/parity.h"
 
 #define RECOVERY_BLOCKS 64
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire/leon.h"
+#include "wire/datagram/leon.h"
 
 struct worker;
 

@@ -18,7 +18,7 @@
 #include "fwd/send/marking.h"
 #include "fwd/tap/deliver.h"
 #include "fwd/worker.h"
-#include "wire/guard.h"
+#include "wire/frame/guard.h"
 
 /* No honest node sends guard frames into the overlay; on the LAN it would look like a loop. */
 static bool is_guard(const uint8_t *data, size_t len, const struct eth_view *v)

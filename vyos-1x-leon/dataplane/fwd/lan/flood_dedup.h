@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/mono.h"
-#include "wire/eth.h"
+#include "wire/frame/eth.h"
 
 /* Lifetime of an entry: a frame returns through paths of intercontinental length. */
 #define FLOOD_DEDUP_LIFE_MS 1000

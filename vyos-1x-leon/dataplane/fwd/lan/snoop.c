@@ -6,7 +6,7 @@
 
 #include "fwd/lan/reports.h"
 #include "fwd/worker.h"
-#include "wire/mcast.h"
+#include "wire/frame/mcast.h"
 
 static void report_groups(struct worker *w, struct mcast_message *m, struct fwd_report *r)
 {

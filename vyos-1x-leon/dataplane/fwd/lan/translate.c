@@ -5,7 +5,7 @@
 #include "fwd/lan/translate.h"
 
 #include "base/defs.h"
-#include "wire/segment.h"
+#include "wire/datagram/segment.h"
 
 static void add_tag(struct frame *f)
 {

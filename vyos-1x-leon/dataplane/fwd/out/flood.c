@@ -7,7 +7,7 @@
 #include "fwd/send/critical.h"
 #include "fwd/worker.h"
 #include "state/tables/listeners.h"
-#include "wire/mcast.h"
+#include "wire/frame/mcast.h"
 
 #define MAC_BROADCAST 0xffffffffffffULL
 

@@ -19,7 +19,7 @@
 #include "fwd/send/critical.h"
 #include "fwd/send/marking.h"
 #include "fwd/worker.h"
-#include "wire/guard.h"
+#include "wire/frame/guard.h"
 
 /* Handles frames without forwarding. Returns true for such a frame. */
 static bool stays_local(struct worker *w, const struct frame *f)

@@ -17,7 +17,7 @@
 #include "fwd/tap/tso.h"
 #include "fwd/worker.h"
 #include "io/tap.h"
-#include "wire/ecn.h"
+#include "wire/frame/ecn.h"
 
 #define LARGE_BYTES (TAP_RX_HEADROOM + TAP_RX_FRAME_MAX)
 #define SMALL_BYTES 2048

@@ -10,7 +10,7 @@
 #include "base/defs.h"
 #include "fwd/send/outgoing.h"
 #include "fwd/worker.h"
-#include "wire/bundle.h"
+#include "wire/datagram/bundle.h"
 
 static bool send_bundle(struct worker *w, const struct bundle *b)
 {

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire/eth.h"
+#include "wire/frame/eth.h"
 
 struct worker;
 

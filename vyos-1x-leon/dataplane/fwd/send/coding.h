@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The parities of blocks of critical frames (wire/parity.h) that are being sent. Each symbol is
- * added to all parities at once, so no frame is stored. protect.h opens and closes the blocks.
- * Worker-owned.
+ * The parities of blocks of critical frames (wire/datagram/parity.h) that are being sent. Each
+ * symbol is added to all parities at once, so no frame is stored. protect.h opens and closes the
+ * blocks. Worker-owned.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #include "base/addr.h"
 #include "base/mono.h"
-#include "wire/parity.h"
+#include "wire/datagram/parity.h"
 
 /* Blocks of different nodes at a time. Another node takes the place of an earlier node, and the
  * block of the latter ends early. */

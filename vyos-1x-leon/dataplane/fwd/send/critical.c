@@ -10,8 +10,8 @@
 #include "fwd/send/splitting.h"
 #include "fwd/tap/tso.h"
 #include "fwd/worker.h"
-#include "wire/copy.h"
-#include "wire/fragment.h"
+#include "wire/datagram/copy.h"
+#include "wire/datagram/fragment.h"
 
 /* Total payload and number of the datagrams of a frame. */
 struct load {

@@ -11,7 +11,7 @@
 #include "fwd/frame.h"
 #include "fwd/fwd.h"
 #include "state/tables/snap.h"
-#include "wire/ecn.h"
+#include "wire/frame/ecn.h"
 
 struct worker;
 

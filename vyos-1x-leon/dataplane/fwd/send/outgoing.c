@@ -8,8 +8,8 @@
 
 #include "base/defs.h"
 #include "fwd/worker.h"
-#include "wire/copy.h"
-#include "wire/parity.h"
+#include "wire/datagram/copy.h"
+#include "wire/datagram/parity.h"
 
 /* Copies and parities use paths other than the path in use and are not counted for it. */
 static void count_traffic(struct worker *w, const struct outgoing *o, size_t len)

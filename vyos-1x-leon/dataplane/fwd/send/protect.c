@@ -9,7 +9,7 @@
 #include "fwd/send/budget.h"
 #include "fwd/send/outgoing.h"
 #include "fwd/worker.h"
-#include "wire/ecn.h"
+#include "wire/frame/ecn.h"
 
 /* Returns the second path of the block; NULL if the policy, the node or the path is gone, or the
  * path has become too small. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: blocks of critical frames, and their parities (wire/parity.h). The frames travel along the
- * first path of a pair as they arrive. A block ends after PARITY_FRAMES symbols or PROTECT_NS, and
- * its parities follow along the second path. Workers.
+ * Step: blocks of critical frames, and their parities (wire/datagram/parity.h). The frames travel
+ * along the first path of a pair as they arrive. A block ends after PARITY_FRAMES symbols or
+ * PROTECT_NS, and its parities follow along the second path. Workers.
  */
 #pragma once
 

@@ -10,7 +10,7 @@
 #include "fwd/send/outgoing.h"
 #include "fwd/send/protect.h"
 #include "fwd/worker.h"
-#include "wire/fragment.h"
+#include "wire/datagram/fragment.h"
 
 /* Sends one fragment: `len` bytes of the frame from `offset`. Returns false if it cannot be
  * sent. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: sends a frame above the path MTU as LEON fragments (wire/fragment.h), never as IP
+ * Step: sends a frame above the path MTU as LEON fragments (wire/datagram/fragment.h), never as IP
  * fragments. A partial checksum stays partial: every fragment carries the flag, and reassembly
  * passes it on, so neither end sums the payload. Workers.
  */

@@ -23,7 +23,7 @@
 #include "fwd/checksum.h"
 #include "io/tap.h"
 #include "wire/bytes.h"
-#include "wire/csum.h"
+#include "wire/frame/csum.h"
 
 #define TCP_HDR_LEN  20
 #define TCP_SEQ	     4

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
-#include "wire/eth.h"
+#include "wire/frame/eth.h"
 
 #define COALESCE_UNITS	  64   /* writes to the TAP per batch */
 #define COALESCE_PIECES	  1024 /* appended frames per batch */

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "fwd/tap/coalesce.h"
-#include "wire/accel_queue.h"
+#include "ipc/accel_queue.h"
 
 struct frame;
 struct worker;

@@ -14,7 +14,7 @@
 #include "fwd/checksum.h"
 #include "io/tap.h"
 #include "state/tables/snap.h"
-#include "wire/segment.h"
+#include "wire/datagram/segment.h"
 
 _Static_assert(TAP_RX_HEADROOM + TAP_VNET_LEN >= SNAP_HDR_LEN_MAX + SEGMENT_TAG_LEN,
 	       "room in front of the frame");

@@ -17,10 +17,10 @@
 #include "proto/peer.h"
 #include "proto/send.h"
 #include "proto/service.h"
-#include "proto/session/diagnosis.h"
-#include "proto/session/limit.h"
-#include "proto/session/seed.h"
-#include "proto/session/sign.h"
+#include "proto/handshake/diagnosis.h"
+#include "proto/handshake/limit.h"
+#include "proto/handshake/seed.h"
+#include "proto/handshake/sign.h"
 
 #define NOTIFY_AGAIN_MS 10000
 #define VALUE_MS	PENDING_MS

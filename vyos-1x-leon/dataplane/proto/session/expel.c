@@ -14,7 +14,7 @@
 #include "proto/peer.h"
 #include "proto/service.h"
 #include "proto/session/member.h"
-#include "proto/session/handshake.h"
+#include "proto/handshake/handshake.h"
 #include "proto/share/rows.h"
 #include "proto/share/sync.h"
 

@@ -14,8 +14,8 @@
 #include "proto/core.h"
 #include "proto/peer.h"
 #include "proto/service.h"
-#include "proto/session/rekey.h"
-#include "proto/session/sign.h"
+#include "proto/handshake/rekey.h"
+#include "proto/handshake/sign.h"
 
 #define VERIFY_PER_S 500 /* records per peer and second; each costs about 100 us */
 #define VERIFY_BURST 2000

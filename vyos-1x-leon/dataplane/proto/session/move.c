@@ -15,7 +15,7 @@
 #include "proto/measure/rtt.h"
 #include "proto/peer.h"
 #include "proto/service.h"
-#include "proto/session/initiator.h"
+#include "proto/handshake/initiator.h"
 
 #define MOVE_MS	    10000 /* lifetime of an unproved address */
 #define AGAIN_MS    100	  /* minimum interval of PINGs to one address */

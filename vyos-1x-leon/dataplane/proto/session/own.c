@@ -15,7 +15,7 @@
 #include "proto/send.h"
 #include "proto/service.h"
 #include "proto/session/duplicate.h"
-#include "proto/session/sign.h"
+#include "proto/handshake/sign.h"
 
 #define RECORD_TRIES	  3
 #define RECORD_RETRY_MS	  400

@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "crypto/invitation.h"
 #include "proto/service.h"
-#include "proto/session/limit.h"
+#include "proto/handshake/limit.h"
 #include "state/tables/invitations.h"
 
 static void report(struct overlay *o, enum event_kind kind, const struct invitation *i,

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "proto/core.h"
-#include "wire/leon.h"
+#include "wire/datagram/leon.h"
 
 void redeem_input(struct overlay *o, const struct endpoint *from, const uint8_t *data, size_t len,
 		  const struct leon_hdr *h);

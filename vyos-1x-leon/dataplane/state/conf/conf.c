@@ -12,11 +12,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/jsonr.h"
+#include "base/json/jsonr.h"
 #include "base/mem.h"
 #include "crypto/keys.h"
 #include "state/conf/conf_section.h"
-#include "wire/leon.h"
+#include "wire/datagram/leon.h"
 
 #define CONF_VERSION 1
 #define ECN_BITS     3

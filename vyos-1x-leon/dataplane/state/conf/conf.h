@@ -18,8 +18,8 @@
 #include "crypto/seal.h"
 #include "state/tables/policy.h"
 #include "state/tables/segments.h"
-#include "wire/accel_settings.h"
-#include "wire/msg.h"
+#include "ipc/accel_settings.h"
+#include "wire/message/msg.h"
 
 /* Limits of conf.def: CONF_PEERS_MAX, CONF_PEER_PORT_DEFAULT, CONF_SECRET_MIN and others. */
 enum conf_limit {
@@ -158,7 +158,7 @@ const char *conf_line_name(const struct conf *c, uint8_t line);
 struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len);
 void conf_free(struct conf *c); /* NULL ok; wipes the secret */
 
-/* Checks a node name by the rules of a record (wire/msg.h). */
+/* Checks a node name by the rules of a record (wire/message/msg.h). */
 bool conf_is_node_name(const char *s);
 
 /* Returns true if the configuration permits a member with this identity key. */

@@ -3,7 +3,7 @@
  * Reads DSCP values and the section `dscp`, which marks LEON's own datagrams. Pure; control thread.
  */
 #include "state/conf/conf_section.h"
-#include "wire/ecn.h"
+#include "wire/frame/ecn.h"
 
 bool conf_dscp(const char *s, uint8_t *out)
 {

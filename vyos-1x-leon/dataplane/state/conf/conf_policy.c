@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "state/conf/conf_section.h"
-#include "wire/ecn.h"
+#include "wire/frame/ecn.h"
 
 #define PROTOCOL_MAX  255
 #define ETHERTYPE_MIN 0x0600 /* smaller values of the field are a length */

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/jsonr.h"
+#include "base/json/jsonr.h"
 #include "state/conf/conf.h"
 
 /* --- conf_section.c --- */

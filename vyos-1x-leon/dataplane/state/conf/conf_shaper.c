@@ -10,7 +10,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "state/conf/conf_section.h"
-#include "wire/leon.h"
+#include "wire/datagram/leon.h"
 
 #define BITS_A_KBIT 1000
 #define DIGITS	    "0123456789"

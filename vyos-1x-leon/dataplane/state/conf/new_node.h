@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The first configuration of a node, from a joining token (wire/token.h) and from the words of a
- * command line. Called by `leonctl init` and `leonctl join`, and by `invite` of the daemon to check
- * its token. Pure. The caller wipes the text, which contains the secret.
+ * The first configuration of a node, from a joining token (wire/message/token.h) and from the words
+ * of a command line. Called by `leonctl init` and `leonctl join`, and by `invite` of the daemon to
+ * check its token. Pure. The caller wipes the text, which contains the secret.
  */
 #pragma once
 
 #include <stddef.h>
 
 #include "base/addr.h"
-#include "wire/token.h"
+#include "wire/message/token.h"
 
 struct new_node {
 	const char *interface;

@@ -12,7 +12,7 @@
 #include "base/mono.h"
 #include "state/minmax.h"
 #include "state/tables/nodedb.h"
-#include "wire/msg.h"
+#include "wire/message/msg.h"
 
 /* --- filter of one link, input: probes --- */
 #define FILTER_QUICK_MS 500

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "state/latency/latdb.h"
-#include "wire/leon.h"
+#include "wire/datagram/leon.h"
 
 #define COST_INFINITE UINT32_MAX
 

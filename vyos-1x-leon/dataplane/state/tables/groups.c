@@ -11,7 +11,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "state/tables/listeners.h"
-#include "wire/mcast.h"
+#include "wire/frame/mcast.h"
 
 struct groups {
 	struct groups_domain *domain[VLAN_IDS][2]; /* IPv4, IPv6; NULL: no message yet */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/hex.h"
-#include "base/jsonr.h"
+#include "base/json/jsonr.h"
 #include "base/mem.h"
 #include "state/tables/state_file.h"
 

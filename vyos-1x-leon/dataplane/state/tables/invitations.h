@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
-#include "base/jsonw.h"
+#include "base/json/jsonw.h"
 #include "crypto/invitation.h"
 
 #define INVITATIONS_MAX	     64

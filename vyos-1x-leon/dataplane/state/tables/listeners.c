@@ -10,7 +10,7 @@
 #include "base/addr.h"
 #include "base/mem.h"
 #include "crypto/aead.h"
-#include "wire/mcast.h"
+#include "wire/frame/mcast.h"
 
 struct listener_set {
 	uint32_t n, mask;

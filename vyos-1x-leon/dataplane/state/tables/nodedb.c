@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "wire/leon.h"
+#include "wire/datagram/leon.h"
 
 #define REST_MS 10000 /* reuse delay of a slot; snapshots change within a second */
 

@@ -12,7 +12,7 @@
 
 #include "base/addr.h"
 #include "base/mono.h"
-#include "wire/msg.h"
+#include "wire/message/msg.h"
 
 #define SLOT_SELF 0
 #define SLOT_NONE 0xffff

@@ -10,7 +10,7 @@
 
 #include "base/defs.h"
 #include "wire/bytes.h"
-#include "wire/ecn.h"
+#include "wire/frame/ecn.h"
 
 /* --- classification --- */
 

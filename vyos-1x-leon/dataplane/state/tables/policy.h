@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
-#include "wire/eth.h"
+#include "wire/frame/eth.h"
 
 #define POLICY_MACS_MAX	      64
 #define POLICY_ETHERTYPES_MAX 16

@@ -9,7 +9,7 @@
 
 #include "base/addr.h"
 #include "base/mem.h"
-#include "wire/msg.h"
+#include "wire/message/msg.h"
 
 static int compare_segments(const void *a, const void *b)
 {

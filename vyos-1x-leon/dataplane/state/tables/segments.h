@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Mapping of the VLANs of this node's LAN to segments of the overlay (wire/segment.h), one to one.
- * An unmapped VLAN is the segment of the same number. If another VLAN is mapped to that number, the
- * VLAN has no segment and is not carried. All code inside the node uses the VLAN.
+ * Mapping of the VLANs of this node's LAN to segments of the overlay (wire/datagram/segment.h), one
+ * to one. An unmapped VLAN is the segment of the same number. If another VLAN is mapped to that
+ * number, the VLAN has no segment and is not carried. All code inside the node uses the VLAN.
  *
  * Immutable: the control thread builds it, workers read it through the snapshot, and base/rcu
  * replaces it. NULL is the identity map.
@@ -66,7 +66,7 @@ unsigned segments_ranges(const struct segments *m, const struct vlan_set *vlans,
 /* Adds the VLANs with ids in the ranges. */
 void segments_in(const struct segments *m, const struct id_range *range, unsigned n,
 		 struct vlan_set *out);
-/* Adds the VLANs with ids in the classes (wire/msg.h, lan_class()). */
+/* Adds the VLANs with ids in the classes (wire/message/msg.h, lan_class()). */
 void segments_of_classes(const struct segments *m, uint64_t classes, struct vlan_set *out);
 /* Returns the classes of the ids of these VLANs. */
 uint64_t segments_classes(const struct segments *m, const struct vlan_set *vlans);

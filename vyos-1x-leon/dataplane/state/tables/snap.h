@@ -18,7 +18,7 @@
 #include "state/tables/neigh.h"
 #include "state/tables/policy.h"
 #include "state/tables/segments.h"
-#include "wire/leon.h"
+#include "wire/datagram/leon.h"
 
 #define SNAP_SOCKADDR_LEN 28 /* sizeof(struct sockaddr_in6) */
 /* Assumed path MTU without a measurement: fits the minimum MTU of IPv6. */

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/jsonr.h"
-#include "base/jsonw.h"
+#include "base/json/jsonr.h"
+#include "base/json/jsonw.h"
 
 /* Opens the object of the file; the caller adds members and closes it. */
 void state_file_begin(struct jsonw *w, uint32_t version, uint32_t vni);

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Values of LEON as JSON, see answer.h. Control thread.
+ */
+#include "daemon/answer/answer.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "base/hex.h"
+#include "daemon/leond.h"
+#include "daemon/report/endpoint_name.h"
+#include "daemon/report/clock.h"
+#include "daemon/report/event_text.h"
+#include "state/latency/path.h"
+
+void answer_id(struct jsonw *w, const char *key, node_id_t id)
+{
+	char buf[NODE_ID_STRLEN];
+
+	jsonw_str(w, key, id == NODE_ID_NONE ? NULL : node_id_format(id, buf, sizeof(buf)));
+}
+
+void answer_name(struct jsonw *w, const char *key, struct leond *d, node_id_t id)
+{
+	const char *name = node_name_of(d, id);
+
+	jsonw_str(w, key, name[0] ? name : NULL);
+}
+
+void answer_call(struct jsonw *w, const char *key, struct leond *d, node_id_t id)
+{
+	const char *name = node_name_of(d, id);
+
+	if (name[0])
+		jsonw_str(w, key, name);
+	else
+		answer_id(w, key, id);
+}
+
+void answer_forwarder(struct jsonw *w, struct leond *d, uint16_t vlan)
+{
+	node_id_t forwarder = guard_forwarder(&d->guard, vlan);
+	const char *reason = guard_reason_name(guard_vlan_reason(&d->guard, vlan));
+
+	answer_id(w, "forwarder", forwarder);
+	answer_name(w, "forwarder_name", d, forwarder);
+	jsonw_str(w, "reason", *reason ? reason : NULL);
+}
+
+void answer_mac(struct jsonw *w, const char *key, struct mac mac)
+{
+	char buf[MAC_STRLEN];
+
+	jsonw_str(w, key, mac_format(mac, buf, sizeof(buf)));
+}
+
+void answer_ip(struct jsonw *w, const char *key, const struct ip_addr *ip)
+{
+	char buf[IP_STRLEN];
+
+	jsonw_str(w, key, ip->family ? ip_format(ip, buf, sizeof(buf)) : NULL);
+}
+
+void answer_prefix(struct jsonw *w, const char *key, const struct prefix *p)
+{
+	char buf[PREFIX_STRLEN];
+
+	jsonw_str(w, key, prefix_format(p, buf, sizeof(buf)));
+}
+
+void answer_endpoint(struct jsonw *w, const char *key, const struct endpoint *ep)
+{
+	char buf[ENDPOINT_STRLEN];
+
+	jsonw_str(w, key, ep->ip.family ? endpoint_format(ep, buf, sizeof(buf)) : NULL);
+}
+
+void answer_link_endpoint(struct jsonw *w, const char *key, const struct leond *d,
+			  const struct endpoint *ep)
+{
+	char buf[ENDPOINT_STRLEN];
+	bool known = ep->ip.family;
+
+	jsonw_str(w, key, known ? endpoint_name(d, ep, buf, sizeof(buf)) : NULL);
+	jsonw_str(w, "transport", !known ? NULL : endpoint_is_stream(ep) ? "tls" : "udp");
+}
+
+void answer_protected(struct jsonw *w, struct leond *d, const struct ip_addr *ip, mono_t now)
+{
+	const char *how = ipsec_protects(&d->ipsec, ip, now) ? "ipsec" : "no";
+
+	jsonw_str(w, "protected", ip->family ? how : NULL);
+}
+
+void answer_key(struct jsonw *w, const char *key, const uint8_t *identity)
+{
+	char text[HEX_LEN(MSG_KEY_LEN) + 1];
+
+	jsonw_str(w, key, identity ? hex_format(identity, MSG_KEY_LEN, text) : NULL);
+}
+
+void answer_known(struct jsonw *w, const char *key, bool known, uint64_t value)
+{
+	if (known)
+		jsonw_u64(w, key, value);
+	else
+		jsonw_null(w, key);
+}
+
+void answer_age(struct jsonw *w, const char *key, mono_t now, mono_t t)
+{
+	int64_t age_s = mono_sub_ns(now, t) / NS_PER_S;
+
+	answer_known(w, key, !mono_is_never(t), age_s > 0 ? (uint64_t)age_s : 0);
+}
+
+void answer_left(struct jsonw *w, const char *key, mono_t now, mono_t t)
+{
+	int64_t left_s = (mono_sub_ns(t, now) + NS_PER_S - 1) / NS_PER_S;
+
+	answer_known(w, key, !mono_is_never(t), left_s > 0 ? (uint64_t)left_s : 0);
+}
+
+void answer_duplicate(struct jsonw *w, const char *key, struct leond *d, uint16_t slot, mono_t now)
+{
+	struct overlay_duplicate r;
+
+	if (!overlay_duplicate(d->overlay, slot, &r)) {
+		jsonw_null(w, key);
+		return;
+	}
+	jsonw_object(w, key);
+	answer_age(w, "seen_seconds", now, r.seen);
+	answer_endpoint(w, "endpoint", &r.ep);
+	jsonw_bool(w, "same_identity", r.same_identity);
+	answer_id(w, "reported_by", r.by);
+	jsonw_end(w);
+}
+
+/* "2026-01-31T12:00:00.123Z" */
+static char *rfc3339(int64_t wall_us, char *buf, size_t len)
+{
+	time_t s = (time_t)(wall_us / 1000000);
+	char date[24];
+	struct tm tm;
+
+	gmtime_r(&s, &tm);
+	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(buf, len, "%s.%03dZ", date, (int)(wall_us % 1000000 / 1000));
+	return buf;
+}
+
+void answer_time(struct jsonw *w, const char *key, int64_t wall_us)
+{
+	char buf[32];
+
+	jsonw_str(w, key, wall_us > 0 ? rfc3339(wall_us, buf, sizeof(buf)) : NULL);
+}
+
+int64_t wall_of(mono_t now, mono_t t)
+{
+	return mono_is_never(t) ? 0 : wall_now_us() - mono_sub_us(now, t);
+}
+
+static void answer_slots(struct jsonw *w, const char *ids_key, const char *names_key,
+			 struct leond *d, const uint16_t *slot, unsigned n_slots)
+{
+	struct nodedb *db = overlay_nodes(d->overlay);
+
+	jsonw_array(w, ids_key);
+	for (unsigned i = 0; i < n_slots; i++) {
+		const struct node *n = nodedb_at(db, slot[i]);
+
+		answer_id(w, NULL, n ? n->id : NODE_ID_NONE);
+	}
+	jsonw_end(w);
+	jsonw_array(w, names_key);
+	for (unsigned i = 0; i < n_slots; i++) {
+		const struct node *n = nodedb_at(db, slot[i]);
+
+		answer_call(w, NULL, d, n ? n->id : NODE_ID_NONE);
+	}
+	jsonw_end(w);
+}
+
+void answer_hops(struct jsonw *w, const char *ids_key, const char *names_key, struct leond *d,
+		 const struct path *p)
+{
+	answer_slots(w, ids_key, names_key, d, p->hop, p->n_hops);
+}
+
+/* Values of the path if it has relays, else of the link. */
+static void data_of(struct leond *d, uint16_t slot, const struct path *p, uint64_t *tx,
+		    uint64_t *lost)
+{
+	const uint16_t *relay;
+	struct overlay_link l;
+
+	overlay_path_data(d->overlay, slot, tx, lost, &relay);
+	if (p->n_hops != 1 || !overlay_link(d->overlay, slot, &l))
+		return;
+	*tx = l.data_tx;
+	*lost = l.data_lost;
+}
+
+void answer_path_data(struct jsonw *w, struct leond *d, uint16_t slot, const struct path *p)
+{
+	const uint16_t *relay;
+	uint64_t tx, lost;
+	unsigned n = overlay_path_data(d->overlay, slot, &tx, &lost, &relay);
+
+	data_of(d, slot, p, &tx, &lost);
+	jsonw_u64(w, "data_compared", tx);
+	jsonw_u64(w, "data_lost", lost);
+	answer_slots(w, "avoided_relays", "avoided_names", d, relay, n);
+}
+
+void answer_rules(struct jsonw *w, const struct conf *conf)
+{
+	const char *key;
+	uint32_t value;
+	size_t at = 0;
+
+	jsonw_object(w, "rules");
+	while ((key = conf_next_number(conf, "path", &at, &value)))
+		jsonw_u64(w, key, value);
+	jsonw_end(w);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * JSON representation of LEON's values: ids as text, unknown as null, times in RFC 3339. All show
+ * commands use these functions, so equal values look equal. Control thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/json/jsonw.h"
+#include "base/mono.h"
+
+struct conf;
+struct leond;
+struct path;
+
+void answer_id(struct jsonw *w, const char *key, node_id_t id); /* NODE_ID_NONE: null */
+/* Writes the node-name of a member, or null. */
+void answer_name(struct jsonw *w, const char *key, struct leond *d, node_id_t id);
+/* Display name of a node: the node-name, or the node-id if there is no name. */
+void answer_call(struct jsonw *w, const char *key, struct leond *d, node_id_t id);
+/* Writes the forwarder of a VLAN (between LAN and overlay) as known here, and the reason. */
+void answer_forwarder(struct jsonw *w, struct leond *d, uint16_t vlan);
+void answer_mac(struct jsonw *w, const char *key, struct mac mac);
+void answer_ip(struct jsonw *w, const char *key, const struct ip_addr *ip);
+void answer_prefix(struct jsonw *w, const char *key, const struct prefix *p);
+void answer_endpoint(struct jsonw *w, const char *key, const struct endpoint *ep);
+/* Writes the key as well as "transport": "udp", "tls" or null. A stream has the address of the TCP
+ * connection. */
+void answer_link_endpoint(struct jsonw *w, const char *key, const struct leond *d,
+			  const struct endpoint *ep);
+/* Writes "ipsec" or "no"; null without an address. */
+void answer_protected(struct jsonw *w, struct leond *d, const struct ip_addr *ip, mono_t now);
+/* Writes the duplicate of the slot's node-id, or null. */
+void answer_duplicate(struct jsonw *w, const char *key, struct leond *d, uint16_t slot, mono_t now);
+/* Writes an identity; NULL: null. */
+void answer_key(struct jsonw *w, const char *key, const uint8_t *identity);
+/* Writes null for an unknown value. */
+void answer_known(struct jsonw *w, const char *key, bool known, uint64_t value);
+/* Writes whole seconds since t; null for never. */
+void answer_age(struct jsonw *w, const char *key, mono_t now, mono_t t);
+/* Writes whole seconds until t, 0 in the past; null for never. */
+void answer_left(struct jsonw *w, const char *key, mono_t now, mono_t t);
+void answer_time(struct jsonw *w, const char *key, int64_t wall_us);
+/* Writes a monotonic time as wall-clock time. */
+int64_t wall_of(mono_t now, mono_t t);
+/* Write arrays of the node-ids and of the display names of hops. */
+void answer_hops(struct jsonw *w, const char *ids_key, const char *names_key, struct leond *d,
+		 const struct path *p);
+/* Writes the detected data loss towards the node, and the relays excluded for it. */
+void answer_path_data(struct jsonw *w, struct leond *d, uint16_t slot, const struct path *p);
+/* Writes the object "rules": the numbers of the section `path` of the configuration with their
+ * names. */
+void answer_rules(struct jsonw *w, const struct conf *conf);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A request of the control socket until its answer. A handler writes the members of an open answer
+ * object, or refuses with one sentence. A handler that waits for packets keeps the command and
+ * finishes later. Control thread.
+ */
+#pragma once
+
+#include "base/defs.h"
+#include "base/json/jsonr.h"
+#include "base/json/jsonw.h"
+#include "base/mono.h"
+#include "state/tables/nodedb.h"
+
+struct ctl_conn;
+struct leond;
+
+#define COMMAND_JSON_VERSION 1
+
+struct command {
+	struct leond *d;
+	struct ctl_conn *conn;
+	struct jsonr *doc;
+	struct jsonr_node *arguments; /* arguments, or NULL */
+	struct jsonw *w;	      /* the answer; the outer object is open */
+	mono_t now;
+	char error[512];
+};
+
+enum command_result {
+	CMD_DONE,
+	CMD_FAILED, /* error holds one sentence */
+	CMD_LATER,  /* the handler keeps the command and calls command_finish() */
+};
+typedef enum command_result (*command_fn)(struct command *c);
+
+/* Sends the answer or the error and frees the command. */
+void command_finish(struct command *c, enum command_result result);
+/* Frees a command without an answer when the daemon stops. */
+void command_drop(struct command *c);
+/* Sets the error; returns CMD_FAILED. */
+enum command_result command_refuse(struct command *c, const char *fmt, ...) attr_printf(2, 3);
+/* Returns the member of argument "node", a node-id or node-name. NULL: the error is set. */
+const struct node *command_node(struct command *c);
+
+/* Handlers of the commands; cmds.c has the table. */
+enum command_result show_nodes(struct command *c);
+enum command_result show_peers(struct command *c);
+enum command_result show_lines(struct command *c);
+enum command_result show_paths(struct command *c);
+enum command_result show_policy(struct command *c);
+enum command_result show_ipsec(struct command *c);
+enum command_result report_ipsec(struct command *c);
+enum command_result show_latency(struct command *c);
+enum command_result show_fdb(struct command *c);
+enum command_result show_queues(struct command *c);
+enum command_result show_segments(struct command *c);
+enum command_result show_multicast(struct command *c);
+enum command_result show_acceleration(struct command *c);
+enum command_result show_acceleration_connections(struct command *c);
+enum command_result show_statistics(struct command *c);
+enum command_result show_routes(struct command *c);
+enum command_result show_events(struct command *c);
+enum command_result show_identity(struct command *c);
+enum command_result show_invitations(struct command *c);
+enum command_result explain_path(struct command *c);
+enum command_result explain_connection(struct command *c);
+enum command_result trace_path(struct command *c);
+enum command_result ping_node(struct command *c);
+enum command_result make_invite(struct command *c);
+enum command_result do_reload(struct command *c);
+enum command_result show_metrics(struct command *c);
+enum command_result reset_acceleration(struct command *c);
+enum command_result reset_fdb(struct command *c);
+enum command_result reset_statistics(struct command *c);
+enum command_result reset_invitation(struct command *c);
+enum command_result reset_node(struct command *c);

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Output of metric samples, see metrics_out.h. Control thread.
+ */
+#include "daemon/metrics/metrics_out.h"
+
+#include <inttypes.h>
+
+/* Escapes backslash, quote and newline in label values. */
+static void put_label_value(FILE *f, const char *s)
+{
+	for (; *s; s++) {
+		if (*s == '\\' || *s == '"')
+			fputc('\\', f);
+		if (*s == '\n')
+			fputs("\\n", f);
+		else
+			fputc(*s, f);
+	}
+}
+
+void put_head(struct out *o, const char *name, const char *type, const char *help)
+{
+	fprintf(o->f, "# HELP leon_%s %s\n# TYPE leon_%s %s\n", name, help, name, type);
+}
+
+void put_sample(struct out *o, const char *name)
+{
+	fprintf(o->f, "leon_%s{interface=\"%s\"", name, o->d->conf->interface);
+}
+
+void put_label(struct out *o, const char *key, const char *value)
+{
+	fprintf(o->f, ",%s=\"", key);
+	put_label_value(o->f, value);
+	fputc('"', o->f);
+}
+
+void put_u64(struct out *o, uint64_t value)
+{
+	fprintf(o->f, "} %" PRIu64 "\n", value);
+}
+
+void put_seconds(struct out *o, uint64_t us)
+{
+	fprintf(o->f, "} %" PRIu64 ".%06" PRIu64 "\n", us / 1000000, us % 1000000);
+}
+
+void put_value(struct out *o, enum unit unit, int64_t value)
+{
+	uint64_t v = value > 0 ? (uint64_t)value : 0;
+
+	if (unit == MICROSECONDS)
+		put_seconds(o, v);
+	else if (unit == PER_MILLE)
+		put_seconds(o, v * 1000);
+	else
+		put_u64(o, v);
+}
+
+void put_gauge(struct out *o, const char *name, const char *help, uint64_t value)
+{
+	put_head(o, name, "gauge", help);
+	put_sample(o, name);
+	put_u64(o, value);
+}
+
+void put_counter(struct out *o, const char *name, const char *help, uint64_t value)
+{
+	put_head(o, name, "counter", help);
+	put_sample(o, name);
+	put_u64(o, value);
+}
+
+void put_node_sample(struct out *o, const char *name, const struct node *n)
+{
+	char id[NODE_ID_STRLEN];
+
+	put_sample(o, name);
+	put_label(o, "node_id", node_id_format(n->id, id, sizeof(id)));
+	put_label(o, "name", n->has_record ? n->rec.name : "");
+}
+
+void put_per_node(struct out *o, const char *name, const char *type, const char *help,
+		  put_node_fn fn)
+{
+	put_head(o, name, type, help);
+	for (const struct node *n = NULL; (n = nodedb_next(overlay_nodes(o->d->overlay), n));)
+		fn(o, name, n);
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `metrics`: the queue between TAP and overlay, and its rate limits. Control thread.
+ */
+#include <stddef.h>
+#include <stdio.h>
+
+#include "daemon/metrics/metrics_out.h"
+#include "daemon/leond.h"
+#include "daemon/underlay/bottleneck.h"
+#include "daemon/underlay/senders.h"
+
+static struct fwd_queue all_queues(const struct leond *d)
+{
+	struct fwd_queue all = { 0 }, q;
+
+	for (unsigned i = 0; i < d->tap.n_queues; i++) {
+		fwd_queue(d->fwd, i, &q);
+		all.backlog_bytes += q.backlog_bytes;
+		all.waits_us += q.waits_us;
+		for (unsigned k = 0; k < FWD_WAITS; k++)
+			all.waits[k] += q.waits[k];
+	}
+	return all;
+}
+
+static void put_figure(struct out *o, const struct fwd_queue *q, size_t field)
+{
+	bool is_time = field == offsetof(struct fwd_queue, waits_us);
+
+	(is_time ? put_seconds : put_u64)(o, *(const uint64_t *)((const char *)q + field));
+}
+
+static void put_tiers(struct out *o, const char *name, const char *kind, const char *help,
+		      size_t field)
+{
+	struct fwd_queue q;
+
+	put_head(o, name, kind, help);
+	for (unsigned i = 0; i < FWD_TIERS; i++) {
+		fwd_queue_tier(o->d->fwd, (enum fwd_tier)i, &q);
+		put_sample(o, name);
+		put_label(o, "tier", fwd_tier_name((enum fwd_tier)i));
+		put_figure(o, &q, field);
+	}
+}
+
+/* Nodes with a rate limit. */
+static void put_next_hops(struct out *o, const char *name, const char *kind, const char *help,
+			  size_t field)
+{
+	struct fwd_queue q;
+
+	put_head(o, name, kind, help);
+	for (const struct node *n = NULL; (n = nodedb_next(overlay_nodes(o->d->overlay), n));) {
+		if (!fwd_hop_kbits(o->d->fwd, n->slot))
+			continue;
+		fwd_queue_hop(o->d->fwd, n->slot, &q);
+		put_node_sample(o, name, n);
+		put_figure(o, &q, field);
+	}
+}
+
+typedef void put_of_queues(struct out *o, const char *name, const char *type, const char *help,
+			   size_t field);
+
+/* Metrics of each queue of a kind; `whose` names the kind in the help text. */
+static void put_figures(struct out *o, const char *kind, const char *whose, put_of_queues *put)
+{
+	static const struct {
+		const char *name, *type, *what, *more;
+		size_t field;
+	} figure[] = {
+		{ "bytes", "gauge", "Bytes that wait", "",
+		  offsetof(struct fwd_queue, backlog_bytes) },
+		{ "frames_total", "counter", "Frames queued", "",
+		  offsetof(struct fwd_queue, sent) },
+		{ "wait_seconds_total", "counter", "Queueing delay of frames", ", summed",
+		  offsetof(struct fwd_queue, waits_us) },
+		{ "marked_total", "counter", "Frames queued", ", marked (ECN)",
+		  offsetof(struct fwd_queue, marked) },
+		{ "late_total", "counter", "Frames",
+		  ", dropped by CoDel for exceeding the target delay",
+		  offsetof(struct fwd_queue, late) },
+		{ "full_total", "counter", "Frames",
+		  ", dropped from the flow with the largest backlog, because the queue was full",
+		  offsetof(struct fwd_queue, full) },
+	};
+	char name[64], help[128];
+
+	for (size_t i = 0; i < array_size(figure); i++) {
+		snprintf(name, sizeof(name), "%s_%s", kind, figure[i].name);
+		snprintf(help, sizeof(help), "%s %s%s.", figure[i].what, whose, figure[i].more);
+		put(o, name, figure[i].type, help, figure[i].field);
+	}
+}
+
+/* Rates directly to and from each node, in kbit/s. */
+struct node_rates {
+	uint32_t limit, requested, share, received;
+};
+
+static void put_rates(struct out *o, const char *name, const char *help, size_t field)
+{
+	put_head(o, name, "gauge", help);
+	for (const struct node *n = NULL; (n = nodedb_next(overlay_nodes(o->d->overlay), n));) {
+		const struct node_rates r = { fwd_hop_kbits(o->d->fwd, n->slot),
+					      overlay_requested_kbits(o->d->overlay, n->slot),
+					      overlay_share(o->d->overlay, n->slot),
+					      senders_kbits(o->d, n->slot) };
+		uint32_t kbits = *(const uint32_t *)((const char *)&r + field);
+
+		if (!kbits && !(field == offsetof(struct node_rates, received) && r.share))
+			continue;
+		put_node_sample(o, name, n);
+		put_u64(o, kbits * UINT64_C(125));
+	}
+}
+
+void put_next_hop_queues(struct out *o)
+{
+	put_rates(o, "next_hop_limit_bytes_per_second",
+		  "Rate limit of direct traffic to the node: shaper per-peer or the rate requested "
+		  "by the node.",
+		  offsetof(struct node_rates, limit));
+	put_rates(o, "next_hop_requested_bytes_per_second",
+		  "Rate limit requested by the node for its shaper ingress.",
+		  offsetof(struct node_rates, requested));
+	put_figures(o, "next_hop_queue", "for the node", put_next_hops);
+	put_gauge(o, "shaper_ingress_bytes_per_second", "Rate of shaper ingress. 0: no limit.",
+		  o->d->conf->shaper_ingress_kbits * UINT64_C(125));
+	put_rates(o, "sender_share_bytes_per_second",
+		  "Rate limit requested from the node for direct traffic to this node.",
+		  offsetof(struct node_rates, share));
+	put_rates(o, "sender_received_bytes_per_second",
+		  "Rate of direct traffic from the node in the last 300 ms.",
+		  offsetof(struct node_rates, received));
+}
+
+void put_queues(struct out *o)
+{
+	struct fwd_queue q = all_queues(o->d);
+	struct fwd_waits socket = { 0 };
+	uint64_t below = 0;
+	char bound[32];
+
+	put_gauge(o, "queue_bytes", "Backlog between the TAP and the overlay.", q.backlog_bytes);
+	put_gauge(o, "shaper_egress_bytes_per_second", "Rate of shaper egress. 0: no limit.",
+		  o->d->conf->shaper_egress_kbits * UINT64_C(125));
+	put_gauge(o, "bottleneck_limit_bytes_per_second",
+		  "Rate limit of the line: shaper egress or automatic. 0: no limit.",
+		  bottleneck_view(o->d).limit_kbits * UINT64_C(125));
+	put_head(
+		o, "queue_wait_seconds", "histogram",
+		"Queueing delay of frames between the TAP and the overlay, without the bulk tier.");
+	for (unsigned i = 0; i < FWD_WAITS; i++) {
+		below += q.waits[i];
+		snprintf(bound, sizeof(bound), "%u.%06u", (1u << i) / 1000000, (1u << i) % 1000000);
+		put_sample(o, "queue_wait_seconds_bucket");
+		put_label(o, "le", i == FWD_WAITS - 1 ? "+Inf" : bound);
+		put_u64(o, below);
+	}
+	put_sample(o, "queue_wait_seconds_sum");
+	put_seconds(o, q.waits_us);
+	put_sample(o, "queue_wait_seconds_count");
+	put_u64(o, below);
+	for (unsigned i = 0; i < o->d->tap.n_queues; i++)
+		fwd_add_socket_waits(o->d->fwd, i, &socket);
+	put_head(o, "socket_wait_seconds", "summary",
+		 "Queueing delay of received datagrams in the socket, the oldest datagram of each "
+		 "batch.");
+	put_sample(o, "socket_wait_seconds_sum");
+	put_seconds(o, socket.waits_us);
+	put_sample(o, "socket_wait_seconds_count");
+	put_u64(o, socket.n);
+	put_figures(o, "queue_tier", "there, by tier", put_tiers);
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `show fdb` and `reset fdb`: the node behind each MAC. Control thread.
+ */
+#include "daemon/answer/answer.h"
+#include "daemon/answer/command.h"
+#include "daemon/leond.h"
+#include "daemon/report/clock.h"
+
+static void write_entry(struct command *c, const struct fdb_entry *e)
+{
+	const struct node *n = nodedb_at(overlay_nodes(c->d->overlay), e->slot);
+	node_id_t id = n ? n->id : NODE_ID_NONE;
+	uint32_t now_s = now_s_of(c->now);
+
+	jsonw_object(c->w, NULL);
+	answer_mac(c->w, "mac", e->mac);
+	jsonw_u64(c->w, "vlan", e->vlan);
+	answer_id(c->w, "node_id", id);
+	answer_name(c->w, "name", c->d, id);
+	jsonw_bool(c->w, "local", e->slot == SLOT_SELF);
+	/* A worker's clock may be one tick ahead. */
+	jsonw_u64(c->w, "age_seconds", now_s > e->seen_s ? now_s - e->seen_s : 0);
+	jsonw_u64(c->w, "moves", e->n_moves);
+	jsonw_bool(c->w, "frozen", e->frozen);
+	jsonw_end(c->w);
+}
+
+enum command_result show_fdb(struct command *c)
+{
+	struct fdb_entry e;
+	uint32_t iter = 0;
+
+	jsonw_array(c->w, "entries");
+	while (fdb_next(c->d->fdb, &iter, &e))
+		write_entry(c, &e);
+	jsonw_end(c->w);
+	jsonw_u64(c->w, "count", fdb_count(c->d->fdb));
+	jsonw_u64(c->w, "maximum", fdb_maximum(c->d->fdb));
+	return CMD_DONE;
+}
+
+enum command_result reset_fdb(struct command *c)
+{
+	struct nodedb *db = overlay_nodes(c->d->overlay);
+
+	jsonw_u64(c->w, "removed", fdb_flush(c->d->fdb));
+	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++)
+		neigh_forget_slot(c->d->neigh, slot, NULL);
+	return CMD_DONE;
+}

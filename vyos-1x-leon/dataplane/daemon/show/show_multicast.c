@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `show multicast`: the VLANs in which hosts report groups, the groups with their listeners at this
+ * and other nodes, and the announcements of the other nodes. Control thread.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "daemon/answer/answer.h"
+#include "daemon/answer/command.h"
+#include "daemon/lan/snooping.h"
+#include "wire/frame/mcast.h"
+
+/* Bounds the answer. A site has at most GROUPS_MAX groups. */
+#define ROWS_MAX 8192
+
+/* A group with one listener: here (SLOT_SELF), or a node. */
+struct shown_listener {
+	uint64_t entry;
+	uint16_t slot;
+	const struct group *here; /* NULL: at another node */
+};
+struct shown_listeners {
+	struct shown_listener *row;
+	unsigned n, left_out;
+};
+
+static void add(struct shown_listeners *r, const struct shown_listener *row)
+{
+	if (r->n == ROWS_MAX)
+		r->left_out++;
+	else
+		r->row[r->n++] = *row;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct shown_listener *x = a, *y = b;
+
+	if (x->entry != y->entry)
+		return x->entry < y->entry ? -1 : 1;
+	return x->slot - y->slot;
+}
+
+static const char *family_name(uint8_t family)
+{
+	return family == 6 ? "ipv6" : "ipv4";
+}
+
+/* --- collecting --- */
+
+static void collect_here(struct command *c, struct shown_listeners *r)
+{
+	const struct groups *g = snooping_groups(c->d);
+	const struct groups_domain *domain;
+
+	for (uint32_t i = 0; g && (domain = groups_next(g, &i));)
+		for (uint32_t k = 0; k < domain->n; k++) {
+			const struct group *group = &domain->group[k];
+			uint32_t segment = segments_id(c->d->vlans.map, domain->vlan);
+
+			add(r, &(struct shown_listener){ listener_entry(segment, domain->family,
+									mcast_low(&group->ip)),
+							 SLOT_SELF, group });
+		}
+}
+
+static void collect_of(struct command *c, const struct node *n, struct shown_listeners *r)
+{
+	const struct listener_set *s = listeners_of(c->d->listeners, n->slot);
+	const uint64_t *entry;
+	unsigned count = 0;
+
+	entry = s ? listener_set_entries(s, &count) : NULL;
+	for (unsigned i = 0; i < count; i++)
+		if (listener_group(entry[i]))
+			add(r, &(struct shown_listener){ entry[i], n->slot, NULL });
+}
+
+/* --- writing --- */
+
+static void write_domain(struct command *c, const struct groups_domain *g)
+{
+	jsonw_object(c->w, NULL);
+	jsonw_u64(c->w, "vlan", g->vlan);
+	answer_known(c->w, "segment", segments_id(c->d->vlans.map, g->vlan) != SEGMENT_ID_NONE,
+		     segments_id(c->d->vlans.map, g->vlan));
+	jsonw_str(c->w, "family", family_name(g->family));
+	jsonw_str(c->w, "state", groups_state_name(groups_state(g, c->now)));
+	if (g->querier.family)
+		answer_ip(c->w, "querier", &g->querier);
+	else
+		jsonw_null(c->w, "querier");
+	answer_left(c->w, "querier_expires_s", c->now, g->querier_until);
+	jsonw_u64(c->w, "groups", g->n);
+	jsonw_end(c->w);
+}
+
+/* Nodes announce the low bits of a group: the whole address of IPv4, the MAC address of IPv6. */
+static void write_group_name(struct command *c, const struct shown_listener *row)
+{
+	uint32_t low = listener_group(row->entry);
+	uint8_t b[4] = { (uint8_t)(low >> 24), (uint8_t)(low >> 16), (uint8_t)(low >> 8),
+			 (uint8_t)low };
+	char text[IP_STRLEN];
+
+	if (row->here) {
+		answer_ip(c->w, "group", &row->here->ip);
+		return;
+	}
+	if (listener_family(row->entry) == 4)
+		snprintf(text, sizeof(text), "%u.%u.%u.%u", b[0], b[1], b[2], b[3]);
+	else
+		snprintf(text, sizeof(text), "33:33:%02x:%02x:%02x:%02x", b[0], b[1], b[2], b[3]);
+	jsonw_str(c->w, "group", text);
+}
+
+static void write_listener(struct command *c, uint16_t slot)
+{
+	const struct node *n = nodedb_at(overlay_nodes(c->d->overlay), slot);
+
+	if (!n || slot == SLOT_SELF)
+		return;
+	jsonw_object(c->w, NULL);
+	answer_id(c->w, "node_id", n->id);
+	answer_name(c->w, "name", c->d, n->id);
+	jsonw_end(c->w);
+}
+
+/* Writes the group of the first row with all its listeners. Returns the number of rows used. */
+static unsigned write_group(struct command *c, const struct shown_listener *row, unsigned n)
+{
+	uint32_t segment = listener_segment(row->entry);
+	uint16_t vlan = segments_vlan(c->d->vlans.map, segment);
+	unsigned used = 0;
+
+	jsonw_object(c->w, NULL);
+	answer_known(c->w, "vlan", vlan < VLAN_IDS, vlan);
+	jsonw_u64(c->w, "segment", segment);
+	jsonw_str(c->w, "family", family_name(listener_family(row->entry)));
+	write_group_name(c, row);
+	jsonw_bool(c->w, "here", row->here != NULL);
+	answer_left(c->w, "expires_s", c->now, row->here ? row->here->until : MONO_NEVER);
+	jsonw_array(c->w, "nodes");
+	for (; used < n && row[used].entry == row->entry; used++)
+		write_listener(c, row[used].slot);
+	jsonw_end(c->w);
+	jsonw_end(c->w);
+	return used;
+}
+
+static void write_groups(struct command *c)
+{
+	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct shown_listeners r = { .row = x_calloc(ROWS_MAX, sizeof(*r.row)) };
+
+	collect_here(c, &r);
+	for (const struct node *n = NULL; (n = nodedb_next(db, n));)
+		collect_of(c, n, &r);
+	qsort(r.row, r.n, sizeof(*r.row), compare);
+	jsonw_array(c->w, "groups");
+	for (unsigned i = 0; i < r.n;)
+		i += write_group(c, r.row + i, r.n - i);
+	jsonw_end(c->w);
+	jsonw_u64(c->w, "left_out", r.left_out);
+	free(r.row);
+}
+
+static void write_node(struct command *c, const struct node *n)
+{
+	const struct listener_set *s = listeners_of(c->d->listeners, n->slot);
+	unsigned lists = 0, count = 0;
+	const uint64_t *entry = s ? listener_set_entries(s, &count) : NULL;
+
+	for (unsigned i = 0; i < count; i++)
+		lists += !listener_group(entry[i]);
+	jsonw_object(c->w, NULL);
+	answer_id(c->w, "node_id", n->id);
+	answer_name(c->w, "name", c->d, n->id);
+	jsonw_bool(c->w, "snooping", n->rec.flags & RECORD_SNOOPS);
+	jsonw_u64(c->w, "limited", lists);
+	jsonw_u64(c->w, "groups", count - lists);
+	jsonw_end(c->w);
+}
+
+enum command_result show_multicast(struct command *c)
+{
+	struct nodedb *db = overlay_nodes(c->d->overlay);
+	const struct groups *g = snooping_groups(c->d);
+	const struct groups_domain *domain;
+
+	jsonw_bool(c->w, "snooping", g != NULL);
+	jsonw_bool(c->w, "querier", c->d->conf->multicast_querier);
+	jsonw_u64(c->w, "queries", snooping_queries(c->d));
+	jsonw_array(c->w, "vlans");
+	for (uint32_t i = 0; g && (domain = groups_next(g, &i));)
+		write_domain(c, domain);
+	jsonw_end(c->w);
+	write_groups(c);
+	jsonw_array(c->w, "nodes");
+	for (const struct node *n = NULL; (n = nodedb_next(db, n));)
+		if (n->has_record)
+			write_node(c, n);
+	jsonw_end(c->w);
+	return CMD_DONE;
+}

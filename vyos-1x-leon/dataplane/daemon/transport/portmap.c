@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Port mapping at a gateway with NAT, see portmap.h.
+ */
+#include "daemon/transport/portmap.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "daemon/report/event_text.h"
+#include "daemon/transport/child.h"
+#include "ipc/stream_control.h"
+#include "io/tcp_socket.h"
+
+#define REMOVE_MS 1000 /* leond waits for the removal of the mapping at its end */
+/* leon-portmap sends a report each second at most. A program that sends more is compromised. */
+#define REPORTS_PER_S 8
+#define ANNOUNCE_MS   20000 /* two announcements, or a gateway could make all nodes busy */
+#define PATIENCE_MS   5000  /* delay before a private external address is reported */
+
+/* The gateway towards the Internet is that of this address of a root name server, which has been
+ * constant since 1997. Nothing is sent there. */
+#define INTERNET                                                                                   \
+	{                                                                                          \
+		4,                                                                                 \
+		{                                                                                  \
+			193, 0, 14, 129                                                            \
+		}                                                                                  \
+	}
+
+struct portmap {
+	struct child child; /* leon-portmap */
+
+	struct nl_next_hop hop; /* of the request */
+	struct ip_addr source;	/* of the request */
+	uint32_t number;	/* of the request; 0: none */
+	uint32_t last_number;	/* never used again, as late reports may state it */
+	enum portmap_state state;
+	struct endpoint external; /* port 0: no mapping */
+	uint32_t method;
+	mono_t mapped_at, expires_at;
+	bool announced;		/* in the record of this node */
+	bool refused;		/* the refusal was reported */
+	mono_t announced_at[2]; /* the last one first */
+	unsigned credit;	/* reports that may arrive in this second */
+	char reason[PORTMAP_REASON_LEN];
+	uint64_t reports, failures;
+};
+
+const char *portmap_state_name(enum portmap_state s)
+{
+	static const char *const names[] = {
+		[PORTMAP_IS_NO_GATEWAY] = "no-gateway", [PORTMAP_IS_PUBLIC] = "public-address",
+		[PORTMAP_IS_REQUESTED] = "requested",	[PORTMAP_IS_MAPPED] = "mapped",
+		[PORTMAP_IS_PRIVATE] = "private",	[PORTMAP_IS_FAILED] = "failed",
+	};
+
+	return names[s];
+}
+
+/* --- events --- */
+
+static void report_refused(struct leond *d, const char *reason)
+{
+	struct portmap *m = d->portmap;
+	const struct event_facts n = { .kind = EV_PORT_MAPPING_REFUSED, .detail = reason };
+	char gateway[IP_STRLEN];
+
+	if (m->refused)
+		return;
+	m->refused = true;
+	report_event(d, &n, "gateway %s gives no port mapping: %s",
+		     ip_format(&m->hop.gateway, gateway, sizeof(gateway)), reason);
+}
+
+static void report_lost(struct leond *d, const char *reason)
+{
+	struct portmap *m = d->portmap;
+	char external[ENDPOINT_STRLEN];
+	const struct event_facts n = { .kind = EV_PORT_MAPPING_LOST,
+				       .detail = endpoint_format(&m->external, external,
+								 sizeof(external)) };
+
+	report_event(d, &n, "the port mapping %s ended: %s", external, reason);
+}
+
+static void report_mapped(struct leond *d)
+{
+	struct portmap *m = d->portmap;
+	char external[ENDPOINT_STRLEN], gateway[IP_STRLEN];
+	const struct event_facts n = { .kind = EV_PORT_MAPPED,
+				       .detail = endpoint_format(&m->external, external,
+								 sizeof(external)) };
+
+	report_event(d, &n, "gateway %s maps UDP port %u to %s (%s)",
+		     ip_format(&m->hop.gateway, gateway, sizeof(gateway)), d->udp.port, external,
+		     portmap_method_name(m->method));
+}
+
+/* --- the mapping --- */
+
+/* No record keeps an address for which no mapping exists. */
+static void withdraw(struct leond *d, const char *reason)
+{
+	struct portmap *m = d->portmap;
+
+	if (m->announced) {
+		report_lost(d, reason);
+		overlay_set_mapped(d->overlay, NULL);
+	}
+	m->announced = false;
+	m->external = (struct endpoint){ .port = 0 };
+}
+
+/* A gateway may have a private address itself, or lie. Its address counts if the Internet can reach
+ * it, or if another node sees this node there, in a private underlay. */
+static bool is_credible(const struct leond *d)
+{
+	const struct ip_addr *ip = &d->portmap->external.ip;
+
+	return ip_is_global(ip) || overlay_is_observed_at(d->overlay, ip);
+}
+
+static void announce(struct leond *d, mono_t now)
+{
+	struct portmap *m = d->portmap;
+	char ip[IP_STRLEN];
+
+	if (m->external.port == 0 || m->announced)
+		return;
+	if (is_credible(d)) {
+		if (!mono_is_never(m->announced_at[1]) &&
+		    mono_sub_ms(now, m->announced_at[1]) < ANNOUNCE_MS) {
+			m->state = PORTMAP_IS_REQUESTED;
+			return;
+		}
+		m->announced_at[1] = m->announced_at[0];
+		m->announced_at[0] = now;
+		m->state = PORTMAP_IS_MAPPED;
+		m->announced = true;
+		m->refused = false;
+		m->reason[0] = '\0';
+		overlay_set_mapped(d->overlay, &m->external);
+		report_mapped(d);
+		return;
+	}
+	m->state = PORTMAP_IS_PRIVATE;
+	snprintf(m->reason, sizeof(m->reason),
+		 "its external address %s is no public address: a second NAT follows, or the line "
+		 "has a shared address",
+		 ip_format(&m->external.ip, ip, sizeof(ip)));
+	if (mono_sub_ms(now, m->mapped_at) >= PATIENCE_MS)
+		report_refused(d, m->reason);
+}
+
+static void mapped(struct leond *d, const struct portmap_report *p, mono_t now)
+{
+	struct portmap *m = d->portmap;
+
+	if (!endpoint_equal(&p->external, &m->external)) {
+		withdraw(d, "the gateway has another one now");
+		m->external = p->external;
+		m->mapped_at = now;
+	}
+	m->method = p->method;
+	m->expires_at = mono_add_ms(now, (int64_t)p->lifetime_s * 1000);
+	if (m->announced)
+		m->reason[0] = '\0';
+	announce(d, now);
+}
+
+static void failed(struct leond *d, const struct portmap_report *p)
+{
+	struct portmap *m = d->portmap;
+
+	m->failures++;
+	snprintf(m->reason, sizeof(m->reason), "%s", p->reason);
+	if (m->external.port && p->news == PORTMAP_FAILED)
+		return; /* until the end of its lifetime */
+	withdraw(d, p->reason);
+	m->state = PORTMAP_IS_FAILED;
+	report_refused(d, p->reason);
+}
+
+/* Returns false if the program does not behave like leon-portmap. */
+static bool took(struct leond *d, struct portmap_report *p)
+{
+	struct portmap *m = d->portmap;
+
+	if (m->credit == 0 || !portmap_report_check(p))
+		return false;
+	m->credit--;
+	/* A report about an earlier request crossed this one. */
+	if (m->number == 0 || p->number != m->number)
+		return true;
+	m->reports++;
+	m->child.wait_s = 1;
+	if (p->news == PORTMAP_MAPPED)
+		mapped(d, p, loop_now(d->loop));
+	else
+		failed(d, p);
+	return true;
+}
+
+static void expire(struct leond *d, mono_t now)
+{
+	struct portmap *m = d->portmap;
+
+	if (m->external.port == 0 || mono_before(now, m->expires_at))
+		return;
+	withdraw(d, m->reason[0] ? m->reason : "leon-portmap did not renew it");
+	m->state = PORTMAP_IS_FAILED;
+}
+
+/* --- the program --- */
+
+static void end_program(struct leond *d)
+{
+	struct portmap *m = d->portmap;
+
+	child_end(&m->child, d->loop);
+	m->number = 0;
+}
+
+static void on_control(void *arg, int control, uint32_t events)
+{
+	struct leond *d = arg;
+	struct portmap *m = d->portmap;
+	struct portmap_report p;
+	int fd, rc;
+
+	(void)events;
+	while ((rc = stream_receive(control, &p, sizeof(p), &fd)) == 0) {
+		if (fd >= 0)
+			close(fd);
+		if (!took(d, &p))
+			break;
+	}
+	if (rc == -EAGAIN)
+		return;
+	/* The mapping stays at the gateway, and the next program renews it. */
+	log_warn("portmap", "leon-portmap %s; leond starts it again in %u s",
+		 rc ? "ended" : "sends invalid reports, and leond ends it", m->child.wait_s);
+	end_program(d);
+	m->failures++;
+	child_delay(&m->child);
+}
+
+static void start_program(struct leond *d)
+{
+	const struct child_program leon_portmap = { "leon-portmap", "LEON_PORTMAP_PROGRAM",
+						    on_control, d };
+	struct portmap *m = d->portmap;
+	int rc = child_start(&m->child, d->loop, &leon_portmap);
+
+	if (rc == 0)
+		return;
+	m->state = PORTMAP_IS_FAILED;
+	snprintf(m->reason, sizeof(m->reason), "leon-portmap cannot be started: %s%s",
+		 strerror(-rc), rc == -ENOENT ? " (install the package leon-portmap)" : "");
+	if (!m->refused)
+		log_error("portmap", "%s", m->reason);
+	m->refused = true;
+}
+
+/* --- requests --- */
+
+static int device_index(struct leond *d)
+{
+	struct nl_link link;
+
+	if (!d->conf->source_interface[0] ||
+	    nl_link_by_name(d->nl, d->conf->source_interface, &link) < 0)
+		return 0;
+	return link.index;
+}
+
+static void request(struct leond *d)
+{
+	struct portmap *m = d->portmap;
+	const struct conf *c = d->conf;
+	const struct tcp_config tc = { .source4 = m->source,
+				       .device =
+					       c->source_interface[0] ? c->source_interface : NULL,
+				       .fwmark = c->fwmark };
+	const struct endpoint to = { .ip = m->hop.gateway, .port = NATPMP_PORT_NUMBER };
+	struct portmap_command q = { .protocol = PORTMAP_PROTOCOL,
+				     .order = PORTMAP_SETUP,
+				     .lifetime_s = c->port_mapping_s,
+				     .gateway = m->hop.gateway,
+				     .source = m->source,
+				     .port = d->udp.port,
+				     .external_port = d->udp.port };
+	int fd = udp_connect(&tc, &to);
+
+	if (fd < 0)
+		return; /* the address or the interface is gone; the next second has news */
+	if (m->external.port)
+		q.external_port = m->external.port;
+	m->last_number = m->last_number % UINT32_MAX + 1;
+	m->number = q.number = m->last_number;
+	if (stream_send(m->child.control, &q, sizeof(q), fd) < 0)
+		m->number = 0;
+	close(fd);
+	if (m->external.port == 0)
+		m->state = PORTMAP_IS_REQUESTED;
+}
+
+static void leave_gateway(struct leond *d, enum portmap_state s, const char *reason)
+{
+	struct portmap *m = d->portmap;
+
+	withdraw(d, reason);
+	m->reason[0] = '\0';
+	m->state = s;
+	m->number = 0;
+}
+
+/* Follows the route to the Internet. Returns true if a mapping is to be requested. */
+static bool look_for_gateway(struct leond *d)
+{
+	struct portmap *m = d->portmap;
+	const struct nl_flow flow = { .to = INTERNET,
+				      .from = d->conf->source4,
+				      .index = device_index(d),
+				      .mark = d->conf->fwmark };
+	struct nl_next_hop hop;
+	struct ip_addr source;
+
+	if (nl_next_hop(d->nl, &flow, &hop) < 0)
+		return m->number != 0;
+	source = d->conf->source4.family ? d->conf->source4 : hop.source;
+	if (!ip_equal(&hop.gateway, &m->hop.gateway) || !ip_equal(&source, &m->source)) {
+		leave_gateway(d, PORTMAP_IS_REQUESTED, "the route to the Internet changed");
+		m->refused = false;
+	}
+	m->hop = hop;
+	m->source = source;
+	if (d->udp.fd4[0] >= 0 && hop.gateway.family && source.family && !ip_is_global(&source))
+		return true;
+	leave_gateway(d, ip_is_global(&source) ? PORTMAP_IS_PUBLIC : PORTMAP_IS_NO_GATEWAY,
+		      "the route to the Internet changed");
+	return false;
+}
+
+/* --- module --- */
+
+void portmap_second(struct leond *d, mono_t now)
+{
+	struct portmap *m = d->portmap;
+	bool due, wanted;
+
+	if (!m)
+		return;
+	m->credit = REPORTS_PER_S;
+	due = child_is_due(&m->child, now);
+	expire(d, now);
+	wanted = look_for_gateway(d);
+	announce(d, now);
+	if (wanted && due)
+		start_program(d);
+	if (wanted && m->child.control >= 0 && m->number == 0)
+		request(d);
+}
+
+/* The gateway forgets the mapping before leond ends, if it answers at once. */
+static void remove_mapping(struct portmap *m)
+{
+	const struct portmap_command q = { .protocol = PORTMAP_PROTOCOL, .order = PORTMAP_REMOVE };
+	struct pollfd f = { .fd = m->child.control, .events = POLLIN };
+	struct portmap_report p;
+	int fd, rc = -EAGAIN;
+
+	/* The end of the program follows at most a few reports. */
+	if (m->child.control < 0 || stream_send(m->child.control, &q, sizeof(q), -1) < 0)
+		return;
+	for (int i = 0; i < REPORTS_PER_S && rc != -EPIPE && poll(&f, 1, REMOVE_MS) > 0; i++) {
+		rc = stream_receive(m->child.control, &p, sizeof(p), &fd);
+		if (fd >= 0)
+			close(fd);
+	}
+}
+
+void portmap_stop(struct leond *d)
+{
+	struct portmap *m = d->portmap;
+
+	if (!m)
+		return;
+	remove_mapping(m);
+	child_end(&m->child, d->loop);
+	child_kill(&m->child);
+	free(m);
+	d->portmap = NULL;
+}
+
+void portmap_apply_conf(struct leond *d)
+{
+	if (!d->conf->port_mapping) {
+		if (d->portmap)
+			withdraw(d, "`port-mapping` was deleted");
+		portmap_stop(d);
+		return;
+	}
+	if (!d->portmap) {
+		d->portmap = x_new(struct portmap);
+		*d->portmap = (struct portmap){ .child = CHILD_INIT };
+	}
+	d->portmap->number = 0;
+	portmap_second(d, loop_now(d->loop));
+}
+
+bool portmap_view(const struct leond *d, struct portmap_view *out)
+{
+	const struct portmap *m = d->portmap;
+
+	if (!m)
+		return false;
+	*out = (struct portmap_view){ .state = m->state,
+				      .gateway = m->hop.gateway,
+				      .external = m->external,
+				      .method = m->method,
+				      .expires_at = m->expires_at,
+				      .reason = m->reason[0] ? m->reason : NULL,
+				      .reports = m->reports,
+				      .failures = m->failures };
+	return true;
+}

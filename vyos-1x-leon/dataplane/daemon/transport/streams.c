@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The program leon-tls and its connections, see streams.h.
+ */
+#include "daemon/transport/streams.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+#include "daemon/transport/child.h"
+#include "daemon/underlay/resolve.h"
+#include "io/tcp_socket.h"
+
+#define UNUSED_MS	60000 /* a connection without a node at its other end */
+#define PROXY_RESOLVE_S 60
+
+struct stream_relay {
+	struct child child; /* leon-tls */
+	bool listening[2], listen_failed;
+	uint32_t last_id;
+	streams_changed_fn changed;
+	struct stream_counts now, before; /* of this leon-tls; of its predecessors */
+
+	struct resolver *resolver; /* the proxy has a name */
+	struct endpoint proxy;	   /* family 0: unknown */
+	mono_t resolve_at;
+};
+
+int streams_open(struct leond *d)
+{
+	struct udp_config c = { .n = d->tap.n_queues, .v4 = true, .source4 = IP_STREAM_HOST };
+
+	return d->conf->transport_tls ? udp_open(&d->stream_udp, &c) : 0;
+}
+
+/* --- table --- */
+
+static struct stream_link *find(struct leond *d, uint32_t id)
+{
+	for (uint32_t i = 0; i < d->n_stream_links; i++)
+		if (d->stream_link[i].id == id)
+			return &d->stream_link[i];
+	return NULL;
+}
+
+static void add_link(struct leond *d, const struct stream_report *p)
+{
+	mono_t now = loop_now(d->loop);
+	struct stream_link *l;
+
+	d->stream_link = x_realloc(d->stream_link, d->n_stream_links + 1, sizeof(*d->stream_link));
+	l = &d->stream_link[d->n_stream_links++];
+	/* A connection belongs to the first line. */
+	*l = (struct stream_link){ .id = p->id,
+				   .local = { .ip = p->local.ip, .port = p->local.port },
+				   .remote = { .ip = p->remote.ip, .port = p->remote.port },
+				   .since = now,
+				   .used = now };
+}
+
+static void remove_link(struct leond *d, struct stream_link *l)
+{
+	struct endpoint local = l->local;
+
+	*l = d->stream_link[--d->n_stream_links];
+	overlay_endpoint_ended(d->overlay, &local);
+}
+
+/* --- messages --- */
+
+static int order(struct leond *d, struct stream_command *c, int fd)
+{
+	c->protocol = STREAM_PROTOCOL;
+	return d->streams->child.control < 0
+		       ? -ENOTCONN
+		       : stream_send(d->streams->child.control, c, sizeof(*c), fd);
+}
+
+void streams_close(struct leond *d, uint32_t id)
+{
+	if (d->streams && id)
+		order(d, &(struct stream_command){ .order = STREAM_CLOSE, .id = id }, -1);
+}
+
+static void took(struct leond *d, const struct stream_report *p)
+{
+	struct stream_relay *s = d->streams;
+	struct stream_link *l = find(d, p->id);
+	bool dialed = !(p->id & STREAM_ACCEPTED) && p->id;
+
+	switch (p->news) {
+	case STREAM_UP:
+		add_link(d, p);
+		s->child.wait_s = 1;
+		if (dialed && s->changed)
+			s->changed(d, p->id, find(d, p->id), "");
+		break;
+	case STREAM_DOWN:
+		if (!p->id)
+			log_error("tls", "leon-tls cannot start: %s", p->reason);
+		if (l)
+			remove_link(d, l);
+		if (dialed && s->changed)
+			s->changed(d, p->id, NULL, p->reason);
+		break;
+	case STREAM_COUNTS:
+		s->now = p->counts;
+		break;
+	}
+}
+
+/* --- the program --- */
+
+static void add_counts(struct stream_counts *sum, const struct stream_counts *c)
+{
+	sum->tx_datagrams += c->tx_datagrams;
+	sum->tx_bytes += c->tx_bytes;
+	sum->rx_datagrams += c->rx_datagrams;
+	sum->rx_bytes += c->rx_bytes;
+	sum->tx_dropped += c->tx_dropped;
+	sum->accepted += c->accepted;
+	sum->refused += c->refused;
+	sum->failed += c->failed;
+	sum->expired += c->expired;
+}
+
+struct stream_counts streams_counts(const struct leond *d)
+{
+	struct stream_counts sum = { 0 };
+
+	if (d->streams) {
+		add_counts(&sum, &d->streams->before);
+		add_counts(&sum, &d->streams->now);
+	}
+	return sum;
+}
+
+/* The program ended, or has to end. All its connections are gone. */
+static void end_program(struct leond *d)
+{
+	struct stream_relay *s = d->streams;
+
+	child_end(&s->child, d->loop);
+	s->listening[0] = s->listening[1] = false;
+	add_counts(&s->before, &s->now);
+	s->now = (struct stream_counts){ 0 };
+	while (d->n_stream_links) {
+		uint32_t id = d->stream_link[0].id;
+
+		remove_link(d, &d->stream_link[0]);
+		if (!(id & STREAM_ACCEPTED) && s->changed)
+			s->changed(d, id, NULL, "leon-tls ended");
+	}
+	/* Attempts in progress. */
+	if (s->changed)
+		s->changed(d, 0, NULL, "leon-tls ended");
+}
+
+static void on_control(void *arg, int control, uint32_t events)
+{
+	struct leond *d = arg;
+	struct stream_report p;
+	int fd, rc;
+
+	(void)events;
+	while ((rc = stream_receive(control, &p, sizeof(p), &fd)) == 0) {
+		if (fd >= 0)
+			close(fd);
+		if (p.protocol == STREAM_PROTOCOL)
+			took(d, &p);
+	}
+	if (rc == -EAGAIN)
+		return;
+	log_warn("tls", "leon-tls ended; links over TLS are down until it runs again");
+	end_program(d);
+	child_delay(&d->streams->child);
+}
+
+static void configure(struct leond *d)
+{
+	struct stream_command c = {
+		.order = STREAM_SETUP,
+		.sockets = { .ip = IP_STREAM_HOST, .port = d->stream_udp.port },
+	};
+
+	snprintf(c.certificate, sizeof(c.certificate), "%s", d->conf->tls_certificate);
+	snprintf(c.key, sizeof(c.key), "%s", d->conf->tls_key);
+	order(d, &c, -1);
+}
+
+static struct tcp_config tcp_of(const struct conf *c)
+{
+	return (struct tcp_config){ .source4 = c->source4,
+				    .source6 = c->source6,
+				    .device = c->source_interface[0] ? c->source_interface : NULL,
+				    .fwmark = c->fwmark };
+}
+
+static const char *hint_of(int rc)
+{
+	return rc == -EACCES	   ? " (a port below 1024 needs CAP_NET_BIND_SERVICE)"
+	       : rc == -EADDRINUSE ? " (another program uses the port, see `ss -ltnp`)"
+				   : "";
+}
+
+/* An address may be absent now, or another program may have the port: tried each second. */
+static void listen_there(struct leond *d)
+{
+	struct stream_relay *s = d->streams;
+	struct tcp_config tc = tcp_of(d->conf);
+	const int in_use[] = { d->udp.fd4[0], d->udp.fd6[0] };
+	bool failed = false;
+
+	for (unsigned i = 0; i < array_size(in_use) && d->conf->tls_listen_port; i++) {
+		int fd;
+
+		if (in_use[i] < 0 || s->listening[i] || s->child.control < 0)
+			continue;
+		fd = tcp_listen(&tc, i ? 6 : 4, d->conf->tls_listen_port);
+		if (fd >= 0) {
+			s->listening[i] =
+				order(d, &(struct stream_command){ .order = STREAM_LISTEN }, fd) ==
+				0;
+			close(fd);
+			continue;
+		}
+		failed = true;
+		if (!s->listen_failed)
+			log_error("tls", "cannot listen: %s%s family=%s port=%u", strerror(-fd),
+				  hint_of(fd), i ? "ipv6" : "ipv4", d->conf->tls_listen_port);
+	}
+	s->listen_failed = failed;
+}
+
+static void start_program(struct leond *d)
+{
+	const struct child_program leon_tls = { "leon-tls", "LEON_TLS_PROGRAM", on_control, d };
+	int rc = child_start(&d->streams->child, d->loop, &leon_tls);
+
+	if (rc < 0) {
+		log_error("tls", "leon-tls cannot be started: %s", strerror(-rc));
+		return;
+	}
+	configure(d);
+	listen_there(d);
+}
+
+/* --- proxy --- */
+
+static void on_proxy_resolved(void *arg, int fd, uint32_t events)
+{
+	struct leond *d = arg;
+	struct stream_relay *s = d->streams;
+	struct resolve_answer a;
+
+	(void)fd;
+	(void)events;
+	while (resolver_next(s->resolver, &a))
+		if (a.n)
+			s->proxy = a.ep[0];
+		else
+			log_warn("tls", "proxy %.60s cannot be resolved: %s", d->conf->proxy.host,
+				 a.error);
+}
+
+static void resolve_proxy(struct leond *d, mono_t now)
+{
+	struct stream_relay *s = d->streams;
+	const struct conf_proxy *p = &d->conf->proxy;
+
+	if (!p->host[0] || p->ep.ip.family) {
+		s->proxy = p->ep;
+		return;
+	}
+	if (mono_before(now, s->resolve_at))
+		return;
+	s->resolve_at = mono_add_ms(now, PROXY_RESOLVE_S * 1000);
+	if (!s->resolver && (s->resolver = resolver_new()) != NULL)
+		loop_fd_add(d->loop, resolver_fd(s->resolver), EPOLLIN, on_proxy_resolved, d);
+	if (s->resolver)
+		resolver_request(s->resolver, 0, p->host, p->ep.port);
+}
+
+/* --- connections of this node --- */
+
+static void name_peer(struct stream_command *c, const struct conf *conf, const struct conf_peer *p)
+{
+	bool v6 = p->is_ip && p->ep.ip.family == 6;
+
+	if (!p->is_ip)
+		snprintf(c->server, sizeof(c->server), "%s", p->host);
+	if (conf->proxy.host[0])
+		snprintf(c->connect, sizeof(c->connect), "%s%s%s:%u", v6 ? "[" : "", p->host,
+			 v6 ? "]" : "", p->tls_port);
+	snprintf(c->login, sizeof(c->login), "%s", conf->proxy.login);
+}
+
+uint32_t streams_dial(struct leond *d, const struct conf_peer *peer, const struct ip_addr *ip,
+		      char reason[STREAM_REASON_LEN])
+{
+	struct stream_relay *s = d->streams;
+	struct tcp_config tc = tcp_of(d->conf);
+	struct endpoint to = { .ip = *ip, .port = peer->tls_port };
+	struct stream_command c = { .order = STREAM_DIAL };
+	int fd, rc;
+
+	if (d->conf->proxy.host[0])
+		to = s->proxy;
+	if (!to.ip.family) {
+		snprintf(reason, STREAM_REASON_LEN, "the name of the %s is not resolved",
+			 d->conf->proxy.host[0] ? "proxy" : "peer");
+		return 0;
+	}
+	fd = tcp_connect(&tc, &to);
+	if (fd < 0) {
+		snprintf(reason, STREAM_REASON_LEN, "%s", strerror(-fd));
+		return 0;
+	}
+	s->last_id = (s->last_id + 1) & ~(STREAM_ACCEPTED);
+	c.id = s->last_id = max_of(s->last_id, 1u);
+	name_peer(&c, d->conf, peer);
+	rc = order(d, &c, fd);
+	close(fd);
+	if (rc == 0)
+		return c.id;
+	snprintf(reason, STREAM_REASON_LEN, "leon-tls does not run");
+	return 0;
+}
+
+/* --- module --- */
+
+static void keep(struct leond *d, struct stream_link *l)
+{
+	struct stream_command c = { .order = STREAM_KEEP, .id = l->id };
+
+	if (!l->kept)
+		l->kept = order(d, &c, -1) == 0;
+}
+
+/* A stranger becomes a member when the protocol uses its connection. */
+void streams_look(struct leond *d, mono_t now)
+{
+	for (uint32_t i = 0; i < d->n_stream_links; i++) {
+		struct stream_link *l = &d->stream_link[i];
+
+		if (!(l->id & STREAM_ACCEPTED))
+			continue;
+		if (overlay_uses_endpoint(d->overlay, &l->local)) {
+			l->used = now;
+			keep(d, l);
+		} else if (mono_sub_ms(now, l->used) > UNUSED_MS) {
+			streams_close(d, l->id);
+		}
+	}
+}
+
+void streams_set_watcher(struct leond *d, streams_changed_fn fn)
+{
+	if (d->streams)
+		d->streams->changed = fn;
+}
+
+void streams_second(struct leond *d, mono_t now)
+{
+	struct stream_relay *s = d->streams;
+
+	if (!s)
+		return;
+	if (child_is_due(&s->child, now))
+		start_program(d);
+	resolve_proxy(d, now);
+	listen_there(d);
+	streams_look(d, now);
+}
+
+void streams_apply_conf(struct leond *d)
+{
+	if (!d->streams)
+		return;
+	end_program(d);
+	d->streams->child.start_at = loop_now(d->loop);
+	d->streams->child.wait_s = 1;
+	d->streams->resolve_at = (mono_t){ 0 };
+	d->streams->proxy = (struct endpoint){ 0 };
+	d->streams->listen_failed = false;
+}
+
+void streams_start(struct leond *d)
+{
+	if (!d->conf->transport_tls)
+		return;
+	d->streams = x_new(struct stream_relay);
+	*d->streams = (struct stream_relay){ .child = CHILD_INIT };
+	resolve_proxy(d, loop_now(d->loop));
+	start_program(d);
+}
+
+void streams_stop(struct leond *d)
+{
+	struct stream_relay *s = d->streams;
+
+	if (!s)
+		return;
+	/* leon-tls ends when it sees that; it is no zombie longer than leond. */
+	child_end(&s->child, d->loop);
+	resolver_free(s->resolver);
+	free(s);
+	free(d->stream_link);
+	d->streams = NULL;
+	d->stream_link = NULL;
+	d->n_stream_links = 0;
+}

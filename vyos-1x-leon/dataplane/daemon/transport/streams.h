@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The program leon-tls, a child of leond that carries datagrams in TLS connections: start, restart,
+ * sockets for it, and the table of its connections. A connection is a stream (base/addr.h) for
+ * workers and protocol. Exists with `transport tls` only. Control thread. doc/decisions/076.
+ */
+#pragma once
+
+#include "daemon/leond.h"
+#include "ipc/stream_control.h"
+
+/* Opens the sockets of the workers for streams; called before the workers start. */
+int streams_open(struct leond *d);
+void streams_start(struct leond *d);
+void streams_apply_conf(struct leond *d);
+/* Nodes have changed their endpoints. */
+void streams_look(struct leond *d, mono_t now);
+void streams_second(struct leond *d, mono_t now);
+void streams_stop(struct leond *d);
+
+/* Changes of a connection that this node began. NULL link: it ended. */
+typedef void (*streams_changed_fn)(struct leond *d, uint32_t id, const struct stream_link *link,
+				   const char *reason);
+void streams_set_watcher(struct leond *d, streams_changed_fn fn);
+/* Begins a connection to the peer, whose address is ip (unused behind a proxy). Returns the id of
+ * the connection, or 0 and a sentence in reason. */
+uint32_t streams_dial(struct leond *d, const struct conf_peer *peer, const struct ip_addr *ip,
+		      char reason[STREAM_REASON_LEN]);
+void streams_close(struct leond *d, uint32_t id);
+/* Counters of leon-tls since its start, and those of its predecessors. */
+struct stream_counts streams_counts(const struct leond *d);

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Shared parts of netlink*.c: the socket, a request and its answers. The only includer of libmnl.
+ * Control thread.
+ */
+#pragma once
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <libmnl/libmnl.h>
+#include <linux/rtnetlink.h>
+
+#include "io/netlink/netlink.h"
+
+#define NL_BUFFER  32768 /* largest size of one part of a dump */
+#define NL_REQUEST 512
+
+struct nl {
+	struct mnl_socket *sock;
+	unsigned seq;
+	uint8_t buf[NL_BUFFER];
+};
+
+/* libmnl stops at the first negative return of a callback and returns errno. The callback therefore
+ * stores the kernel's error, negated, in errno. */
+static inline int nl_errno_or(int fallback)
+{
+	return errno > 0 ? -errno : -fallback;
+}
+
+/* Sends a request and passes the answers with its sequence number to cb. Returns 0 or -errno. */
+int nl_transact(struct nl *nl, struct nlmsghdr *nlh, mnl_cb_t cb, void *arg);
+
+/* Opens a socket with MNL_SOCKET_AUTOPID. Returns 0 or -errno. */
+int nl_open_socket(struct mnl_socket **out, int flags);
+
+/* arg is struct nl_link; messages about other objects do not change it. */
+int nl_read_link(const struct nlmsghdr *nlh, void *arg);
+
+/* Starts a link request. With index 0 an attribute selects the link, or the request is for all
+ * links. */
+struct nlmsghdr *nl_link_request(void *buf, uint16_t type, int index, struct ifinfomsg **ifi);
+
+/* Returns false if the message is not about a bridge port, or about a port other than `index`.
+ * Skips malformed attributes. */
+bool nl_read_port_vlans(const struct nlmsghdr *nlh, int index, struct vlan_set *out);
+
+/* Returns false if the message is not an IPv4 or IPv6 address. */
+bool nl_read_addr(const struct nlmsghdr *nlh, struct nl_addr *out);
+
+/* Returns false if the message is not a unicast route of IPv4 or IPv6. */
+bool nl_read_route(const struct nlmsghdr *nlh, struct nl_route *r);

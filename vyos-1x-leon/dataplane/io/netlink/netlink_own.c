@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Configures a private network namespace, see netlink_own.h.
+ */
+#include "io/netlink/netlink_own.h"
+
+#include <errno.h>
+#include <linux/fib_rules.h>
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+#include "io/netlink/netlink_mnl.h"
+
+#define LOOPBACK_INDEX 1
+
+static struct nlmsghdr *request(void *buf, uint16_t type)
+{
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+
+	nlh->nlmsg_type = type;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
+	return nlh;
+}
+
+static uint8_t af(uint8_t family)
+{
+	return family == 4 ? AF_INET : AF_INET6;
+}
+
+/* EEXIST is success. */
+static int run(struct nl *nl, struct nlmsghdr *nlh)
+{
+	int rc = nl_transact(nl, nlh, NULL, NULL);
+
+	return rc == -EEXIST ? 0 : rc;
+}
+
+static struct nlmsghdr *route(void *buf, uint8_t family, uint8_t type, int index, uint32_t table)
+{
+	struct nlmsghdr *nlh = request(buf, RTM_NEWROUTE);
+	struct rtmsg *rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
+
+	rtm->rtm_family = af(family);
+	rtm->rtm_table = RT_TABLE_UNSPEC;
+	rtm->rtm_protocol = RTPROT_STATIC;
+	rtm->rtm_type = type;
+	rtm->rtm_scope = type == RTN_LOCAL ? RT_SCOPE_HOST : RT_SCOPE_LINK;
+	mnl_attr_put_u32(nlh, RTA_OIF, (uint32_t)index);
+	mnl_attr_put_u32(nlh, RTA_TABLE, table);
+	return nlh;
+}
+
+static int add_rule(struct nl *nl, uint8_t family, const char *device, uint32_t table)
+{
+	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
+	struct nlmsghdr *nlh = request(buf, RTM_NEWRULE);
+	struct fib_rule_hdr *h = mnl_nlmsg_put_extra_header(nlh, sizeof(*h));
+
+	h->family = af(family);
+	h->action = FR_ACT_TO_TBL;
+	h->table = RT_TABLE_UNSPEC;
+	mnl_attr_put_strz(nlh, FRA_IIFNAME, device);
+	mnl_attr_put_u32(nlh, FRA_TABLE, table);
+	mnl_attr_put_u32(nlh, FRA_PRIORITY, 5);
+	return run(nl, nlh);
+}
+
+int nl_all_is_local(struct nl *nl, uint8_t family, const char *device, uint32_t table)
+{
+	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
+	int rc = run(nl, route(buf, family, RTN_LOCAL, LOOPBACK_INDEX, table));
+
+	return rc < 0 ? rc : add_rule(nl, family, device, table);
+}
+
+int nl_default_route(struct nl *nl, uint8_t family, int index, uint32_t metric)
+{
+	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
+	struct nlmsghdr *nlh = route(buf, family, RTN_UNICAST, index, NL_TABLE_MAIN);
+
+	mnl_attr_put_u32(nlh, RTA_PRIORITY, metric);
+	return run(nl, nlh);
+}
+
+int nl_host_route(struct nl *nl, int index, const struct ip_addr *ip, const struct nl_route_tcp *t)
+{
+	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
+	struct nlmsghdr *nlh = route(buf, ip->family, RTN_UNICAST, index, NL_TABLE_MAIN);
+	uint8_t len = ip->family == 4 ? 4 : 16;
+	struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
+	struct nlattr *metrics;
+
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE;
+	rtm->rtm_dst_len = (uint8_t)(8 * len);
+	mnl_attr_put(nlh, RTA_DST, len, ip->b);
+	metrics = mnl_attr_nest_start(nlh, RTA_METRICS);
+	mnl_attr_put_u32(nlh, RTAX_MTU, t->mtu);
+	mnl_attr_put_u32(nlh, RTAX_ADVMSS, t->mss);
+	mnl_attr_put_u32(nlh, RTAX_INITCWND, t->segments);
+	mnl_attr_nest_end(nlh, metrics);
+	return nl_transact(nl, nlh, NULL, NULL);
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Rate limits for opening and answering HELLOs: per address and in total, with separate budgets for
+ * strangers and for known nodes. Control thread. Protocol 3.2.
+ */
+#include "proto/handshake/limit.h"
+
+#include <string.h>
+
+#include "proto/core.h"
+#include "proto/service.h"
+#include "proto/handshake/seed.h"
+
+#define OPEN_PER_S	4000 /* opened HELLOs per second; each costs a key derivation */
+#define OPEN_FROM_PER_S 400  /* opened HELLOs per second of one address */
+#define ANSWER_PER_S	1000
+#define FROM_PER_S	10 /* answers to one address */
+#define FROM_BURST	20
+
+static int64_t cost_ns(int64_t per_s)
+{
+	return NS_PER_S / per_s;
+}
+
+static struct bucket *bucket_of(struct limit_source *table, size_t places, uint64_t name)
+{
+	struct limit_source *s = &table[name % places];
+
+	if (s->name != name)
+		*s = (struct limit_source){ .name = name };
+	return &s->bucket;
+}
+
+bool limit_may_answer(struct overlay *o, const struct endpoint *from)
+{
+	mono_t now = overlay_now(o);
+	uint8_t text[sizeof(from->ip.b) + 3] = { from->ip.family, (uint8_t)(from->port >> 8),
+						 (uint8_t)from->port };
+	struct bucket *b;
+
+	memcpy(text + 3, from->ip.b, sizeof(from->ip.b));
+	b = bucket_of(o->limit.answered_to, array_size(o->limit.answered_to),
+		      siphash(&o->hash_key, text, sizeof(text)));
+	return bucket_pass(b, now, cost_ns(FROM_PER_S), FROM_BURST * cost_ns(FROM_PER_S)) &&
+	       bucket_pass(&o->limit.answered, now, cost_ns(ANSWER_PER_S), NS_PER_S);
+}
+
+/* All addresses of an IPv6 network share a budget, because a stranger has any number of them. */
+static struct bucket *opening_of(struct overlay *o, const struct ip_addr *ip)
+{
+	size_t len = ip->family == 6 ? 8 : 4;
+
+	return bucket_of(o->limit.opened_from, array_size(o->limit.opened_from),
+			 siphash(&o->hash_key, ip->b, len));
+}
+
+static bool is_known_address(struct overlay *o, const struct ip_addr *ip)
+{
+	for (uint32_t i = 0; i < o->cap_slots; i++)
+		if (o->by_slot[i] && ip_equal(&o->by_slot[i]->ep.ip, ip))
+			return true;
+	return seed_of_address(o, ip) != NULL;
+}
+
+/* Budgets exist per address, for all known addresses and for all others. A flood with forged
+ * addresses therefore keeps out at most new nodes, and one with a member's address at most that
+ * member. */
+bool limit_may_open(struct overlay *o, const struct endpoint *from)
+{
+	mono_t now = overlay_now(o);
+	struct bucket *all;
+
+	/* The cheap check comes first; the test for a known address searches all peers. */
+	if (!bucket_pass(opening_of(o, &from->ip), now, cost_ns(OPEN_FROM_PER_S), NS_PER_S))
+		return false;
+	all = is_known_address(o, &from->ip) ? &o->limit.opened_known : &o->limit.opened;
+	return bucket_pass(all, now, cost_ns(OPEN_PER_S), NS_PER_S);
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The LEON header of every datagram on the port, data and control. Pure encoding and decoding;
+ * workers and control thread. doc/protocol.md section 2 has the picture and the test vectors.
+ *
+ *    0                   1                   2                   3
+ *    0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+ *   +-------+-------+---------------+-------+-------+---------------+
+ *   |version| kind  |     flags     | hops  |  at   |   VNI ...     |
+ *   +-------+-------+---------------+-------+-------+---------------+
+ *   |        ... VNI (24)           |         source node-id ...    |
+ *   +-------------------------------+-------------------------------+
+ *   |        ... source (32)        |   hop 0 node-id (32) ...      |
+ *   +-------------------------------+-------------------------------+
+ *   |  ... up to LEON_HOPS_MAX hops, the destination last           |
+ *   +---------------------------------------------------------------+
+ *   |  link value (64), present with LEON_F_LINK_VALUE              |
+ *
+ * `hops` is the number of node-ids, 1 for a direct path. `at` is the index of the next hop. A relay
+ * increments `at` and writes the link value of the next link. It changes nothing else. The payload
+ * follows the header.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+
+#define LEON_VERSION	  1
+#define LEON_HOPS_MAX	  4 /* three relays and the destination (design.md section 4) */
+#define LEON_HDR_FIXED	  10
+#define LEON_HDR_LEN(n)	  (LEON_HDR_FIXED + 4 * (size_t)(n))
+#define LEON_HDR_LEN_MAX  LEON_HDR_LEN(LEON_HOPS_MAX)
+#define LEON_LINK_LEN	  8 /* length of the link value, not part of LEON_HDR_LEN */
+#define LEON_FLAGS_OFFSET 1
+#define LEON_HOPS_OFFSET  2    /* offset of the byte with `hops` and `at`, which a relay rewrites */
+#define LEON_HOPS_MASK	  0xf0 /* bits of this byte without `at` */
+#define LEON_PORT	  5366
+#define LEON_VNI_MAX	  0xffffffu
+
+/* Wildcard: the only hop of a control datagram or an invitation to an address with an unknown
+ * node-id (the first HELLO to a configured peer). Every receiver accepts it. Never a node's own
+ * id. */
+#define NODE_ID_ANY 0xffffffffu
+
+enum leon_kind {
+	LEON_FRAME = 1,	     /* one Ethernet frame */
+	LEON_FRAGMENT = 2,   /* a fragment of one Ethernet frame, see wire/datagram/fragment.h */
+	LEON_BUNDLE = 3,     /* several Ethernet frames, each behind a 16-bit length */
+	LEON_CONTROL = 4,    /* a control message, see wire/message/msg.h */
+	LEON_COPY = 5,	     /* a duplicated frame or a fragment of one, see wire/datagram/copy.h */
+	LEON_ACCEL = 6,	     /* a frame from one accelerator to another, see ipc/accel_queue.h */
+	LEON_INVITATION = 7, /* request of a machine with a one-time token, or the answer */
+	LEON_KINDS,	     /* number of kinds; 0 is invalid */
+};
+
+enum leon_flags {
+	/* The transport checksum of the inner frame is the pseudo-header sum, as the sending kernel
+	 * left it. The receiving TAP completes it. */
+	LEON_F_CSUM_PARTIAL = 0x01,
+	/* The payload is sealed. Control: see crypto/keys.h. Data: see crypto/seal.h. */
+	LEON_F_SEALED = 0x02,
+	/* The link value follows the hops. Only the two nodes of the link know it. */
+	LEON_F_LINK_VALUE = 0x04,
+	/* A segment id replaces the VLAN tag of the frame, see wire/datagram/segment.h. */
+	LEON_F_SEGMENT = 0x08,
+	/* The sender distributes such datagrams over two lines; the receiver restores their order,
+	 * see fwd/in/hold.h. With LEON_F_SEALED only. */
+	LEON_F_SPREAD = 0x10,
+};
+#define LEON_FLAGS_KNOWN                                                                           \
+	(LEON_F_CSUM_PARTIAL | LEON_F_SEALED | LEON_F_LINK_VALUE | LEON_F_SEGMENT | LEON_F_SPREAD)
+/* Flags of the inner frame. The other flags describe the datagram. */
+#define LEON_FLAGS_FRAME (LEON_F_CSUM_PARTIAL | LEON_F_SEGMENT)
+
+/* Returns the wire version of a datagram with another one, or 0 if it is of another program or
+ * overlay: version, kind and VNI have their place in every wire version. */
+uint8_t leon_other_wire(const void *data, size_t len, uint32_t vni);
+
+struct leon_hdr {
+	uint8_t kind;
+	uint8_t flags;
+	uint8_t n_hops; /* 1..LEON_HOPS_MAX */
+	uint8_t at;	/* 0..n_hops-1 */
+	uint32_t vni;	/* 24 bits */
+	node_id_t source;
+	node_id_t hop[LEON_HOPS_MAX];
+};
+
+enum leon_parse {
+	LEON_OK = 0,
+	LEON_TRUNCATED,	  /* shorter than its header fields require */
+	LEON_BAD_VERSION, /* version other than 1, or not LEON */
+	LEON_BAD_HEADER,  /* unknown kind or flag, hops 0 or too many, at >= hops, or node-id 0 */
+	LEON_PATH_LOOP,	  /* a node appears twice among source and hops */
+};
+
+/* Decodes and validates the header. With LEON_OK, *hdr_len is the offset of the payload. */
+enum leon_parse leon_decode(const void *data, size_t len, struct leon_hdr *h, size_t *hdr_len);
+
+/* Offset of the link value, if present. */
+static inline size_t leon_link_at(const struct leon_hdr *h)
+{
+	return LEON_HDR_LEN(h->n_hops);
+}
+
+/* Inserts a link value behind the hops. The datagram has LEON_LINK_LEN free bytes at its end.
+ * Returns the new length. */
+size_t leon_insert_link(uint8_t *data, size_t len, uint8_t n_hops, uint64_t value);
+/* Removes the link value. Returns the new start of the datagram, which is LEON_LINK_LEN bytes
+ * shorter. */
+uint8_t *leon_remove_link(uint8_t *data, uint8_t n_hops);
+
+/* Writes the associated data of a data datagram: its header without the fields that relays change.
+ * data: the header on the wire. Returns the length. */
+size_t leon_sealed_header(const void *data, uint8_t n_hops, uint8_t out[LEON_HDR_LEN_MAX]);
+
+/* Writes the header without link value: LEON_HDR_LEN(h->n_hops) bytes. Returns this length. */
+size_t leon_encode(const struct leon_hdr *h, void *out);
+
+/* Returns the next hop. */
+static inline node_id_t leon_next(const struct leon_hdr *h)
+{
+	return h->hop[h->at];
+}
+/* Returns the previous hop. */
+static inline node_id_t leon_previous(const struct leon_hdr *h)
+{
+	return h->at ? h->hop[h->at - 1] : h->source;
+}
+static inline bool leon_is_last(const struct leon_hdr *h)
+{
+	return h->at == h->n_hops - 1;
+}
+static inline node_id_t leon_destination(const struct leon_hdr *h)
+{
+	return h->hop[h->n_hops - 1];
+}
+/* Returns true if node `self` may accept the datagram, as a relay or as the destination. */
+static inline bool leon_is_for(const struct leon_hdr *h, node_id_t self)
+{
+	if (leon_next(h) == self)
+		return true;
+	return (h->kind == LEON_CONTROL || h->kind == LEON_INVITATION) && h->n_hops == 1 &&
+	       h->hop[0] == NODE_ID_ANY;
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reads IGMP, MLD, PIM hellos and multicast router advertisements, see mcast.h. The messages of
+ * both families have one structure: IGMP with addresses of 4 bytes, MLD with 16. Router Alert and
+ * the TTL are not checked: LEON does not route, and a bridge must learn of each listener. Pure.
+ */
+#include "wire/frame/mcast.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "wire/bytes.h"
+#include "wire/frame/csum.h"
+
+#define V4_HDR_LEN    20
+#define V6_HDR_LEN    40
+#define V6_SRC_OFFSET 8
+#define V6_DST_OFFSET 24
+#define V4_LEN	      4
+#define V6_LEN	      16
+#define PROTO_IGMP    2
+#define PROTO_ICMPV6  58
+#define PROTO_PIM     103
+#define PIM_HELLO     0x20 /* version 2, type 0 */
+#define SCOPE_LINK    2
+#define MS_PER_S      1000u
+
+enum igmp_type {
+	IGMP_QUERY = 0x11,
+	IGMP_V1_REPORT = 0x12,
+	IGMP_DVMRP = 0x13,
+	IGMP_V2_REPORT = 0x16,
+	IGMP_LEAVE = 0x17,
+	IGMP_V3_REPORT = 0x22,
+	IGMP_ROUTER = 0x30,
+};
+enum mld_type {
+	MLD_QUERY = 130,
+	MLD_V1_REPORT = 131,
+	MLD_DONE = 132,
+	MLD_V2_REPORT = 143,
+	MLD_ROUTER = 151,
+};
+/* RFC 3376 section 4.2.12, RFC 3810 section 5.2.12. */
+enum record_type { IS_INCLUDE = 1, IS_EXCLUDE, TO_INCLUDE, TO_EXCLUDE, ALLOW_NEW, BLOCK_OLD };
+
+/* RFC 3376 section 8.3: the response time of a query of IGMPv1, which states none. */
+#define V1_RESPONSE_MS 10000u
+
+static bool is_multicast(const struct ip_addr *ip)
+{
+	return ip->family == 4 ? ip->b[0] >> 4 == 0xe : ip->b[0] == 0xff;
+}
+
+bool mcast_is_link_local(const struct ip_addr *group)
+{
+	if (group->family == 4)
+		return (mcast_low(group) & MCAST_V4_BITS) < 256;
+	return (group->b[1] & 0x0f) <= SCOPE_LINK;
+}
+
+uint32_t mcast_low(const struct ip_addr *ip)
+{
+	return get_u32(ip->b + (ip->family == 4 ? 0 : V6_LEN - V4_LEN));
+}
+
+uint8_t mcast_group_of(const uint8_t *frame, size_t len, const struct eth_view *v, uint32_t *group)
+{
+	const uint8_t *mac = v->dst.b, *ip = frame + v->l3_offset;
+
+	*group = get_u32(mac + 2);
+	if (v->ip_version == 4 && mac[0] == 0x01 && mac[1] == 0x00 && mac[2] == 0x5e) {
+		*group &= MCAST_V4_BITS;
+		return *group < 256 || v->ip_proto == PROTO_IGMP ? 0 : 4;
+	}
+	if (v->ip_version != 6 || mac[0] != 0x33 || mac[1] != 0x33 ||
+	    len < v->l3_offset + (size_t)V6_HDR_LEN)
+		return 0;
+	if (ip[V6_DST_OFFSET] != 0xff || (ip[V6_DST_OFFSET + 1] & 0x0f) <= SCOPE_LINK ||
+	    v->ip_proto == PROTO_ICMPV6)
+		return 0;
+	return 6;
+}
+
+/* --- fields --- */
+
+static struct ip_addr address(uint8_t family, const uint8_t *p)
+{
+	struct ip_addr ip = { .family = family };
+
+	memcpy(ip.b, p, family == 4 ? V4_LEN : V6_LEN);
+	return ip;
+}
+
+/* Floating-point codes of times: RFC 3376 sections 4.1.1 and 4.1.7, RFC 3810 section 5.1.3. */
+static uint32_t code8(uint8_t c)
+{
+	return c < 128 ? c : (uint32_t)((c & 0x0f) | 0x10) << (((c >> 4) & 7) + 3);
+}
+
+static uint32_t code16(uint16_t c)
+{
+	return c < 32768 ? c : (uint32_t)((c & 0x0fff) | 0x1000) << (((c >> 12) & 7) + 3);
+}
+
+/* b: the fields behind the group of a query of IGMPv3 or MLDv2. */
+static void read_v3_query(const uint8_t *b, struct mcast_message *m)
+{
+	uint32_t robustness = b[0] & 7, interval_s = code8(b[1]);
+
+	m->of_sources = get_u16(b + 2) != 0;
+	if (robustness && interval_s)
+		m->lifetime_ms = robustness * interval_s * MS_PER_S + m->response_ms;
+}
+
+/* --- messages --- */
+
+static int read_group(const uint8_t *b, struct mcast_message *m)
+{
+	m->group = address(m->family, b);
+	if (is_multicast(&m->group))
+		return 0;
+	for (unsigned i = 0; i < V6_LEN; i++)
+		if (m->group.b[i])
+			return -EBADMSG;
+	m->group.family = 0;
+	return m->kind == MCAST_QUERY ? 0 : -EBADMSG;
+}
+
+static int read_query(const uint8_t *b, size_t len, struct mcast_message *m)
+{
+	const bool v4 = m->family == 4;
+	const size_t v1_len = v4 ? 4 + V4_LEN : 8 + V6_LEN, group_at = v4 ? 4 : 8;
+
+	m->kind = MCAST_QUERY;
+	if (len < v1_len)
+		return -EBADMSG;
+	if (len == v1_len)
+		m->response_ms = v4 ? b[1] * 100u : get_u16(b + 4);
+	else if (len >= v1_len + 4)
+		m->response_ms = v4 ? code8(b[1]) * 100 : code16(get_u16(b + 4));
+	else
+		return -EBADMSG;
+	if (v4 && len == v1_len && !b[1])
+		m->response_ms = V1_RESPONSE_MS;
+	if (len > v1_len)
+		read_v3_query(b + v1_len, m);
+	return read_group(b + group_at, m);
+}
+
+static int read_v1_report(const uint8_t *b, size_t len, bool leaves, struct mcast_message *m)
+{
+	const size_t group_at = m->family == 4 ? 4 : 8;
+
+	m->kind = MCAST_REPORT;
+	m->suppresses = !leaves;
+	m->single = true;
+	m->leaves = leaves;
+	if (len < group_at + (m->family == 4 ? V4_LEN : V6_LEN))
+		return -EBADMSG;
+	return read_group(b + group_at, m);
+}
+
+static int read_v3_report(const uint8_t *b, size_t len, struct mcast_message *m)
+{
+	m->kind = MCAST_REPORT;
+	if (len < 8)
+		return -EBADMSG;
+	m->n_records = get_u16(b + 6);
+	m->record = b + 8;
+	m->end = b + len;
+	return 0;
+}
+
+static int read_igmp(const uint8_t *b, size_t len, struct mcast_message *m)
+{
+	if (len < 4 + V4_LEN || csum_fold(csum_add(0, b, len)) != 0xffff)
+		return -EBADMSG;
+	switch ((enum igmp_type)b[0]) {
+	case IGMP_QUERY:
+		return read_query(b, len, m);
+	case IGMP_V1_REPORT:
+	case IGMP_V2_REPORT:
+	case IGMP_LEAVE:
+		return read_v1_report(b, len, b[0] == IGMP_LEAVE, m);
+	case IGMP_V3_REPORT:
+		return read_v3_report(b, len, m);
+	case IGMP_DVMRP:
+	case IGMP_ROUTER:
+		m->kind = MCAST_ROUTER;
+		return 0;
+	}
+	return -ENOMSG;
+}
+
+/* RFC 3810 sections 5.1.14 and 5.2.13: from a link-local address; RFC 3590 permits reports from the
+ * unspecified address. */
+static bool is_mld_source(const uint8_t *ip, uint8_t type)
+{
+	static const uint8_t zero[V6_LEN];
+	const uint8_t *source = ip + V6_SRC_OFFSET;
+
+	if (source[0] == 0xfe && (source[1] & 0xc0) == 0x80)
+		return true;
+	return type != MLD_QUERY && memcmp(source, zero, V6_LEN) == 0;
+}
+
+static int read_mld(const uint8_t *ip, const uint8_t *b, size_t len, struct mcast_message *m)
+{
+	uint32_t sum;
+
+	if (len < 4)
+		return -EBADMSG;
+	switch ((enum mld_type)b[0]) {
+	case MLD_QUERY:
+	case MLD_V1_REPORT:
+	case MLD_DONE:
+	case MLD_V2_REPORT:
+	case MLD_ROUTER:
+		break;
+	default:
+		return -ENOMSG;
+	}
+	sum = csum_add((uint32_t)len + PROTO_ICMPV6, ip + V6_SRC_OFFSET, 2 * V6_LEN);
+	if (csum_fold(csum_add(sum, b, len)) != 0xffff || !is_mld_source(ip, b[0]))
+		return -EBADMSG;
+	if (b[0] == MLD_QUERY)
+		return read_query(b, len, m);
+	if (b[0] == MLD_V2_REPORT)
+		return read_v3_report(b, len, m);
+	if (b[0] != MLD_ROUTER)
+		return read_v1_report(b, len, b[0] == MLD_DONE, m);
+	m->kind = MCAST_ROUTER;
+	return 0;
+}
+
+int mcast_parse(const uint8_t *frame, size_t len, const struct eth_view *v, struct mcast_message *m)
+{
+	const uint8_t *ip = frame + v->l3_offset, *b = frame + v->l4_offset;
+	const bool v4 = v->ip_version == 4;
+	size_t end;
+
+	if (v->ip_proto != PROTO_PIM && v->ip_proto != (v4 ? PROTO_IGMP : PROTO_ICMPV6))
+		return -ENOMSG;
+	if (!v->ip_version || !v->l4_offset || v->ip_fragment)
+		return -EBADMSG;
+	/* The frame may have padding. */
+	end = v->l3_offset + (v4 ? (size_t)get_u16(ip + 2) : V6_HDR_LEN + (size_t)get_u16(ip + 4));
+	if (end > len || end <= v->l4_offset)
+		return -EBADMSG;
+	*m = (struct mcast_message){ .family = v->ip_version };
+	m->source = address(m->family, ip + (v4 ? V4_HDR_LEN - 8 : V6_SRC_OFFSET));
+	if (v->ip_proto == PROTO_PIM) {
+		m->kind = MCAST_ROUTER;
+		return b[0] == PIM_HELLO ? 0 : -ENOMSG;
+	}
+	if (v4)
+		return read_igmp(b, end - v->l4_offset, m);
+	return read_mld(ip, b, end - v->l4_offset, m);
+}
+
+/* --- groups of a report --- */
+
+/* A listener of some sources counts as a listener of the group. */
+static bool read_record(struct mcast_message *m, struct ip_addr *group, bool *left)
+{
+	const size_t ip_len = m->family == 4 ? V4_LEN : V6_LEN;
+	size_t space = (size_t)(m->end - m->record), len;
+	const uint8_t *r = m->record;
+	unsigned sources;
+
+	if (space < 4 + ip_len)
+		return false;
+	sources = get_u16(r + 2);
+	len = 4 + ip_len + sources * ip_len + r[1] * 4u;
+	if (len > space)
+		return false;
+	*group = address(m->family, r + 4);
+	*left = (r[0] == IS_INCLUDE || r[0] == TO_INCLUDE) && !sources;
+	m->record += len;
+	return true;
+}
+
+bool mcast_next(struct mcast_message *m, struct ip_addr *group, bool *left)
+{
+	if (m->single) {
+		*group = m->group;
+		*left = m->leaves;
+		m->single = false;
+		return true;
+	}
+	for (; m->n_records; m->n_records--) {
+		/* BLOCK_OLD and unknown types join nothing. */
+		uint8_t type = m->record < m->end ? m->record[0] : BLOCK_OLD;
+
+		if (!read_record(m, group, left))
+			break;
+		if (type < IS_INCLUDE || type > ALLOW_NEW || !is_multicast(group))
+			continue;
+		m->n_records--;
+		return true;
+	}
+	m->n_records = 0;
+	return false;
+}

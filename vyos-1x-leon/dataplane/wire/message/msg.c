@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Encoding of control messages: one table row per type. read() moves bytes into the struct and
+ * refuses counts that exceed it. valid() checks the range of every field in both directions, so a
+ * node never sends a message that a receiver calls malformed. Control thread; pure. doc/protocol.md
+ * section 4 describes the same table.
+ */
+#include "wire/message/msg.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "wire/bytes.h"
+#include "wire/message/msg_parts.h"
+
+#define PREFIX_WIRE_MAX	       (IP_WIRE_MAX + 1)
+#define SUMMARY_ENTRY	       24
+#define CONFLICT_SAME_IDENTITY 0x01
+#define ENTRY_LEFT	       0x01
+#define PING_LINE	       1  /* attribute of PING */
+#define PONG_RECEIVED	       1  /* attribute of PONG */
+#define PING_ATTRIBUTES	       64 /* bytes of attributes that are read */
+
+/* HELLO */
+
+static bool valid_hello(const struct msg *m)
+{
+	const struct msg_hello *h = &m->hello;
+
+	return h->session_mine != 0 && h->incarnation <= MSG_INCARNATION_MAX &&
+	       (h->observed.ip.family == 0 || endpoint_is_usable(&h->observed));
+}
+
+static void read_hello(struct rbuf *b, struct msg *m)
+{
+	struct msg_hello *h = &m->hello;
+
+	h->incarnation = rbuf_u64(b);
+	h->session_mine = rbuf_u64(b);
+	h->session_yours = rbuf_u64(b);
+	h->port_hint = rbuf_u16(b);
+	for (size_t i = 0; i < MSG_SECRETS_MAX; i++)
+		h->secret[i] = rbuf_u32(b);
+	h->data_offer = rbuf_u8(b);
+	read_bytes(b, h->public, MSG_KEY_LEN);
+	read_bytes(b, h->identity, MSG_KEY_LEN);
+	read_bytes(b, h->signature, MSG_SIGNATURE_LEN);
+	read_endpoint(b, &h->observed);
+}
+
+static void write_hello(struct wbuf *b, const struct msg *m)
+{
+	const struct msg_hello *h = &m->hello;
+
+	wbuf_u64(b, h->incarnation);
+	wbuf_u64(b, h->session_mine);
+	wbuf_u64(b, h->session_yours);
+	wbuf_u16(b, h->port_hint);
+	for (size_t i = 0; i < MSG_SECRETS_MAX; i++)
+		wbuf_u32(b, h->secret[i]);
+	wbuf_u8(b, h->data_offer);
+	wbuf_bytes(b, h->public, MSG_KEY_LEN);
+	wbuf_bytes(b, h->identity, MSG_KEY_LEN);
+	wbuf_bytes(b, h->signature, MSG_SIGNATURE_LEN);
+	write_endpoint(b, &h->observed);
+}
+
+/* SUMMARY_REQ has no body. */
+
+static bool valid_empty(const struct msg *m attr_unused)
+{
+	return true;
+}
+
+static void read_empty(struct rbuf *b attr_unused, struct msg *m attr_unused)
+{
+}
+
+static void write_empty(struct wbuf *b attr_unused, const struct msg *m attr_unused)
+{
+}
+
+/* SUMMARY */
+
+static bool valid_summary(const struct msg *m)
+{
+	const struct msg_summary *s = &m->summary;
+
+	if (!are_parts_valid(s->part, s->parts) || s->n > MSG_SUMMARY_MAX)
+		return false;
+	for (size_t i = 0; i < s->n; i++)
+		if (s->entry[i].origin == NODE_ID_NONE ||
+		    s->entry[i].incarnation > MSG_INCARNATION_MAX)
+			return false;
+	return true;
+}
+
+static void read_summary(struct rbuf *b, struct msg *m)
+{
+	struct msg_summary *s = &m->summary;
+
+	s->part = rbuf_u16(b);
+	s->parts = rbuf_u16(b);
+	s->n = rbuf_u16(b);
+	if (!fits(b, s->n, MSG_SUMMARY_MAX))
+		return;
+	for (size_t i = 0; i < s->n; i++) {
+		s->entry[i].origin = rbuf_u32(b);
+		s->entry[i].incarnation = rbuf_u64(b);
+		s->entry[i].seq = rbuf_u32(b);
+		s->entry[i].left = rbuf_u8(b) & ENTRY_LEFT;
+		read_bytes(b, s->entry[i].key, MSG_KEY_NAME_LEN);
+	}
+}
+
+static void write_summary(struct wbuf *b, const struct msg *m)
+{
+	const struct msg_summary *s = &m->summary;
+
+	wbuf_u16(b, s->part);
+	wbuf_u16(b, s->parts);
+	wbuf_u16(b, s->n);
+	for (size_t i = 0; i < s->n; i++) {
+		wbuf_u32(b, s->entry[i].origin);
+		wbuf_u64(b, s->entry[i].incarnation);
+		wbuf_u32(b, s->entry[i].seq);
+		wbuf_u8(b, s->entry[i].left ? ENTRY_LEFT : 0);
+		wbuf_bytes(b, s->entry[i].key, MSG_KEY_NAME_LEN);
+	}
+}
+
+/* FETCH */
+
+static bool valid_fetch(const struct msg *m)
+{
+	const struct msg_fetch *f = &m->fetch;
+
+	if (f->n > MSG_FETCH_MAX)
+		return false;
+	for (size_t i = 0; i < f->n; i++)
+		if (f->origin[i] == NODE_ID_NONE)
+			return false;
+	return true;
+}
+
+static void read_fetch(struct rbuf *b, struct msg *m)
+{
+	struct msg_fetch *f = &m->fetch;
+
+	f->n = rbuf_u16(b);
+	if (!fits(b, f->n, MSG_FETCH_MAX))
+		return;
+	for (size_t i = 0; i < f->n; i++)
+		f->origin[i] = rbuf_u32(b);
+}
+
+static void write_fetch(struct wbuf *b, const struct msg *m)
+{
+	const struct msg_fetch *f = &m->fetch;
+
+	wbuf_u16(b, f->n);
+	for (size_t i = 0; i < f->n; i++)
+		wbuf_u32(b, f->origin[i]);
+}
+
+/* PING, PONG */
+
+/* Attributes behind the body: returns the type of the next one, whose value `v` has; 0: none left.
+ * An incomplete one ends the list, like padding. */
+static uint8_t next_attribute(struct rbuf *b, struct rbuf *v)
+{
+	uint8_t type, len;
+
+	if (!b->ok || rbuf_left(b) < 2 || (type = rbuf_u8(b)) == 0)
+		return 0;
+	len = rbuf_u8(b);
+	if (rbuf_left(b) < len)
+		return 0;
+	*v = rbuf_of(rbuf_take(b, len), len);
+	return type;
+}
+
+static void read_ping_attributes(struct rbuf *b, struct msg *m)
+{
+	struct rbuf v;
+	uint8_t type;
+
+	while ((type = next_attribute(b, &v)))
+		if (type == PING_LINE && rbuf_left(&v) == 1)
+			m->ping.line = rbuf_u8(&v);
+}
+
+static void read_ping(struct rbuf *b, struct msg *m)
+{
+	m->ping.id = rbuf_u32(b);
+	m->ping.digest = rbuf_u64(b);
+	m->ping.row_seq = rbuf_u32(b);
+	m->ping.size = rbuf_u16(b);
+	m->ping.guard = rbuf_u64(b);
+	read_ping_attributes(b, m);
+}
+
+static void write_ping(struct wbuf *b, const struct msg *m)
+{
+	wbuf_u32(b, m->ping.id);
+	wbuf_u64(b, m->ping.digest);
+	wbuf_u32(b, m->ping.row_seq);
+	wbuf_u16(b, m->ping.size);
+	wbuf_u64(b, m->ping.guard);
+	if (!m->ping.line)
+		return;
+	wbuf_u8(b, PING_LINE);
+	wbuf_u8(b, 1);
+	wbuf_u8(b, m->ping.line);
+}
+
+static void read_pong_attributes(struct rbuf *b, struct msg *m)
+{
+	struct rbuf v;
+	uint8_t type;
+
+	while ((type = next_attribute(b, &v)))
+		if (type == PONG_RECEIVED && rbuf_left(&v) == 8) {
+			m->pong.has_received = true;
+			m->pong.received = rbuf_u64(&v);
+		}
+}
+
+static void read_pong(struct rbuf *b, struct msg *m)
+{
+	m->pong.id = rbuf_u32(b);
+	m->pong.digest = rbuf_u64(b);
+	m->pong.row_seq = rbuf_u32(b);
+	m->pong.size = rbuf_u16(b);
+	m->pong.held_ns = rbuf_u32(b);
+	m->pong.epoch = rbuf_u32(b);
+	m->pong.link_rx = rbuf_u32(b);
+	m->pong.path_rx = rbuf_u32(b);
+	m->pong.arrived_us = rbuf_u32(b);
+	m->pong.limit_kbits = rbuf_u32(b);
+	read_pong_attributes(b, m);
+}
+
+static void write_pong(struct wbuf *b, const struct msg *m)
+{
+	wbuf_u32(b, m->pong.id);
+	wbuf_u64(b, m->pong.digest);
+	wbuf_u32(b, m->pong.row_seq);
+	wbuf_u16(b, m->pong.size);
+	wbuf_u32(b, m->pong.held_ns);
+	wbuf_u32(b, m->pong.epoch);
+	wbuf_u32(b, m->pong.link_rx);
+	wbuf_u32(b, m->pong.path_rx);
+	wbuf_u32(b, m->pong.arrived_us);
+	wbuf_u32(b, m->pong.limit_kbits);
+	if (!m->pong.has_received)
+		return;
+	wbuf_u8(b, PONG_RECEIVED);
+	wbuf_u8(b, 8);
+	wbuf_u64(b, m->pong.received);
+}
+
+/* NOTICE */
+
+static bool valid_notice(const struct msg *m)
+{
+	return m->notice.next != NODE_ID_NONE && m->notice.destination != NODE_ID_NONE;
+}
+
+static void read_notice(struct rbuf *b, struct msg *m)
+{
+	m->notice.next = rbuf_u32(b);
+	m->notice.destination = rbuf_u32(b);
+}
+
+static void write_notice(struct wbuf *b, const struct msg *m)
+{
+	wbuf_u32(b, m->notice.next);
+	wbuf_u32(b, m->notice.destination);
+}
+
+/* SECRETS */
+
+static void read_secrets(struct rbuf *b, struct msg *m)
+{
+	for (size_t i = 0; i < MSG_SECRETS_MAX; i++)
+		m->secrets.name[i] = rbuf_u32(b);
+}
+
+static void write_secrets(struct wbuf *b, const struct msg *m)
+{
+	for (size_t i = 0; i < MSG_SECRETS_MAX; i++)
+		wbuf_u32(b, m->secrets.name[i]);
+}
+
+/* CONFLICT */
+
+static bool valid_conflict(const struct msg *m)
+{
+	return m->conflict.at.ip.family == 0 || endpoint_is_usable(&m->conflict.at);
+}
+
+static void read_conflict(struct rbuf *b, struct msg *m)
+{
+	struct msg_conflict *c = &m->conflict;
+
+	c->mine = rbuf_u64(b);
+	c->yours = rbuf_u64(b);
+	c->incarnation = rbuf_u64(b);
+	c->same_identity = rbuf_u8(b) & CONFLICT_SAME_IDENTITY;
+	read_bytes(b, c->identity, MSG_KEY_LEN);
+	read_bytes(b, c->signature, MSG_SIGNATURE_LEN);
+	read_endpoint(b, &c->at);
+}
+
+static void write_conflict(struct wbuf *b, const struct msg *m)
+{
+	const struct msg_conflict *c = &m->conflict;
+
+	wbuf_u64(b, c->mine);
+	wbuf_u64(b, c->yours);
+	wbuf_u64(b, c->incarnation);
+	wbuf_u8(b, c->same_identity ? CONFLICT_SAME_IDENTITY : 0);
+	wbuf_bytes(b, c->identity, MSG_KEY_LEN);
+	wbuf_bytes(b, c->signature, MSG_SIGNATURE_LEN);
+	write_endpoint(b, &c->at);
+}
+
+/* GROUPS */
+
+#define ENTRY_FAMILY(entry) ((uint8_t)((entry) >> 32))
+
+static bool valid_groups(const struct msg *m)
+{
+	const struct msg_groups *g = &m->groups;
+
+	if (g->seq == 0 || !are_parts_valid(g->part, g->parts) || g->n > MSG_GROUPS_MAX)
+		return false;
+	for (size_t i = 0; i < g->n; i++)
+		if (family_len(ENTRY_FAMILY(g->entry[i])) <= 0)
+			return false;
+	return true;
+}
+
+static void read_groups(struct rbuf *b, struct msg *m)
+{
+	struct msg_groups *g = &m->groups;
+
+	g->seq = rbuf_u32(b);
+	g->part = rbuf_u16(b);
+	g->parts = rbuf_u16(b);
+	g->n = rbuf_u16(b);
+	if (!fits(b, g->n, MSG_GROUPS_MAX))
+		return;
+	for (size_t i = 0; i < g->n; i++)
+		g->entry[i] = rbuf_u64(b);
+}
+
+static void write_groups(struct wbuf *b, const struct msg *m)
+{
+	const struct msg_groups *g = &m->groups;
+
+	wbuf_u32(b, g->seq);
+	wbuf_u16(b, g->part);
+	wbuf_u16(b, g->parts);
+	wbuf_u16(b, g->n);
+	for (size_t i = 0; i < g->n; i++)
+		wbuf_u64(b, g->entry[i]);
+}
+
+/* GROUPS-ACK */
+
+static void read_groups_ack(struct rbuf *b, struct msg *m)
+{
+	m->groups_ack.seq = rbuf_u32(b);
+}
+
+static void write_groups_ack(struct wbuf *b, const struct msg *m)
+{
+	wbuf_u32(b, m->groups_ack.seq);
+}
+
+/* Shortest and longest message of a type, including the type byte. */
+#define HELLO_MIN    173
+#define CONFLICT_MIN 123
+#define CONFLICT_MAX (CONFLICT_MIN - 1 + EP_WIRE_MAX)
+#define HELLO_MAX    (HELLO_MIN - 1 + EP_WIRE_MAX)
+#define SUMMARY_MIN  7
+#define SUMMARY_MAX  (SUMMARY_MIN + SUMMARY_ENTRY * MSG_SUMMARY_MAX)
+#define FETCH_MIN    3
+#define FETCH_MAX    (FETCH_MIN + 4 * MSG_FETCH_MAX)
+#define RANGE_WIRE   6
+#define RECORD_MIN   120
+#define RECORD_PLAIN_MAX                                                                           \
+	(RECORD_MIN + MSG_NAME_MAX + EP_WIRE_MAX * MSG_LOCATORS_MAX +                              \
+	 IP_WIRE_MAX * MSG_OVERLAY_MAX + PREFIX_WIRE_MAX * MSG_PREFIXES_MAX +                      \
+	 RANGE_WIRE * MSG_SEGMENTS_MAX + 17 + 4 * MSG_LAN_NODES_MAX)
+#define GROUPS_MIN     11
+#define GROUPS_MAX_LEN (GROUPS_MIN + 8 * MSG_GROUPS_MAX)
+
+static_assert(HELLO_MAX == MSG_HELLO_LEN, "padding of HELLO");
+static_assert(CONFLICT_MAX <= MSG_HELLO_LEN, "an answer is no longer than its question");
+static_assert(SUMMARY_MAX <= MSG_LEN_MAX && RECORD_PLAIN_MAX <= MSG_LEN_MAX &&
+		      ROW_MAX <= MSG_LEN_MAX && GROUPS_MAX_LEN <= MSG_LEN_MAX,
+	      "message size");
+
+static const struct msg_type_row {
+	const char *name;
+	uint16_t min, max;
+	bool (*valid)(const struct msg *m);
+	void (*read)(struct rbuf *b, struct msg *m);
+	void (*write)(struct wbuf *b, const struct msg *m);
+} table[] = {
+	[MSG_HELLO] = { "hello", HELLO_MIN, HELLO_MAX, valid_hello, read_hello, write_hello },
+	[MSG_SUMMARY_REQ] = { "summary-request", 1, 1, valid_empty, read_empty, write_empty },
+	[MSG_SUMMARY] = { "summary", SUMMARY_MIN, SUMMARY_MAX, valid_summary, read_summary,
+			  write_summary },
+	[MSG_FETCH] = { "fetch", FETCH_MIN, FETCH_MAX, valid_fetch, read_fetch, write_fetch },
+	[MSG_RECORD] = { "record", RECORD_MIN, MSG_LEN_MAX, record_valid, record_read,
+			 record_write },
+	[MSG_ROW] = { "row", ROW_MIN, ROW_MAX, row_valid, row_read, row_write },
+	[MSG_PING] = { "ping", MSG_PING_LEN, MSG_PING_LEN + PING_ATTRIBUTES, valid_empty, read_ping,
+		       write_ping },
+	[MSG_PONG] = { "pong", MSG_PONG_LEN, MSG_PONG_LEN + PING_ATTRIBUTES, valid_empty, read_pong,
+		       write_pong },
+	[MSG_NOTICE] = { "notice", 9, 9, valid_notice, read_notice, write_notice },
+	[MSG_CONFLICT] = { "conflict", CONFLICT_MIN, CONFLICT_MAX, valid_conflict, read_conflict,
+			   write_conflict },
+	[MSG_SECRETS] = { "secrets", 17, 17, valid_empty, read_secrets, write_secrets },
+	[MSG_GROUPS] = { "groups", GROUPS_MIN, GROUPS_MAX_LEN, valid_groups, read_groups,
+			 write_groups },
+	[MSG_GROUPS_ACK] = { "groups-ack", 5, 5, valid_empty, read_groups_ack, write_groups_ack },
+	[MSG_SHORT_ROW] = { "short-row", SHORT_ROW_MIN, SHORT_ROW_MAX, short_row_valid,
+			    short_row_read, short_row_write },
+};
+
+static const struct msg_type_row *table_find(uint8_t type)
+{
+	return type < array_size(table) && table[type].name ? &table[type] : NULL;
+}
+
+int msg_decode(const void *data, size_t len, struct msg *m)
+{
+	const struct msg_type_row *t;
+	struct rbuf b = rbuf_of(data, len);
+	uint8_t type = rbuf_u8(&b);
+
+	if (!b.ok)
+		return -EBADMSG;
+	t = table_find(type);
+	if (!t)
+		return -ENOMSG;
+	if (len < t->min)
+		return -EBADMSG;
+	/* Bytes behind the longest body of this type are padding. */
+	b.end -= len > t->max ? len - t->max : 0;
+	memset(m, 0, sizeof(*m));
+	m->type = type;
+	t->read(&b, m);
+	return b.ok && t->valid(m) ? 0 : -EBADMSG;
+}
+
+int msg_encode(const struct msg *m, void *out, size_t out_len)
+{
+	const struct msg_type_row *t = table_find(m->type);
+	struct wbuf b = wbuf_of(out, out_len);
+
+	if (!t || !t->valid(m))
+		return -EINVAL;
+	wbuf_u8(&b, m->type);
+	t->write(&b, m);
+	return b.ok ? (int)wbuf_len(&b) : -ENOSPC;
+}
+
+const char *msg_type_name(uint8_t type)
+{
+	const struct msg_type_row *t = table_find(type);
+
+	return t ? t->name : "unknown";
+}

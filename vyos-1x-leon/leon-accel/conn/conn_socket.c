@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The proxy socket of one connection, see conn_state.h: its parameters from the frames of both
+ * hosts, and its start.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "base/log.h"
+#include "conn/conn_state.h"
+#include "flow/credit.h"
+#include "engine.h"
+#include "conn/faults.h"
+#include "peer/peer.h"
+#include "flow/proxy_sock.h"
+
+#define RECEIVE_WINDOW_BLIND (64u << 20) /* stated with a shift of 14, the host has another */
+#define MSS_V4_MIN	     536
+#define MSS_V6_MIN	     1220
+#define MSS_MIN		     88
+#define MSS_MAX		     1460
+#define TS_OPTION_LEN	     12
+
+/* The virtio_net_hdr of a complete frame. */
+static const uint8_t no_offload[ACCEL_VNET_LEN];
+
+/* Limits the MSS to the range of the kernel and of a LAN. */
+static uint16_t clamp_mss(uint16_t mss)
+{
+	if (mss < MSS_MIN)
+		return MSS_MIN;
+	return mss < MSS_MAX ? mss : MSS_MAX;
+}
+
+static uint16_t mss_of(const struct flow *f)
+{
+	uint16_t least = f->key.near.family == 4 ? MSS_V4_MIN : MSS_V6_MIN;
+	uint16_t seen = (uint16_t)(f->far.largest + (f->far.has_ts ? TS_OPTION_LEN : 0));
+
+	/* Without a SYN: every host accepts the least one. */
+	return clamp_mss(f->near.syn.mss ? f->near.syn.mss : seen > least ? seen : least);
+}
+
+/* Shifts of received and stated windows. If no SYN was seen, stated windows use the largest shift,
+ * and are too small, never too large. */
+static void choose_scales(const struct flow *f, struct proxy_sock *s)
+{
+	const struct accel_options *near = &f->near.syn, *far = &f->far.syn;
+
+	if (near->scale != TCP_SCALE_UNKNOWN && far->scale != TCP_SCALE_UNKNOWN) {
+		s->scaling = near->scaling && far->scaling;
+		s->near_scale = near->scale;
+		s->far_scale = far->scale;
+		s->sack = near->sack && far->sack;
+		return;
+	}
+	s->scaling = true;
+	s->near_scale = flow_end_scale(&f->near);
+	s->far_scale = TCP_SCALE_MAX;
+	s->receive_window = RECEIVE_WINDOW_BLIND;
+	s->sack = f->near.sack_seen || f->far.sack_seen;
+}
+
+void conn_give_credit(struct conn *c)
+{
+	struct accel_frame f = { .type = ACCEL_CREDIT, .stream = c->flow.stream };
+
+	f.credit.bytes = c->flow.stream ? credit_due(c) : 0;
+	if (!f.credit.bytes)
+		return;
+	c->window.given += f.credit.bytes;
+	c->e->promised += f.credit.bytes;
+	peer_notify(c->peer, &f);
+}
+
+void conn_watch(struct conn *c, uint32_t events)
+{
+	if (c->socket.watched == events)
+		return;
+	c->socket.watched = events;
+	loop_fd_mod(c->e->loop, c->socket.fd, events);
+}
+
+/* The near host does not retransmit acknowledged data. */
+static void repeat_fin(struct conn *c)
+{
+	const struct flow *f = &c->flow;
+	struct tcp_segment s = { .src = f->key.near,
+				 .dst = f->key.far,
+				 .src_port = f->key.near_port,
+				 .dst_port = f->key.far_port,
+				 .seq = f->near_start,
+				 .ack = f->far_start,
+				 .window = f->near.window,
+				 .flags = TCP_FIN | TCP_ACK,
+				 .has_ts = f->near.has_ts && f->far.has_ts,
+				 .ts_val = f->near.ts_val,
+				 .ts_ecr = f->far.ts_val };
+	struct lan *lan = engine_lan(c->e, f->key.vlan);
+	uint8_t frame[TCP_FRAME_MAX];
+	size_t len = tcp_make(&s, frame);
+
+	if (lan)
+		tun_write(&lan->tun, no_offload, frame, len, ETH_HDR_LEN);
+}
+
+void conn_unlist(struct conn *c)
+{
+	intercepted_drop(c->e->intercepted, c->socket.file_index);
+	c->socket.file_index = -1;
+}
+
+static void remember(struct conn *c)
+{
+	const struct flow *f = &c->flow;
+	struct intercepted_one one = { .key = f->key,
+				       .near_mac = f->near.mac,
+				       .far_mac = f->far.mac,
+				       .node = peer_id(c->peer),
+				       .near_start = f->near_start,
+				       .far_start = f->far_start };
+
+	conn_unlist(c);
+	c->socket.file_index = intercepted_put(c->e->intercepted, &one);
+}
+
+static struct proxy_sock proxy_sock_of(struct conn *c, const struct lan *lan)
+{
+	const struct flow *f = &c->flow;
+	struct proxy_sock s = { .device = lan->name,
+				.near = { .ip = f->key.near, .port = f->key.near_port },
+				.far = { .ip = f->key.far, .port = f->key.far_port },
+				.send_seq = f->far_start,
+				.receive_seq = f->near_start,
+				.window = f->near.window,
+				.receive_window = credit_receive_window(c),
+				.send_buffer = credit_send_buffer(c),
+				.mss = mss_of(f),
+				.timestamps = f->near.has_ts && f->far.has_ts,
+				.timestamp = f->far.ts_val };
+
+	choose_scales(f, &s);
+	return s;
+}
+
+/* A connection without a proxy socket stays plain, and another attempt follows. */
+static struct log_limit socket_limit = LOG_LIMIT_INIT(5, 1);
+
+int conn_open_proxy_sock(struct conn *c, conn_event_fn on_socket)
+{
+	struct flow *f = &c->flow;
+	struct lan *lan = engine_lan(c->e, f->key.vlan);
+	struct proxy_sock s;
+	int fd = -ENOBUFS;
+
+	if (lan) {
+		s = proxy_sock_of(c, lan);
+		fd = proxy_sock_open(&s);
+	}
+	if (fd >= 0 && loop_fd_add(c->e->loop, fd, 0, on_socket, c) < 0) {
+		proxy_sock_leave(fd);
+		fd = -ENOMEM;
+	}
+	if (fd < 0) {
+		log_limited(&socket_limit, loop_now(c->e->loop), LOG_LVL_WARN, "accel",
+			    "no proxy socket can be made: %s errno=%d", strerror(-fd), -fd);
+		faults_of_errno(c->e->counters.fault, -fd);
+		return fd;
+	}
+	c->socket.fd = fd;
+	c->socket.watched = 0;
+	c->socket.made = loop_now(c->e->loop);
+	/* From now on the other node may start, also while the next process of this node does. */
+	remember(c);
+	return 0;
+}
+
+static void count_intercepted(struct conn *c)
+{
+	c->e->n_intercepted++;
+	c->e->counters.intercepted++;
+	peer_counted(c->peer)->intercepted++;
+	peer_counted(c->peer)->intercepted_now++;
+	if (c->times < UINT16_MAX)
+		c->times++;
+}
+
+void conn_pass_fin(struct conn *c)
+{
+	c->ended.far = FAR_FIN_PASSED;
+	shutdown(c->socket.fd, SHUT_WR);
+}
+
+bool conn_start_proxy_sock(struct conn *c)
+{
+	struct flow *f = &c->flow;
+	struct proxy_sock s = proxy_sock_of(c, engine_lan(c->e, f->key.vlan));
+	int rc = proxy_sock_start(c->socket.fd, &s);
+
+	if (rc < 0)
+		log_error("accel", "a proxy socket does not start: %s", strerror(-rc));
+	log_info("accel", "intercepted stream=%u peer_window=%u scales=%u/%u mss=%u held=%u",
+		 c->flow.stream, s.window, s.near_scale, s.far_scale, s.mss, flow_n_held(f));
+	c->benefit_at = loop_now(c->e->loop);
+	c->no_benefit = false;
+	c->refused = ACCEL_REASON_NONE;
+	count_intercepted(c);
+	c->socket.written = 0;
+	c->ended.far = FAR_SENDS;
+	c->ended.near_eof = false;
+	/* The near host has acknowledged the FIN. A socket discards each segment that acknowledges
+	 * more than the socket has sent, so the FIN precedes the held frames. */
+	if (f->far.fin)
+		conn_pass_fin(c);
+	conn_watch(c, EPOLLIN);
+	if (f->near.fin)
+		repeat_fin(c);
+	conn_give_credit(c);
+	return rc == 0;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * State of a tracked connection, for conn.c (bytes and messages), conn_socket.c, conn_words.c
+ * and conns.c (table and timers). Single-threaded.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "conn/conn.h"
+#include "engine.h"
+#include "frames/fifo.h"
+#include "flow/flow.h"
+#include "flow/local_pair.h"
+#include "peer/meter.h"
+#include "conn/time_saved.h"
+#include "peer/share.h"
+
+/* Places of the hosts. */
+struct conn_migrated {
+	node_id_t far_at; /* Present node of the far host. 0: the peer. */
+	mono_t met;	  /* Time of the last change of far_at. */
+	/* The near host is at another node: last time at which the peer proved that it has the
+	 * connection. 0: the near host is here. */
+	mono_t near_seen;
+	uint8_t host_probes; /* Remaining number of probes for both hosts. */
+	struct local_pair local_pair;
+};
+
+/* Proxy socket. */
+struct conn_socket {
+	int fd;		  /* Descriptor. -1: no proxy socket. */
+	mono_t made;	  /* Time at which the proxy socket was made. */
+	int file_index;	  /* Index in the file of intercepted.h. -1: not in the file. */
+	uint32_t watched; /* Watched events. */
+	uint32_t written; /* Bytes of the far host in the proxy socket, modulo 2^32. */
+};
+
+/* Credit, in bytes. */
+struct conn_window {
+	uint32_t may_send; /* Remaining credit. */
+	uint32_t largest;  /* Largest credit so far, which bounds the bytes at the other end. */
+	uint32_t given;	   /* Unused credit of the other end. */
+};
+
+/* Ends of both directions. */
+struct conn_ended {
+	/* FIN of the far host: not received, received, and passed to the proxy socket. */
+	enum { FAR_SENDS, FAR_FIN_RECEIVED, FAR_FIN_PASSED } far;
+	bool near_eof;
+	bool lingers; /* Both directions have ended, and the near host has not read all data. */
+};
+
+/* Remaining probes for hosts that may not know of the reset. The other accelerator may have
+ * released the connection, and resets no host then. */
+struct conn_probe_reset {
+	uint8_t near, far;
+};
+
+struct conn {
+	struct engine *e;
+	struct accel_peer *peer;
+	struct share_link link;
+	struct flow flow;
+	struct conn_migrated away;
+	struct conn_socket socket;
+	struct conn_probe_reset ask;
+	struct fifo in; /* Bytes for the near host. */
+	struct conn_window window;
+	struct conn_ended ended;
+	/* State of an intercepted connection. */
+	struct accel_bytes bytes;
+	struct time_saved time_saved;
+	/* By direction: bytes that the proxy socket delivered and received. */
+	struct meter through[2];
+	mono_t benefit_at; /* Last time at which interception had a benefit. */
+	uint64_t serial;   /* Selects the queue to leond, too. */
+	uint16_t times;	   /* Number of interceptions. */
+	/* State of a plain connection. */
+	struct meter plain[2]; /* By direction. */
+	bool no_benefit;       /* Released because of a low rate. */
+	uint8_t refused;       /* enum accel_reason of the last REFUSE, or FULL. 0: none. */
+};
+
+extern const struct flow_ops conn_ops;
+/* Reports whether the proxy socket is part of the connection. */
+bool conn_is_started(const struct conn *c);
+/* Forgets the proxy socket. The descriptor stays open. */
+void conn_detach(struct conn *c);
+/* Removes the connection from the file of intercepted.h. */
+void conn_unlist(struct conn *c);
+/* Time without benefit after which the place of a connection is free for another one. */
+#define CONN_NO_BENEFIT_MS 5000
+/* Reports whether an intercepted connection has had no benefit for that time. */
+bool conn_is_no_benefit_for(const struct conn *c, int64_t ms, mono_t now);
+/* The same for CONN_NO_BENEFIT_MS. */
+bool conn_lacks_benefit(const struct conn *c, mono_t now);
+/* Acknowledged bytes, possibly undelivered to the other host, in both directions. */
+uint64_t conn_undelivered(const struct conn *c);
+/* Releases the connection, or requests its release from the other end. */
+void conn_release(struct conn *c, mono_t now);
+/* Both directions have ended. Closes the proxy socket once the host has all data. */
+void conn_end_where_done(struct conn *c);
+/* Iterates over the tracked connections in the order of their serials. c NULL: the first one. NULL:
+ * no more. */
+struct conn *conns_next(const struct engine *e, const struct conn *c);
+
+/* conn_socket.c: the proxy socket. */
+typedef void (*conn_event_fn)(void *arg, int fd, uint32_t events);
+/* Makes the proxy socket, and calls fn for its events. Returns 0 or -errno. */
+int conn_open_proxy_sock(struct conn *c, conn_event_fn fn);
+bool conn_start_proxy_sock(struct conn *c);
+/* Passes the FIN of the far host on, after all of its data. */
+void conn_pass_fin(struct conn *c);
+void conn_watch(struct conn *c, uint32_t events);
+/* Grants the other end the credit that is due. */
+void conn_give_credit(struct conn *c);
+
+/* conn_words.c: segments for hosts. */
+/* Answers a frame of a host with RST. */
+void conn_refuse(struct conn *c, enum accel_where where, const struct flow_frame *frame);
+/* Makes the host state its sequence numbers. */
+void conn_request_host(struct conn *c, enum accel_where where);
+/* Resets the hosts. fd: the proxy socket, or -1. */
+void conn_end_by_reset(struct conn *c, int fd);
+/* Reports whether a host of a reset connection may not know of the reset. */
+bool conn_probes_reset(const struct conn *c);

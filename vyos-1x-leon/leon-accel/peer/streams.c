@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Streams of an inter-proxy connection, see streams.h.
+ */
+#include <stdlib.h>
+
+#include "base/defs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "peer/streams.h"
+
+#define uthash_fatal(msg) bug("%s", msg)
+#include <uthash.h>
+
+struct stream_entry {
+	struct stream stream;
+	UT_hash_handle hh;
+};
+
+struct streams {
+	struct stream_entry *by_number;
+	struct drr drr;
+};
+
+struct streams *streams_new(void)
+{
+	return x_new(struct streams);
+}
+
+unsigned streams_count(const struct streams *ss)
+{
+	return HASH_COUNT(ss->by_number);
+}
+
+struct stream *streams_find(const struct streams *ss, uint32_t number)
+{
+	struct stream_entry *entry;
+
+	HASH_FIND(hh, ss->by_number, &number, sizeof(number), entry);
+	return entry ? &entry->stream : NULL;
+}
+
+void streams_bind(struct streams *ss, uint32_t number, struct conn *c)
+{
+	struct stream *s = streams_find(ss, number);
+	struct stream_entry *entry;
+
+	if (!s) {
+		entry = x_new(struct stream_entry);
+		s = &entry->stream;
+		s->number = number;
+		HASH_ADD(hh, ss->by_number, stream.number, sizeof(number), entry);
+	}
+	s->conn = c;
+}
+
+void streams_unbind(struct streams *ss, uint32_t number)
+{
+	struct stream *s = streams_find(ss, number);
+	struct stream_entry *entry;
+
+	if (!s)
+		return;
+	drr_remove(&ss->drr, &s->turn);
+	entry = container_of(s, struct stream_entry, stream);
+	HASH_DEL(ss->by_number, entry);
+	free(entry);
+}
+
+void streams_each(struct streams *ss, stream_fn fn, mono_t now)
+{
+	struct stream_entry *entry, *next;
+
+	HASH_ITER(hh, ss->by_number, entry, next)
+		fn(entry->stream.conn, now);
+}
+
+void streams_free(struct streams *ss)
+{
+	if (!ss)
+		return;
+	while (ss->by_number)
+		streams_unbind(ss, ss->by_number->stream.number);
+	free(ss);
+}
+
+void streams_add(struct streams *ss, uint32_t number)
+{
+	struct stream *s = streams_find(ss, number);
+
+	if (s)
+		drr_add(&ss->drr, &s->turn);
+}
+
+bool streams_wait(const struct streams *ss, uint32_t number)
+{
+	const struct stream *s = streams_find(ss, number);
+
+	return s && s->turn.is_listed;
+}
+
+void streams_serve(struct streams *ss, const struct streams_calls *calls)
+{
+	struct drr_entry *t;
+
+	while ((t = drr_next(&ss->drr)) && calls->has_room(calls->arg)) {
+		struct stream *s = container_of(t, struct stream, turn);
+		uint32_t number = s->number;
+		size_t sent = calls->send(s->conn, (size_t)t->deficit);
+
+		/* A failed proxy socket has ended the stream. */
+		s = streams_find(ss, number);
+		if (!s)
+			continue;
+		drr_sent(&ss->drr, &s->turn, sent);
+		if (!s->turn.is_listed)
+			calls->turn_over(s->conn);
+	}
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The terminal of `leonctl top`, see top.h. Each second, or after a key or a change of the terminal
+ * size, the program requests the answers and draws. The terminal's state is restored at the end,
+ * also after a signal. The program waits for a daemon that does not run.
+ */
+#include "live/top.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/defs.h"
+#include "io/ctlsock.h"
+#include "live/top_view.h"
+
+#define PERIOD_MS  1000
+#define TIMEOUT_MS 5000
+
+/* xterm sequences: alternate screen on and off, hide cursor, erase to the right and below. */
+#define ENTER	   "\033[?1049h\033[?25l"
+#define LEAVE	   "\033[?25h\033[?1049l"
+#define HOME	   "\033[H"
+#define CLEAR_LINE "\033[K"
+#define CLEAR_REST "\033[J"
+
+enum question { Q_NODES, Q_PATHS, Q_STATISTICS, Q_EVENTS, N_QUESTIONS };
+
+struct top {
+	struct target *target;
+	struct termios saved;
+	struct top_sample last;
+	bool has_last;
+};
+
+/* Only the signal handler writes this flag. The loop reads the flag after poll(). */
+static volatile sig_atomic_t ended;
+
+static void on_end(int signo attr_unused)
+{
+	ended = 1;
+}
+
+static void on_resize(int signo attr_unused)
+{
+	/* The handler only interrupts poll(). */
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* --- requests --- */
+
+/* Returns NULL with the cause in `reason`. */
+static struct jsonr *ask(struct top *t, const char *what, char *reason, size_t len)
+{
+	char request[96], *answer = NULL;
+	struct jsonr *doc;
+	size_t n;
+	int r;
+
+	snprintf(request, sizeof(request),
+		 "{\"version\":1,\"command\":\"show %s\",\"arguments\":{}}", what);
+	r = target_request(t->target, request, TIMEOUT_MS, &answer, &n);
+	if (r < 0) {
+		target_reason(t->target, r, reason, len);
+		return NULL;
+	}
+	doc = jsonr_parse(answer, n, CTL_ANSWER_MAX);
+	free(answer);
+	if (jsonr_root(doc) && !jsonr_has(jsonr_root(doc), "error"))
+		return doc;
+	snprintf(reason, len, "invalid answer of leond");
+	jsonr_free(doc);
+	return NULL;
+}
+
+static bool request_all(struct top *t, struct jsonr *doc[N_QUESTIONS], char *reason, size_t len)
+{
+	static const char *const what[] = { [Q_NODES] = "nodes",
+					    [Q_PATHS] = "paths",
+					    [Q_STATISTICS] = "statistics",
+					    [Q_EVENTS] = "events" };
+
+	for (int i = 0; i < N_QUESTIONS; i++) {
+		doc[i] = ask(t, what[i], reason, len);
+		if (!doc[i])
+			return false;
+	}
+	return true;
+}
+
+/* --- drawing --- */
+
+static void look(struct top *t, struct jsonr *doc[N_QUESTIONS], unsigned rows, unsigned columns,
+		 FILE *out)
+{
+	struct top_input in = { .nodes = jsonr_root(doc[Q_NODES]),
+				.paths = jsonr_root(doc[Q_PATHS]),
+				.statistics = jsonr_root(doc[Q_STATISTICS]),
+				.events = jsonr_root(doc[Q_EVENTS]),
+				.before = t->last,
+				.has_before = t->has_last };
+
+	top_sample_take(in.statistics, now_ms(), &in.now);
+	top_view(&in, rows, columns, out);
+	t->last = in.now;
+	t->has_last = true;
+}
+
+/* Writes each line of `text` over the previous content. */
+static void show(const char *text)
+{
+	fputs(HOME, stdout);
+	for (; *text; text++) {
+		if (*text == '\n')
+			fputs(CLEAR_LINE "\n", stdout);
+		else
+			fputc(*text, stdout);
+	}
+	fputs(CLEAR_LINE CLEAR_REST, stdout);
+	fflush(stdout);
+}
+
+static void draw(struct top *t)
+{
+	struct winsize size = { .ws_row = 24, .ws_col = 80 };
+	struct jsonr *doc[N_QUESTIONS] = { NULL };
+	char reason[256], line[300], *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_row || !size.ws_col)
+		size = (struct winsize){ .ws_row = 24, .ws_col = 80 };
+	if (request_all(t, doc, reason, sizeof(reason))) {
+		look(t, doc, size.ws_row, size.ws_col, f);
+	} else {
+		snprintf(line, sizeof(line), "%s; waiting for it, q quits", reason);
+		top_line(line, size.ws_col, f);
+		t->has_last = false;
+	}
+	fclose(f);
+	show(text);
+	free(text);
+	for (int i = 0; i < N_QUESTIONS; i++)
+		jsonr_free(doc[i]);
+}
+
+/* --- the terminal --- */
+
+/* Returns false if the program must end. */
+static bool wait_for_key(void)
+{
+	struct pollfd pfd = { .fd = STDIN_FILENO, .events = POLLIN };
+	char key;
+
+	if (poll(&pfd, 1, PERIOD_MS) <= 0)
+		return !ended;
+	if (read(STDIN_FILENO, &key, 1) != 1)
+		return false;
+	return key != 'q' && key != 'Q' && key != '\003';
+}
+
+static void set_signals(void)
+{
+	struct sigaction end = { .sa_handler = on_end }, resize = { .sa_handler = on_resize };
+
+	sigaction(SIGINT, &end, NULL);
+	sigaction(SIGTERM, &end, NULL);
+	sigaction(SIGHUP, &end, NULL);
+	sigaction(SIGWINCH, &resize, NULL);
+}
+
+static bool enter(struct top *t)
+{
+	struct termios raw;
+
+	if (!isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &t->saved) < 0) {
+		target_complain(t->target, "top needs a terminal; programs can use --json show");
+		return false;
+	}
+	raw = t->saved;
+	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+	fputs(ENTER, stdout);
+	return true;
+}
+
+int top_run(struct target *target, const char *unused attr_unused)
+{
+	struct top t = { .target = target };
+	int code = target_find(target);
+
+	if (code >= 0)
+		return code;
+	if (!enter(&t))
+		return EXIT_USAGE;
+	set_signals();
+	do
+		draw(&t);
+	while (wait_for_key());
+	fputs(LEAVE, stdout);
+	fflush(stdout);
+	tcsetattr(STDIN_FILENO, TCSANOW, &t.saved);
+	return 0;
+}

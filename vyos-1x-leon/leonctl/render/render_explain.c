@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `explain path`: reason of the path, costs of the candidates by component, conditions of a change.
+ */
+#include <string.h>
+
+#include "base/defs.h"
+#include "render/render.h"
+#include "text/table.h"
+#include "text/value.h"
+
+static const char *cost_or_down(struct jsonr_node *n, const char *key)
+{
+	return jsonr_has(n, key) ? text_us(n, key) : "down";
+}
+
+static void print_candidates(struct jsonr_node *list, const char *source, FILE *out)
+{
+	static const struct table_column columns[] = {
+		LEFT("ROLE", "roles", text_list),
+		HOPS("PATH", "hop_names", text_hops),
+		RIGHT("COST", "cost_us", cost_or_down),
+		RIGHT("LATENCY", "latency_us", text_us),
+		RIGHT("RELAYS COST", "relay_cost_us", text_us),
+		RIGHT("MTU", "mtu", text_number),
+	};
+
+	fputs("\nCandidates\n", out);
+	table_show(out, columns, array_size(columns), list, source, NULL);
+}
+
+static const char *both_ends(struct jsonr_node *n, const char *key)
+{
+	char *out = text_buffer();
+
+	snprintf(out, TEXT_MAX, "%s > %s", text_str(n, key), text_str(n, "to_name"));
+	return out;
+}
+
+/* True if candidate `to` or an earlier candidate, up to link `upto`, has the same link. */
+static bool seen_before(struct jsonr_node *list, size_t to, size_t upto, struct jsonr_node *link)
+{
+	for (size_t i = 0; i <= to; i++) {
+		struct jsonr_node *links = jsonr_array(jsonr_at(list, i), "links");
+		size_t n = i == to ? upto : jsonr_len(links);
+
+		for (size_t k = 0; k < n; k++) {
+			struct jsonr_node *other = jsonr_at(links, k);
+
+			if (strcmp(text_str(other, "from"), text_str(link, "from")) == 0 &&
+			    strcmp(text_str(other, "to"), text_str(link, "to")) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+static void print_beside_load(struct jsonr_node *link, const char *field, const char *verb,
+			      const char *what, FILE *out)
+{
+	if (value_u64(link, field))
+		fprintf(out, "%s > %s %s %s %s\n", text_str(link, "from_name"),
+			text_str(link, "to_name"), verb, text_us(link, field), what);
+}
+
+/* Prints links of this node with self-induced queueing, which is no reason for a change of path,
+ * and links whose RTT increased in addition, which may be a reason. */
+static void print_loads(struct jsonr_node *list, FILE *out)
+{
+	for (size_t i = 0; i < jsonr_len(list); i++) {
+		struct jsonr_node *link = jsonr_at(jsonr_array(jsonr_at(list, i), "links"), 0);
+
+		if (seen_before(list, i, 0, link))
+			continue;
+		print_beside_load(link, "own_load_us", "took",
+				  "more due to own load (self-induced queueing): not counted", out);
+		print_beside_load(link, "persistent_us", "is",
+				  "longer than minutes ago, in addition to the own load: counted",
+				  out);
+	}
+}
+
+/* Prints each link of the candidates once. */
+static void print_links(struct jsonr_node *list, FILE *out)
+{
+	static const struct table_column columns[] = {
+		LEFT("LINK", "from_name", both_ends),
+		RIGHT("RTT", "rtt_us", text_us),
+		RIGHT("VARIATION", "variation_us", text_us),
+		RIGHT("LOSS", "loss_permille", text_permille),
+		RIGHT("LOSS COST", "loss_cost_us", text_us),
+		RIGHT("COST", "cost_us", cost_or_down),
+	};
+	struct table *t = table_new(columns, array_size(columns));
+
+	for (size_t i = 0; i < jsonr_len(list); i++) {
+		struct jsonr_node *links = jsonr_array(jsonr_at(list, i), "links");
+
+		for (size_t k = 0; k < jsonr_len(links); k++)
+			if (!seen_before(list, i, k, jsonr_at(links, k)))
+				table_row(t, jsonr_at(links, k), NULL);
+	}
+	fputs("\nLinks (cost = RTT + variation / 4 + loss cost)\n", out);
+	table_print(t, out);
+	table_free(t);
+	print_loads(list, out);
+}
+
+static const char *exclusion(struct jsonr_node *n, const char *key)
+{
+	static const char *const text[][2] = {
+		{ "transit-disabled", "its configuration has transit disable" },
+		{ "first-link-down", "the link from this node to the relay is down" },
+		{ "second-link-down", "the link from the relay to the destination is down" },
+		{ "reported-broken", "a node has just reported a link of this path as broken" },
+		{ "data-loss", "data was lost on this path" },
+	};
+	const char *word = text_str(n, key);
+
+	for (size_t i = 0; i < array_size(text); i++)
+		if (strcmp(word, text[i][0]) == 0)
+			return text[i][1];
+	return word;
+}
+
+static const char *relay(struct jsonr_node *n, const char *key)
+{
+	return text_node(n, key, "name");
+}
+
+static void print_excluded(struct jsonr_node *list, FILE *out)
+{
+	static const struct table_column columns[] = {
+		LEFT("RELAY", "node_id", relay),
+		LEFT("REASON", "reason", exclusion),
+	};
+
+	if (!jsonr_len(list))
+		return;
+	fputs("\nExcluded relays\n", out);
+	table_show(out, columns, array_size(columns), list, NULL, NULL);
+}
+
+static void print_change(struct jsonr_node *root, FILE *out)
+{
+	struct jsonr_node *p = jsonr_object(root, "rules");
+	uint64_t hold_ms = value_u64(root, "hold_remaining_ms");
+
+	fputs("\nTo change\n", out);
+	if (jsonr_has(root, "cost_to_beat_us"))
+		fprintf(out,
+			"another path must cost at most %s: better than the one in use by %s %% and, "
+			"unless it is the direct path, by %s\n",
+			text_us(root, "cost_to_beat_us"), text_number(p, "threshold"),
+			text_us(p, "threshold-minimum"));
+	else
+		fputs("no path is in use: the first path that works is used at once\n", out);
+	if (jsonr_has(root, "requirements"))
+		fprintf(out, "%s\n", text_str(root, "requirements"));
+	if (hold_ms > 0)
+		fprintf(out,
+			"voluntary changes wait for another %.1f s (hold-time %.0f s), unless the cost "
+			"of the path in use is more than twice that of the wanted path\n",
+			(double)hold_ms / 1000, (double)value_u64(p, "hold-time"));
+	fprintf(out, "at most %s, each costs %s; a broken path is replaced at once\n",
+		text_count(value_u64(p, "maximum-relays"), "relay"), text_us(p, "relay-cost"));
+}
+
+int render_explain(struct jsonr_node *root, FILE *out)
+{
+	struct jsonr_node *list = jsonr_array(root, "candidates");
+	const char *source = text_str(root, "source_name");
+
+	fprintf(out, "From %s to %s\n", source, text_node(root, "destination", "name"));
+	fprintf(out, "in use          for %s (since %s), selected by: %s, %s\n",
+		text_age(root, "since_seconds"), text_str(root, "since"),
+		text_str(root, "chosen_by"), text_count(value_u64(root, "changes"), "change"));
+	fprintf(out, "last decision   %s: %s\n", text_str(root, "reason"),
+		text_str(root, "reason_text"));
+	if (jsonr_len(jsonr_array(root, "avoided_names")))
+		fprintf(out, "avoided relays  %s: loss of data on paths through these nodes\n",
+			text_list(root, "avoided_names"));
+	print_candidates(list, source, out);
+	print_links(list, out);
+	print_excluded(jsonr_array(root, "excluded_relays"), out);
+	print_change(root, out);
+	return 0;
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `explain connection` as text: the checks of leon-accel, in order, with their figures. leonctl
+ * only.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "render/render.h"
+#include "text/table.h"
+#include "text/value.h"
+
+static const char *figure(struct jsonr_node *n, const char *key)
+{
+	const char *unit = text_optional(n, "unit");
+	char *out = text_buffer();
+
+	if (strcmp(unit, "us") == 0)
+		return text_us(n, key);
+	if (strcmp(unit, "bytes") == 0)
+		return text_bytes(n, key);
+	snprintf(out, TEXT_MAX, "%s %s", text_number(n, key), unit);
+	return jsonr_has(n, "unit") ? out : "";
+}
+
+static const char *verdict(struct jsonr_node *n, const char *key)
+{
+	return value_bool(n, key) ? "passes" : "fails";
+}
+
+static const char *failure(struct jsonr_node *n, const char *key)
+{
+	return value_bool(n, "passed") ? "" : text_str(n, key);
+}
+
+static void print_checks(struct jsonr_node *list, FILE *out)
+{
+	static const struct table_column columns[] = {
+		LEFT("CHECK", "check", text_str),
+		LEFT("RESULT", "passed", verdict),
+		RIGHT("VALUE", "value", figure),
+		RIGHT("LIMIT", "limit", figure),
+		LEFT("WHY IT FAILS", "reason_text", failure),
+	};
+
+	fputs(jsonr_len(list) ? "\n" : "", out);
+	table_show(out, columns, array_size(columns), list, NULL, NULL);
+}
+
+static void print_reason(struct jsonr_node *n, FILE *out)
+{
+	if (jsonr_has(n, "reason"))
+		fprintf(out, "reason          %s: %s\n", text_str(n, "reason"),
+			text_str(n, "reason_text"));
+	else if (strcmp(text_str(n, "state"), "plain") == 0)
+		fputs("reason          no check fails: its next frame begins an attempt\n", out);
+	else
+		fputs("reason          only a plain connection is checked\n", out);
+}
+
+static void print_connection(struct jsonr_node *n, FILE *out)
+{
+	fprintf(out, "host here       %s\n", text_str(n, "near"));
+	fprintf(out, "far host        %s, behind node %s\n", text_str(n, "far"),
+		text_str(n, "node"));
+	if (value_u64(n, "vlan"))
+		fprintf(out, "vlan            %s\n", text_number(n, "vlan"));
+	fprintf(out, "state           %s\n", text_str(n, "state"));
+	print_reason(n, out);
+	print_checks(jsonr_array(n, "checks"), out);
+}
+
+int render_explain_connection(struct jsonr_node *root, FILE *out)
+{
+	struct jsonr_node *answer = jsonr_object(root, "accelerator");
+	struct jsonr_node *list = jsonr_array(answer, "connections");
+
+	for (size_t i = 0; i < jsonr_len(list); i++) {
+		if (i)
+			fputc('\n', out);
+		print_connection(jsonr_at(list, i), out);
+	}
+	if (!jsonr_len(list))
+		fprintf(out,
+			"leon-accel follows no connection between %s and %s; TCP with a near node "
+			"goes past it.\n",
+			text_str(root, "first"), text_str(root, "second"));
+	return 0;
+}

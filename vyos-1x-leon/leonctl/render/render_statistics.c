@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `show statistics`: the counters above zero in groups, with a sentence for each drop reason.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "render/render.h"
+#include "text/table.h"
+#include "text/value.h"
+
+static const struct table_column pair[] = { LEFT("COUNTER", "", text_str),
+					    RIGHT("VALUE", "", text_number) };
+
+/* Prints the numbers of an object that are not zero and skips other members. */
+static void add_numbers(struct table *t, struct jsonr_node *obj, const char *const *skip,
+			size_t n_skip)
+{
+	for (size_t i = 0; i < jsonr_n_members(obj); i++) {
+		const char *key = jsonr_key(obj, i);
+		bool skipped = false;
+
+		for (size_t k = 0; k < n_skip; k++)
+			skipped = skipped || strcmp(key, skip[k]) == 0;
+		if (skipped || value_u64(obj, key) == 0)
+			continue;
+		table_cell(t, "%s", key);
+		table_cell(t, "%s", text_number(obj, key));
+	}
+}
+
+static void print_numbers(FILE *out, const char *title, struct jsonr_node *obj,
+			  const char *const *skip, size_t n_skip)
+{
+	struct table *t = table_new(pair, array_size(pair));
+
+	add_numbers(t, obj, skip, n_skip);
+	fprintf(out, "\n%s\n", title);
+	if (table_rows(t) > 0)
+		table_print(t, out);
+	else
+		fputs("all zero\n", out);
+	table_free(t);
+}
+
+static void print_drops(FILE *out, struct jsonr_node *list)
+{
+	static const struct table_column columns[] = {
+		LEFT("REASON", "reason", text_str),
+		RIGHT("DROPPED", "count", text_number),
+		LEFT("MEANING", "text", text_str),
+	};
+
+	fputs("\nDropped\n", out);
+	table_show(out, columns, array_size(columns), list, NULL, "nothing");
+}
+
+/* Prints "inagi (10.0.0.2), does not receive this node". */
+static void print_guard_nodes(FILE *out, struct jsonr_node *nodes)
+{
+	for (size_t i = 0; i < jsonr_len(nodes); i++) {
+		struct jsonr_node *n = jsonr_at(nodes, i);
+
+		fprintf(out, "%s%s%s%s", i ? "; " : ": ", text_node(n, "node_id", "name"),
+			value_bool(n, "receives_us") ? "" : ", does not receive this node",
+			value_bool(n, "silent") ? ", silent" : "");
+	}
+}
+
+/* Prints the VLANs in which guard frames of other nodes arrive. */
+static void print_guard_vlans(FILE *out, struct jsonr_node *vlans)
+{
+	for (size_t i = 0; i < jsonr_len(vlans); i++) {
+		struct jsonr_node *v = jsonr_at(vlans, i);
+		struct jsonr_node *nodes = jsonr_array(v, "nodes");
+
+		if (!jsonr_len(nodes))
+			continue;
+		fprintf(out, "  VLAN %-9s %s for %s", text_number(v, "vlan"), text_str(v, "state"),
+			text_age(v, "since_seconds"));
+		print_guard_nodes(out, nodes);
+		fputc('\n', out);
+	}
+}
+
+static void print_guard(FILE *out, struct jsonr_node *g)
+{
+	fprintf(out, "loop guard      %s for %s", text_str(g, "state"),
+		text_age(g, "since_seconds"));
+	if (jsonr_len(jsonr_array(g, "vlans")) > 1)
+		fprintf(out, ", %zu VLANs", jsonr_len(jsonr_array(g, "vlans")));
+	if (jsonr_has(g, "other"))
+		fprintf(out, ", other node on this LAN: %s", text_node(g, "other", "other_name"));
+	if (value_bool(g, "local_loop"))
+		fputs(", LOCAL LOOP: own frames return", out);
+	fputc('\n', out);
+	print_guard_vlans(out, jsonr_array(g, "vlans"));
+}
+
+static void print_offloads(FILE *out, struct jsonr_node *o)
+{
+	static const char *const names[] = { "tso", "uso", "checksum", "udp_gso", "udp_gro" };
+	struct jsonr_node *unused = jsonr_has(o, "unused") ? jsonr_object(o, "unused") : NULL;
+	struct jsonr_node *broken = jsonr_array(o, "udp_gso_broken");
+
+	fputs("offloads       ", out);
+	for (size_t i = 0; i < array_size(names); i++) {
+		bool used = value_bool(o, names[i]);
+
+		fprintf(out, " %s %s", names[i], used ? "on" : "off");
+		if (!used && unused && jsonr_has(unused, names[i]))
+			fprintf(out, " (%s)", text_str(unused, names[i]));
+	}
+	fputc('\n', out);
+	for (size_t i = 0; i < jsonr_len(broken); i++)
+		fprintf(out, "                no udp_gso to %s: data was lost with it\n",
+			text_node(jsonr_at(broken, i), "node_id", "name"));
+}
+
+static void print_interface(FILE *out, struct jsonr_node *root)
+{
+	struct jsonr_node *list = jsonr_array(root, "interface_addresses");
+	const char *address;
+
+	fprintf(out, "interface       %s, MAC %s, MTU %s (%s)", text_str(root, "interface"),
+		text_str(root, "mac"), text_number(root, "interface_mtu"),
+		text_str(root, "interface_mtu_source"));
+	if (value_bool(root, "bridge_port"))
+		fprintf(out, ", port of bridge %s", text_str(root, "bridge"));
+	fputc('\n', out);
+	if (jsonr_len(list) == 0)
+		return;
+	fputs("addresses      ", out);
+	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &address); i++)
+		fprintf(out, " %s", address);
+	fputc('\n', out);
+}
+
+static void print_port_mapping(FILE *out, struct jsonr_node *m)
+{
+	fprintf(out, "port mapping    %s", text_str(m, "state"));
+	if (jsonr_has(m, "external"))
+		fprintf(out, ", %s by %s, %s left", text_str(m, "external"),
+			text_str(m, "protocol"), text_age(m, "expires_seconds"));
+	if (jsonr_has(m, "gateway"))
+		fprintf(out, ", gateway %s", text_str(m, "gateway"));
+	if (jsonr_has(m, "reason"))
+		fprintf(out, " (%s)", text_str(m, "reason"));
+	fputc('\n', out);
+}
+
+int render_statistics(struct jsonr_node *root, FILE *out)
+{
+	static const char *const objects[] = { "tx_by_type", "rx_by_type" };
+	struct jsonr_node *memory = jsonr_object(root, "memory");
+
+	fprintf(out, "node            %s, leond %s, up %s\n", text_node(root, "node_id", "name"),
+		text_str(root, "daemon_version"), text_age(root, "uptime_seconds"));
+	print_interface(out, root);
+	fprintf(out, "overlay         VNI %s, UDP port %s, %s\n", text_number(root, "vni"),
+		text_number(root, "port"),
+		value_bool(root, "authenticated") ? "pre-shared secret" : "NO pre-shared secret");
+	if (jsonr_has(root, "port_mapping"))
+		print_port_mapping(out, jsonr_object(root, "port_mapping"));
+	fprintf(out, "workers         %s, %s scheduling\n", text_number(root, "workers"),
+		text_str(root, "scheduling"));
+	fprintf(out, "encryption      AES-256-GCM by %s\n", text_str(root, "cipher_library"));
+	print_offloads(out, jsonr_object(root, "offloads"));
+	print_guard(out, jsonr_object(root, "loop_guard"));
+	fprintf(out, "memory          %s resident, %s in reassembly\n",
+		text_bytes(memory, "resident_bytes"), text_bytes(memory, "reassembly_bytes"));
+	fprintf(out, "tables          %s of %s nodes, %s of %s FDB entries, %s neighbors\n",
+		text_number(memory, "nodes"), text_number(memory, "nodes_maximum"),
+		text_number(memory, "fdb_entries"), text_number(memory, "fdb_maximum"),
+		text_number(memory, "neighbors"));
+	fprintf(out, "counted since   %s ago\n", text_age(root, "counted_seconds"));
+	print_numbers(out, "Packet path", jsonr_object(root, "counters"), NULL, 0);
+	print_drops(out, jsonr_array(root, "drop_reasons"));
+	print_numbers(out, "Control messages", jsonr_object(root, "control"), objects,
+		      array_size(objects));
+	if (jsonr_has(root, "tls"))
+		print_numbers(out, "TLS", jsonr_object(root, "tls"), NULL, 0);
+	return 0;
+}

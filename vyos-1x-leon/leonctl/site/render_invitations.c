@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One-time tokens: `invite`, `show invitations`, `reset invitation`. leonctl only.
+ */
+#include "base/defs.h"
+#include "render/render.h"
+#include "text/table.h"
+#include "text/value.h"
+
+/* --- invite --- */
+
+void render_seeds(struct jsonr_node *root, FILE *out)
+{
+	struct jsonr_node *seeds = jsonr_array(root, "seeds");
+
+	for (size_t i = 0; i < jsonr_len(seeds); i++) {
+		struct jsonr_node *seed = jsonr_at(seeds, i);
+
+		fprintf(out, "%s %s port %s", i ? "," : "", text_str(seed, "address"),
+			text_number(seed, "port"));
+	}
+	fputs(".\n", out);
+}
+
+static void print_one_time(struct jsonr_node *root)
+{
+	uint64_t uses = value_u64(root, "uses");
+
+	fprintf(stderr,
+		"This token admits %llu machine%s and does not contain the secret of the overlay.\n",
+		(unsigned long long)uses, uses == 1 ? "" : "s");
+	fputs("This node sends the secret, and the new machine must reach its UDP port.\n"
+	      "On the new machine run\n",
+	      stderr);
+}
+
+static void print_with_secret(void)
+{
+	fputs("This token contains the pre-shared-secret of the overlay. Transfer the token like a\n"
+	      "password. On the new machine run\n",
+	      stderr);
+}
+
+/* The explanation goes to stderr, so that `leonctl invite >token` writes only the token. */
+int render_invite(struct jsonr_node *root, FILE *out)
+{
+	if (jsonr_is_str(root, "invitation"))
+		print_one_time(root);
+	else
+		print_with_secret();
+	fputs("  leonctl join TOKEN --address ADDRESS/LENGTH\n", stderr);
+	if (jsonr_is_str(root, "expires"))
+		fprintf(stderr, "The token is valid until %s.\n", text_str(root, "expires"));
+	if (jsonr_is_str(root, "invitation"))
+		fprintf(stderr, "To end it earlier: leonctl reset invitation %s\n",
+			text_str(root, "invitation"));
+	fputs("The machine joins through", stderr);
+	render_seeds(root, stderr);
+	if (value_u64(root, "trusted_identities"))
+		fputs("This overlay accepts listed identities only. First add the identity of the new node\n"
+		      "(leonctl show identity) to trusted-identity on every node.\n",
+		      stderr);
+	fprintf(out, "%s\n", text_str(root, "token"));
+	return 0;
+}
+
+/* --- the list --- */
+
+static const char *text_expires(struct jsonr_node *n)
+{
+	return jsonr_is_str(n, "expires") ? text_str(n, "expires") : "never";
+}
+
+/* One row for each use, and one for an unused invitation. */
+static void rows(struct table *t, struct jsonr_node *n)
+{
+	struct jsonr_node *used = jsonr_array(n, "used");
+	size_t n_used = jsonr_len(used);
+
+	for (size_t i = 0; i == 0 || i < n_used; i++) {
+		struct jsonr_node *use = n_used ? jsonr_at(used, i) : NULL;
+
+		table_cell(t, "%s", i ? "" : text_str(n, "invitation"));
+		table_cell(t, "%s", i ? "" : text_expires(n));
+		table_cell(t, "%s", i ? "" : text_number(n, "uses"));
+		table_cell(t, "%s", i ? "" : text_number(n, "uses_left"));
+		table_cell(t, "%s", use ? text_str(use, "endpoint") : "");
+		table_cell(t, "%s", use ? text_str(use, "at") : "");
+	}
+}
+
+int render_invitations(struct jsonr_node *root, FILE *out)
+{
+	static const struct table_column columns[] = {
+		LEFT("INVITATION", NULL, NULL), LEFT("EXPIRES", NULL, NULL),
+		RIGHT("USES", NULL, NULL),	RIGHT("LEFT", NULL, NULL),
+		LEFT("USED BY", NULL, NULL),	LEFT("AT", NULL, NULL),
+	};
+	struct table *t = table_new(columns, array_size(columns));
+	struct jsonr_node *list = jsonr_array(root, "invitations");
+
+	for (size_t i = 0; i < jsonr_len(list); i++)
+		rows(t, jsonr_at(list, i));
+	if (table_rows(t) == 0)
+		fputs("No invitation is open. `leonctl invite` makes one.\n", out);
+	else
+		table_print(t, out);
+	table_free(t);
+	return 0;
+}
+
+int render_reset_invitation(struct jsonr_node *root, FILE *out)
+{
+	fprintf(out, "%s: invitation %s has ended, with %s left\n", text_str(root, "interface"),
+		text_str(root, "invitation"), text_count(value_u64(root, "uses_left"), "use"));
+	return 0;
+}

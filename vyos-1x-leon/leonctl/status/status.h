@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `leonctl status`: findings from answers of the daemon. status_find() is pure: the same answers
+ * give the same findings. status_view.c prints them, status.c queries the daemon. leonctl only.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "base/json/jsonr.h"
+#include "client/target.h"
+
+#define STATUS_MAX 64 /* findings; more are counted and not listed */
+
+/* A note does not change the exit code, because a stranger or a redundant part can cause it. */
+enum status_level { STATUS_PROBLEM, STATUS_NOTE };
+
+struct status_diagnosis {
+	const char *id; /* word for programs, static */
+	enum status_level level;
+	char what[320], why[320];
+	const char *remedy; /* static; NULL: none */
+	char command[200];  /* to type; empty: none */
+};
+
+struct status {
+	struct status_diagnosis diagnosis[STATUS_MAX];
+	unsigned n, n_problems, n_more;
+	unsigned nodes, nodes_reachable; /* without this node and nodes that left */
+	unsigned peers, peers_reached;	 /* without disabled peers */
+};
+
+struct status_input {
+	/* root objects of the answers */
+	struct jsonr_node *statistics, *nodes, *peers, *events, *lines;
+};
+
+void status_find(const struct status_input *in, struct status *out);
+/* Return the exit code: 0 without problems, else 2. */
+int status_text(const struct status_input *in, const struct status *s, FILE *out);
+int status_json(const struct status_input *in, const struct status *s, FILE *out);
+int status_run(struct target *t, const char *argument);
+
+/* For the files of the rules. Returns the finding to fill, or NULL if the list is full. */
+struct status_diagnosis *status_add(struct status *s, const char *id, enum status_level level);
+void status_find_peers(const struct status_input *in, struct status *s);
+void status_find_lines(const struct status_input *in, struct status *s);
+/* Cuts the port and the brackets of "[2001:db8::3]:5367" or "198.18.0.3:5367". */
+const char *status_bare(const char *endpoint, char *buf, size_t len);
+void status_find_events(const struct status_input *in, struct status *s);

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Rules of `leonctl status` for nodes and for this daemon. Pure.
+ */
+#include <string.h>
+
+#include "status/status.h"
+#include "text/value.h"
+
+/* A member that this node learned of a moment ago is not reached yet. */
+#define KNOWN_SECONDS 10
+
+static bool is(struct jsonr_node *n, const char *key, const char *word)
+{
+	return strcmp(text_str(n, key), word) == 0;
+}
+
+static bool is_live(struct jsonr_node *node)
+{
+	return node && !is(node, "state", "left") && !is(node, "state", "refused");
+}
+
+static const char *label(struct jsonr_node *node)
+{
+	return text_node(node, "node_id", "name");
+}
+
+/* --- nodes --- */
+
+/* A configured peer that is this node has a finding with a cause already. */
+static bool is_unreached_peer(const struct status_input *in, struct jsonr_node *node)
+{
+	struct jsonr_node *list = jsonr_array(in->peers, "peers");
+
+	for (size_t i = 0; i < jsonr_len(list); i++) {
+		struct jsonr_node *p = jsonr_at(list, i);
+
+		if (p && is(p, "state", "trying") && is(p, "node_id", text_str(node, "node_id")))
+			return true;
+	}
+	return false;
+}
+
+static void not_reachable(struct status *s, struct jsonr_node *node)
+{
+	bool known = is(node, "state", "known");
+	struct status_diagnosis *f =
+		status_add(s, known ? "never-reached" : "unreachable", STATUS_PROBLEM);
+
+	if (!f)
+		return;
+	snprintf(f->what, sizeof(f->what), "node %s %s for %s", label(node),
+		 known ? "has not been reached" : "has been unreachable",
+		 text_age(node, "since_seconds"));
+	snprintf(f->why, sizeof(f->why), "no path: %s",
+		 known ? "UDP between the two nodes is dropped, and no relay helps"
+		       : "the node stopped or lost its connection, or UDP is dropped");
+	f->remedy = "run `leonctl status` on the node";
+	snprintf(f->command, sizeof(f->command), "leonctl show latency");
+}
+
+static void no_direct_link(struct status *s, struct jsonr_node *node)
+{
+	struct status_diagnosis *f = status_add(s, "no-direct-link", STATUS_NOTE);
+
+	if (!f)
+		return;
+	snprintf(f->what, sizeof(f->what), "the direct link to node %s is down", label(node));
+	snprintf(f->why, sizeof(f->why), "relays carry the frames; %s",
+		 value_bool(node, "behind_nat") ? "the NAT of the node may drop UDP of this node"
+						: "UDP between the two nodes is dropped");
+	f->remedy = "open the UDP port of both nodes, or forward it through the NAT";
+	snprintf(f->command, sizeof(f->command), "leonctl explain path %s",
+		 text_str(node, "node_id"));
+}
+
+static void other_secret(struct status *s, struct jsonr_node *node)
+{
+	struct status_diagnosis *f = status_add(s, "secret-not-common", STATUS_PROBLEM);
+
+	if (!f)
+		return;
+	snprintf(f->what, sizeof(f->what), "the session with node %s ends in %s", label(node),
+		 text_age(node, "session_ends_seconds"));
+	snprintf(f->why, sizeof(f->why),
+		 "after a change of the secret the two nodes have no common secret");
+	f->remedy = "make `authentication pre-shared-secret` equal on both nodes, then run";
+	snprintf(f->command, sizeof(f->command), "leonctl reload");
+}
+
+static void duplicate_id(struct status *s, struct jsonr_node *node, struct jsonr_node *duplicate)
+{
+	struct status_diagnosis *f = status_add(s, "duplicate-id", STATUS_PROBLEM);
+
+	if (!f)
+		return;
+	snprintf(f->what, sizeof(f->what), "two live nodes use the node-id of %s%s",
+		 is(node, "state", "self") ? "this node, " : "", label(node));
+	snprintf(f->why, sizeof(f->why), "a second node was seen at %s %s ago",
+		 text_str(duplicate, "endpoint"), text_age(duplicate, "seen_seconds"));
+	f->remedy = "give each node another `node-id` and identity file";
+	snprintf(f->command, sizeof(f->command), "leonctl show events");
+}
+
+static void check_node(const struct status_input *in, struct status *s, struct jsonr_node *node)
+{
+	bool self = is(node, "state", "self"), reachable = is(node, "state", "reachable");
+	bool fresh = value_u64(node, "since_seconds") < KNOWN_SECONDS;
+	struct jsonr_node *duplicate =
+		jsonr_has(node, "duplicate") ? jsonr_object(node, "duplicate") : NULL;
+
+	if (duplicate)
+		duplicate_id(s, node, duplicate);
+	if (self)
+		return;
+	if (!reachable && !is_unreached_peer(in, node) && !(is(node, "state", "known") && fresh))
+		not_reachable(s, node);
+	if (reachable && !is(node, "link", "up") && !fresh)
+		no_direct_link(s, node);
+	if (is(node, "secret", "other"))
+		other_secret(s, node);
+}
+
+/* --- values that only one node may have --- */
+
+static void twice(struct status *s, const char *id, const char *what, const char *value,
+		  struct jsonr_node *a, struct jsonr_node *b)
+{
+	struct status_diagnosis *f = status_add(s, id, STATUS_PROBLEM);
+
+	if (!f)
+		return;
+	snprintf(f->what, sizeof(f->what), "nodes %s and %s have the %s %s", text_str(a, "node_id"),
+		 text_str(b, "node_id"), what, value);
+	snprintf(f->why, sizeof(f->why), "the configuration of one node was copied to the other");
+	f->remedy = "correct one of the two nodes, then run there";
+	snprintf(f->command, sizeof(f->command), "leonctl reload");
+}
+
+static bool has_address(struct jsonr_node *node, const char *address)
+{
+	struct jsonr_node *list = jsonr_array(node, "overlay_addresses");
+	const char *other;
+
+	for (size_t i = 0; i < jsonr_len(list); i++)
+		if (jsonr_str_at(list, i, &other) && strcmp(other, address) == 0)
+			return true;
+	return false;
+}
+
+static void compare(struct status *s, struct jsonr_node *a, struct jsonr_node *b)
+{
+	struct jsonr_node *list = jsonr_array(a, "overlay_addresses");
+	const char *name = text_str(a, "name"), *address;
+
+	if (strcmp(name, UNKNOWN) != 0 && is(b, "name", name))
+		twice(s, "name-twice", "node-name", name, a, b);
+	for (size_t i = 0; i < jsonr_len(list); i++)
+		if (jsonr_str_at(list, i, &address) && has_address(b, address))
+			twice(s, "address-twice", "overlay address", address, a, b);
+}
+
+static void check_nodes(const struct status_input *in, struct status *s)
+{
+	struct jsonr_node *list = jsonr_array(in->nodes, "nodes");
+	size_t n = jsonr_len(list);
+
+	for (size_t i = 0; i < n; i++) {
+		struct jsonr_node *node = jsonr_at(list, i);
+
+		if (!is_live(node))
+			continue;
+		check_node(in, s, node);
+		for (size_t k = i + 1; k < n; k++)
+			if (is_live(jsonr_at(list, k)))
+				compare(s, node, jsonr_at(list, k));
+	}
+}
+
+/* --- this daemon --- */
+
+static void full(struct status *s, struct jsonr_node *memory, const char *used, const char *limit,
+		 const char *id, const char *leaf)
+{
+	struct status_diagnosis *f;
+
+	if (value_u64(memory, limit) == 0 || value_u64(memory, used) < value_u64(memory, limit))
+		return;
+	f = status_add(s, id, STATUS_PROBLEM);
+	if (!f)
+		return;
+	snprintf(f->what, sizeof(f->what), "%s (%s) is reached", leaf, text_number(memory, limit));
+	snprintf(f->why, sizeof(f->why), "further entries are refused");
+	f->remedy = "raise the limit in the configuration, then run";
+	snprintf(f->command, sizeof(f->command), "leonctl reload");
+}
+
+static void simple(struct status *s, const char *id, const char *what, const char *why,
+		   const char *remedy, const char *command)
+{
+	struct status_diagnosis *f = status_add(s, id, STATUS_NOTE);
+
+	if (!f)
+		return;
+	snprintf(f->what, sizeof(f->what), "%s", what);
+	snprintf(f->why, sizeof(f->why), "%s", why);
+	f->remedy = remedy;
+	snprintf(f->command, sizeof(f->command), "%s", command);
+}
+
+static void no_bridge(struct status *s, const char *bridge)
+{
+	struct status_diagnosis *f = status_add(s, "bridge-missing", STATUS_PROBLEM);
+
+	if (!f)
+		return;
+	snprintf(f->what, sizeof(f->what), "the interface is in no bridge");
+	snprintf(f->why, sizeof(f->why), "%s, the `bridge` of the configuration, does not exist",
+		 bridge);
+	f->remedy = "create the bridge, or correct `bridge`, then run";
+	snprintf(f->command, sizeof(f->command), "leonctl reload");
+}
+
+static void offload_broken(struct status *s, struct jsonr_node *broken)
+{
+	struct status_diagnosis *f = status_add(s, "offload-broken", STATUS_NOTE);
+
+	if (!f)
+		return;
+	snprintf(f->what, sizeof(f->what), "data to %s%s was lost with UDP segmentation",
+		 text_node(jsonr_at(broken, 0), "node_id", "name"),
+		 jsonr_len(broken) > 1 ? " and others" : "");
+	snprintf(f->why, sizeof(f->why),
+		 "a network card, driver, kernel or hypervisor is faulty; this node sends the data "
+		 "without");
+	f->remedy = "set `system offload udp-segmentation disable` for all nodes, then run";
+	snprintf(f->command, sizeof(f->command), "leonctl reload");
+}
+
+static void no_port_mapping(struct status *s, struct jsonr_node *mapping)
+{
+	struct status_diagnosis *f;
+
+	if (!is(mapping, "state", "failed") && !is(mapping, "state", "private"))
+		return;
+	f = status_add(s, "no-port-mapping", STATUS_NOTE);
+	if (!f)
+		return;
+	snprintf(f->what, sizeof(f->what), "gateway %s gives no port mapping",
+		 text_str(mapping, "gateway"));
+	snprintf(f->why, sizeof(f->why), "%s", text_str(mapping, "reason"));
+	f->remedy =
+		"enable NAT-PMP or UPnP at the gateway, or forward the UDP port there and delete "
+		"`port-mapping`";
+	snprintf(f->command, sizeof(f->command), "leonctl show statistics");
+}
+
+static void check_self(const struct status_input *in, struct status *s)
+{
+	struct jsonr_node *memory = jsonr_object(in->statistics, "memory");
+	struct jsonr_node *drops = jsonr_object(in->statistics, "drops");
+	struct jsonr_node *offloads = jsonr_object(in->statistics, "offloads");
+	bool sealed = false;
+
+	if (memory) {
+		full(s, memory, "nodes", "nodes_maximum", "table-full", "`member maximum`");
+		full(s, memory, "fdb_entries", "fdb_maximum", "fdb-full", "`fdb maximum`");
+	}
+	if (value_bool(in->statistics, "bridge_missing"))
+		no_bridge(s, text_str(in->statistics, "bridge"));
+	if (offloads && jsonr_len(jsonr_array(offloads, "udp_gso_broken")))
+		offload_broken(s, jsonr_array(offloads, "udp_gso_broken"));
+	if (jsonr_has(in->statistics, "port_mapping"))
+		no_port_mapping(s, jsonr_object(in->statistics, "port_mapping"));
+	if (drops && value_u64(drops, "too_big"))
+		simple(s, "too-big", "frames were dropped because of their size",
+		       "the host uses a larger MTU than the overlay interface",
+		       "lower the MTU of the hosts, or raise the MTU of the interface",
+		       "leonctl show statistics");
+	if (jsonr_bool(in->statistics, "authenticated", &sealed) && !sealed)
+		simple(s, "no-secret", "the overlay has no pre-shared secret",
+		       "the configuration has `authentication disable`: every host that reaches the "
+		       "UDP port can read and send frames",
+		       "configure `authentication pre-shared-secret` on all nodes",
+		       "leonctl generate secret");
+	if (s->nodes == 0 && s->peers == 0)
+		simple(s, "alone", "this node is alone",
+		       "no peer is configured, and no node has joined",
+		       "print a token for another machine", "leonctl invite");
+}
+
+/* --- all --- */
+
+static void count(const struct status_input *in, struct status *s)
+{
+	struct jsonr_node *nodes = jsonr_array(in->nodes, "nodes");
+	struct jsonr_node *peers = jsonr_array(in->peers, "peers");
+
+	for (size_t i = 0; i < jsonr_len(nodes); i++) {
+		struct jsonr_node *n = jsonr_at(nodes, i);
+
+		if (!is_live(n) || is(n, "state", "self"))
+			continue;
+		s->nodes++;
+		s->nodes_reachable += is(n, "state", "reachable");
+	}
+	for (size_t i = 0; i < jsonr_len(peers); i++) {
+		struct jsonr_node *p = jsonr_at(peers, i);
+
+		if (!p || is(p, "state", "disabled"))
+			continue;
+		s->peers++;
+		s->peers_reached += is(p, "state", "reached");
+	}
+}
+
+void status_find(const struct status_input *in, struct status *out)
+{
+	*out = (struct status){ 0 };
+	count(in, out);
+	status_find_peers(in, out);
+	check_nodes(in, out);
+	check_self(in, out);
+	status_find_lines(in, out);
+	status_find_events(in, out);
+}

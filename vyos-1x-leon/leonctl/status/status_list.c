@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The list of findings of `leonctl status`, see status.h. Called by the files of the rules.
+ */
+#include "status/status.h"
+
+#include <string.h>
+
+struct status_diagnosis *status_add(struct status *s, const char *id, enum status_level level)
+{
+	struct status_diagnosis *f;
+
+	s->n_problems += level == STATUS_PROBLEM;
+	if (s->n == STATUS_MAX) {
+		s->n_more++;
+		return NULL;
+	}
+	f = &s->diagnosis[s->n++];
+	*f = (struct status_diagnosis){ .id = id, .level = level };
+	return f;
+}
+
+const char *status_bare(const char *endpoint, char *buf, size_t len)
+{
+	const char *colon = strrchr(endpoint, ':');
+	size_t n = colon ? (size_t)(colon - endpoint) : strlen(endpoint);
+
+	if (*endpoint == '[' && n > 1)
+		snprintf(buf, len, "%.*s", (int)(n - 2), endpoint + 1);
+	else
+		snprintf(buf, len, "%.*s", (int)n, endpoint);
+	return buf;
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Column table. An array holds the cells row by row. An incomplete last row is not printed.
+ */
+#include "text/table.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define CELL_MAX 512
+#define KEY_MAX	 32
+#define GAP	 2
+
+struct table {
+	const struct table_column *columns;
+	unsigned n_columns;
+	size_t n_cells, cap;
+	char **cell;
+};
+
+struct table *table_new(const struct table_column *columns, unsigned n_columns)
+{
+	struct table *t = x_new(struct table);
+
+	t->columns = columns;
+	t->n_columns = n_columns;
+	return t;
+}
+
+void table_free(struct table *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->n_cells; i++)
+		free(t->cell[i]);
+	free(t->cell);
+	free(t);
+}
+
+void table_cell(struct table *t, const char *fmt, ...)
+{
+	char text[CELL_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (t->n_cells == t->cap) {
+		t->cap = t->cap ? t->cap * 2 : 64;
+		t->cell = x_realloc(t->cell, t->cap, sizeof(char *));
+	}
+	t->cell[t->n_cells++] = x_strdup(text);
+}
+
+static const char *text_of(const struct table_column *c, struct jsonr_node *n, const char *source)
+{
+	const char *dot = strchr(c->key, '.'), *key = dot ? dot + 1 : c->key;
+	char object[KEY_MAX];
+
+	if (dot) {
+		snprintf(object, sizeof(object), "%.*s", (int)(dot - c->key), c->key);
+		n = jsonr_object(n, object);
+	}
+	return c->hops ? c->hops(n, key, source) : c->text(n, key);
+}
+
+void table_row(struct table *t, struct jsonr_node *n, const char *source)
+{
+	for (unsigned i = 0; i < t->n_columns; i++)
+		table_cell(t, "%s", text_of(&t->columns[i], n, source));
+}
+
+unsigned table_rows(const struct table *t)
+{
+	return (unsigned)(t->n_cells / t->n_columns);
+}
+
+/* Returns the width of the widest cell, 0 for an empty column. */
+static size_t column_width(const struct table *t, unsigned column)
+{
+	size_t width = 0;
+
+	for (unsigned row = 0; row < table_rows(t); row++)
+		width = max_of(width, strlen(t->cell[row * t->n_columns + column]));
+	return width ? max_of(width, strlen(t->columns[column].title)) : 0;
+}
+
+/* Padding is printed only before further text, because trailing blanks are a nuisance in copied
+ * text. */
+static void print_cell(FILE *f, const char *text, size_t width, enum table_align align,
+		       size_t *blanks)
+{
+	size_t len = strlen(text), room = width - len;
+
+	if (align == ALIGN_RIGHT)
+		*blanks += room;
+	if (len > 0) {
+		fprintf(f, "%*s%s", (int)*blanks, "", text);
+		*blanks = 0;
+	}
+	*blanks += GAP + (align == ALIGN_LEFT ? room : 0);
+}
+
+static void print_row(const struct table *t, const size_t *width, unsigned row, FILE *f)
+{
+	size_t blanks = 0;
+
+	for (unsigned c = 0; c < t->n_columns; c++) {
+		const char *text =
+			row == 0 ? t->columns[c].title : t->cell[(row - 1) * t->n_columns + c];
+
+		if (width[c])
+			print_cell(f, text, width[c], t->columns[c].align, &blanks);
+	}
+	fputc('\n', f);
+}
+
+void table_print(const struct table *t, FILE *f)
+{
+	size_t *width = x_calloc(t->n_columns, sizeof(*width));
+
+	for (unsigned c = 0; c < t->n_columns; c++)
+		width[c] = column_width(t, c);
+	for (unsigned row = 0; row <= table_rows(t); row++)
+		print_row(t, width, row, f);
+	free(width);
+}
+
+void table_show(FILE *f, const struct table_column *columns, unsigned n_columns,
+		struct jsonr_node *list, const char *source, const char *nothing)
+{
+	struct table *t = table_new(columns, n_columns);
+
+	for (size_t i = 0; i < jsonr_len(list); i++)
+		table_row(t, jsonr_at(list, i), source);
+	if (table_rows(t))
+		table_print(t, f);
+	else if (nothing)
+		fprintf(f, "%s\n", nothing);
+	table_free(t);
+}

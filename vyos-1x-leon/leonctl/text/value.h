@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Values of an answer as text: "21.0 ms", "3 min 20 s", "inagi > seoul", "-" for unknown. leonctl
+ * only. Results use a small set of rotating buffers, enough for the arguments of one printf.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/json/jsonr.h"
+
+#define UNKNOWN "-"
+
+#define TEXT_MAX 256
+
+char *text_buffer(void);					  /* TEXT_MAX bytes */
+const char *text_str(struct jsonr_node *n, const char *key);	  /* UNKNOWN if absent */
+const char *text_optional(struct jsonr_node *n, const char *key); /* "" if absent */
+const char *text_yes_no(struct jsonr_node *n, const char *key);
+const char *text_us(struct jsonr_node *n, const char *key); /* "21.0 ms" */
+/* Returns "no answer" if the answer has the flag "unresponsive" or "direct_unresponsive": the
+ * latency is then an estimate that grows with the silence. */
+const char *text_path_latency(struct jsonr_node *n, const char *key);
+const char *text_direct_latency(struct jsonr_node *n, const char *key);
+const char *text_number(struct jsonr_node *n, const char *key);
+const char *text_count(uint64_t n, const char *noun);		  /* "1 group", "2 groups" */
+const char *text_permille(struct jsonr_node *n, const char *key); /* "1.5 %" */
+const char *text_age(struct jsonr_node *n, const char *key);	  /* "3 min 20 s" */
+const char *text_bytes(struct jsonr_node *n, const char *key);	  /* "4.2 MiB" */
+/* Returns "seoul (10.0.0.3)", or the node-id alone. */
+const char *text_node(struct jsonr_node *n, const char *id_key, const char *name_key);
+/* Returns "inagi, seoul", or an empty string. */
+const char *text_list(struct jsonr_node *n, const char *key);
+/* Returns "fujisawa > inagi > seoul". `from` is NULL if the list begins with the source. */
+const char *text_hops(struct jsonr_node *n, const char *key, const char *from);
+
+uint64_t value_u64(struct jsonr_node *n, const char *key); /* 0 if unknown */
+bool value_bool(struct jsonr_node *n, const char *key);	   /* false if unknown */
