@@ -107,7 +107,7 @@ def test_decisions_named_exist():
 
 
 def test_decisions_are_records_with_an_index():
-    """Each record has four sections, and a row of the index with the title."""
+    """Each record has three sections, and a row of the index with the title."""
     index = dict(re.findall(r'^\| \[\d{3}\]\(([\w-]+\.md)\) \| (.+?) \|',
                             (DOC / 'decisions/README.md').read_text(), re.M))
     records = {path.name: path.read_text() for path in (DOC / 'decisions').glob('[0-9]*.md')}
@@ -115,8 +115,7 @@ def test_decisions_are_records_with_an_index():
     assert index == titles
     assert list(index) == sorted(index)
     for name, text in records.items():
-        assert re.findall(r'^## (.+)$', text, re.M) == \
-            ['Status', 'Context', 'Decision', 'Consequences'], name
+        assert re.findall(r'^## (.+)$', text, re.M) == ['Context', 'Decision', 'Consequences'], name
 
 
 def test_each_page_is_of_one_kind():
