@@ -286,7 +286,7 @@ static bool leave(struct overlay *o, struct peer *p)
 {
 	const struct line_pair *q = p->lines.pair;
 	bool lost = !line_works(o, own_line(p->lines.in_use)), silent = is_silent(o, p);
-	unsigned best = LINE_PAIRS;
+	unsigned best = LINE_PAIRS, failed = p->lines.in_use;
 
 	if (!lost && !silent && p->probe.up)
 		return false;
@@ -304,6 +304,8 @@ static bool leave(struct overlay *o, struct peer *p)
 	p->lines.failures++;
 	p->lines.failed = p->probe.answered_sent;
 	use(o, p, best, lost ? "source lost" : "no answer");
+	/* A link that went down has no misses any more. Two dead pairs must not alternate. */
+	p->lines.pair[failed].misses = max_of(p->lines.pair[failed].misses, 1u);
 	return true;
 }
 
