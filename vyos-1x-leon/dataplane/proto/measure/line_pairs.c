@@ -28,16 +28,6 @@
 #define LOSS_PM	    10	  /* a pair with more loss carries no distributed data */
 #define MISSES_MAX  2	  /* a pair with as many misses carries no distributed data */
 
-static unsigned index_of(unsigned own, unsigned theirs)
-{
-	return own * LINES_MAX + theirs;
-}
-
-static unsigned own_line(unsigned pair)
-{
-	return pair / LINES_MAX;
-}
-
 /* The peer distinguishes lines, and one of the two nodes has a second one. */
 static bool is_active(const struct overlay *o, const struct peer *p)
 {
@@ -70,7 +60,7 @@ static void follow_endpoint(struct peer *p)
 		return;
 	}
 	if (own_line(p->lines.in_use) != p->ep.line)
-		p->lines.in_use = (uint8_t)index_of(p->ep.line, p->lines.in_use % LINES_MAX);
+		p->lines.in_use = (uint8_t)line_pair_index(p->ep.line, p->lines.in_use % LINES_MAX);
 	q[p->lines.in_use].ep = p->ep;
 }
 
@@ -92,7 +82,7 @@ static void derive(const struct overlay *o, struct peer *p, unsigned i)
 	struct line_pair *q = p->lines.pair;
 
 	for (unsigned own = 0; own < o->n_lines; own++) {
-		const struct line_pair *known = &q[index_of(own, i % LINES_MAX)];
+		const struct line_pair *known = &q[line_pair_index(own, i % LINES_MAX)];
 
 		if (!known->ep.ip.family || !line_sends(o, own_line(i), &known->ep))
 			continue;
@@ -281,6 +271,13 @@ static void use(struct overlay *o, struct peer *p, unsigned i, const char *reaso
 	overlay_emit(o, EV_LINK_LINE, p->id, NODE_ID_NONE, own_line_changes, reason);
 }
 
+/* A link that is down needs several answers to be up. Its pair has the time of an answer. */
+static bool is_trial(const struct overlay *o, const struct peer *p)
+{
+	return p->probe.answers ||
+	       mono_sub_us(overlay_now(o), p->lines.since) < link_timeout_us(&p->probe.filter);
+}
+
 /* Leaves the pair in use at once if it fails. Returns false if it works. */
 static bool leave(struct overlay *o, struct peer *p)
 {
@@ -288,8 +285,8 @@ static bool leave(struct overlay *o, struct peer *p)
 	bool lost = !line_works(o, own_line(p->lines.in_use)), silent = is_silent(o, p);
 	unsigned best = LINE_PAIRS, failed = p->lines.in_use;
 
-	if (!lost && !silent && p->probe.up)
-		return false;
+	if (!lost && !silent && (p->probe.up || is_trial(o, p)))
+		return !p->probe.up;
 	for (unsigned i = 0; i < LINE_PAIRS; i++) {
 		if (i == p->lines.in_use || !answers(o, q, i))
 			continue;
@@ -524,7 +521,7 @@ bool lines_ping(struct overlay *o, struct peer *p, const struct endpoint *from,
 	if (theirs >= LINES_MAX)
 		return true;
 	q = pairs_of(o, p);
-	i = index_of(from->line, theirs);
+	i = line_pair_index(from->line, theirs);
 	if (endpoint_equal(from, &p->ep)) {
 		if (!endpoint_equal(&q[i].ep, from))
 			forget_endpoint(p, from);

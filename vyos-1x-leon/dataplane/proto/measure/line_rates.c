@@ -213,7 +213,7 @@ uint32_t overlay_second_kbits(const struct overlay *o)
 		const struct line_rate *r;
 
 		if (!p || !p->lines.distributes ||
-		    p->lines.second / LINES_MAX == p->lines.in_use / LINES_MAX)
+		    own_line(p->lines.second) == own_line(p->lines.in_use))
 			continue;
 		r = rate_of(p, p->lines.second);
 		sum += r->queue_us > LINE_RATE_QUEUE_US ? r->kbits - r->kbits / DRAIN_PART

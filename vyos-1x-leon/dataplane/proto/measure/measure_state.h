@@ -148,7 +148,7 @@ struct line_pair {
 	uint64_t tx, lost;
 };
 struct peer_lines {
-	struct line_pair *pair; /* LINE_PAIRS, own line times LINES_MAX plus theirs; NULL: none */
+	struct line_pair *pair; /* LINE_PAIRS, by line_pair_index(); NULL: none */
 	uint8_t in_use;
 	bool distributes; /* bulk data uses the pair `second` too */
 	uint8_t second;
@@ -161,5 +161,15 @@ struct peer_lines {
 	uint8_t reported;  /* event: number of the second pair plus 1, or 0 without distribution */
 	mono_t reported_at;
 };
+
+static inline unsigned line_pair_index(unsigned own, unsigned theirs)
+{
+	return own * LINES_MAX + theirs;
+}
+
+static inline unsigned own_line(unsigned pair)
+{
+	return pair / LINES_MAX;
+}
 
 struct ping_job; /* ping.c */
