@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leon-accel/taken: the file of intercepted connections of the previous process. The input is
- * {place (16)} and bytes that overwrite a file with a correct header at that place. Place 0 is the
- * header. The entries of the file are valid, and the file is empty after reading.
+ * leon-accel/frames/intercepted: the file of intercepted connections of the previous process. The
+ * input is {place (16)} and bytes that overwrite a file with a correct header at that place. Place
+ * 0 is the header. The entries of the file are valid, and the file is empty after reading.
  */
 #include <fcntl.h>
 #include <stdio.h>

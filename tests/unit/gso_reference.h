@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An independent model of super-frames for the test and the fuzz target of fwd/coalesce. The model
- * builds frames field by field, segments super-frames as the kernel does, and checks that hosts
- * receive the original frames. The model shares only struct delivery and eth_parse() with the
+ * An independent model of super-frames for the test and the fuzz target of fwd/tap/coalesce. The
+ * model builds frames field by field, segments super-frames as the kernel does, and checks that
+ * hosts receive the original frames. The model shares only struct delivery and eth_parse() with the
  * product.
  */
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * state/announce selects the prefixes to announce, and delays a prefix that returns.
+ * state/routes/announce selects the prefixes to announce, and delays a prefix that returns.
  */
 #include <setjmp.h>
 #include <stdarg.h>

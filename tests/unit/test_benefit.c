@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/worth, the benefit test: the connections that interception makes faster. */
+/* leon-accel/peer/benefit, the benefit test: the connections that interception makes faster. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

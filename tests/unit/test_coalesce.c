@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fwd/coalesce with valid and damaged frames of several flows in all orders. gso_reference.h
+ * fwd/tap/coalesce with valid and damaged frames of several flows in all orders. gso_reference.h
  * segments the output as the kernel does and compares every byte with the input. The number of
  * writes shows whether the permitted frames, and only these frames, are coalesced.
  */
@@ -348,7 +348,7 @@ static void other_frames(void **state)
 	expect_writes(3);
 }
 
-/* A super-frame that fwd/tso has segmented is restored at the receiver. */
+/* A super-frame that fwd/tap/tso has segmented is restored at the receiver. */
 static void cut_by_tso(void **state)
 {
 	static uint8_t super[65536];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fwd/copies accepts each of a million frames once, although two copies arrive late and out of
+ * fwd/in/copies accepts each of a million frames once, although two copies arrive late and out of
  * order. The counter of the sender wraps and may restart at any value. Two threads process the two
  * copies.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fwd/divert and fwd/handover: frames of a batch for leon-accel, and the frames that leon-accel
- * returns. Segments of one super-frame become one message. gso_reference.h segments that message as
- * the kernel does, and all bytes and checksums equal the original.
+ * fwd/accel/divert and fwd/tap/handover: frames of a batch for leon-accel, and the frames that
+ * leon-accel returns. Segments of one super-frame become one message. gso_reference.h segments that
+ * message as the kernel does, and all bytes and checksums equal the original.
  */
 #include <setjmp.h>
 #include <stdarg.h>

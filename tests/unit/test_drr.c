@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/turns: the streams of one inter-proxy connection share its rate by bytes. On virtual
- * time. */
+/*
+ * leon-accel/peer/drr: the streams of one inter-proxy connection share its rate by bytes. On
+ * virtual time.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

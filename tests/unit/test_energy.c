@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* state/energy: the example of the paper, and intervals with no saved time or with only saved
- * time. */
+/*
+ * state/latency/energy: the example of the paper, and intervals with no saved time or with only
+ * saved time.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* fwd/rounds: detection of looped frames among flooded frames, and equality of frames. */
+/* fwd/lan/flood_dedup: detection of looped frames among flooded frames, and equality of frames. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/away, vnet: frames that another accelerator forwards through this node. */
+/* leon-accel/conn/migrated, vnet: frames that another accelerator forwards through this node. */
 #include <linux/virtio_net.h>
 
 #include "conn/migrated.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fwd/hold delivers datagrams of two lines in the order of their counters: gaps that fill, gaps
+ * fwd/in/hold delivers datagrams of two lines in the order of their counters: gaps that fill, gaps
  * that stay, the maximum wait, the bounds, and two workers.
  */
 #include <setjmp.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/carrier computes the settings of the socket of an inter-proxy connection, before and
- * after the link rate is known. */
+/*
+ * leon-accel/peer/interproxy computes the settings of the socket of an inter-proxy connection,
+ * before and after the link rate is known.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

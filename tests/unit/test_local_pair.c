@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leon-accel/here sends a host probe before each frame for one of two hosts on this LAN. A switch
- * may have learned that host behind this node.
+ * leon-accel/flow/local_pair sends a host probe before each frame for one of two hosts on this LAN.
+ * A switch may have learned that host behind this node.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * proto/tally compares sent and received datagrams with the counters in PINGs. The simulated link
- * has a delay and steps of 1 ms. A received datagram never counts as lost.
+ * proto/loss_meas compares sent and received datagrams with the counters in PINGs. The simulated
+ * link has a delay and steps of 1 ms. A received datagram never counts as lost.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/away limits the time for which a connection waits for a migrated host. */
+/* leon-accel/conn/migrated limits the time for which a connection waits for a migrated host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

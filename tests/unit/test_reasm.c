@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fwd/reasm: order, duplicates, overlap, time-outs and the memory limit.
+ * fwd/in/reasm: order, duplicates, overlap, time-outs and the memory limit.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* fwd/recent, fwd/reports: a report of one host never suppresses the report of another. */
+/* fwd/lan/recent, fwd/lan/reports: a report of one host never suppresses the report of another. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

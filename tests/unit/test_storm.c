@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fwd/storm limits the number of frames in an interval. Virtual time.
+ * fwd/lan/storm limits the number of frames in an interval. Virtual time.
  */
 #include <setjmp.h>
 #include <stdarg.h>

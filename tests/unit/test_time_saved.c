@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/saving estimates the transfer time with and without acceleration, before and after
- * measurements. */
+/*
+ * leon-accel/conn/time_saved estimates the transfer time with and without acceleration, before and
+ * after measurements.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fwd/tso: the test builds super-frames field by field and verifies every segment as a receiver
+ * fwd/tap/tso: the test builds super-frames field by field and verifies every segment as a receiver
  * does. Parser and checksum share no code with the product.
  */
 #include <errno.h>

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/version.h"
 #include "daemon/identity/identity_file.h"
+#include "daemon/identity/node_identity.h"
 #include "daemon/leond.h"
 #include "daemon/life/advice.h"
 #include "daemon/life/confread.h"
@@ -131,9 +132,7 @@ static int check(const struct conf *c)
 {
 	if (c->node_id == NODE_ID_NONE && c->source4.family == 0 && !c->source_interface[0] &&
 	    c->line[0].ip.family != 4) {
-		fputs("node-id: missing; set node-id, an IPv4 source-address, a "
-		      "source-interface, or an IPv4 address of the first line\n",
-		      stderr);
+		fputs(IDENTITY_MISSING "\n", stderr);
 		return 1;
 	}
 	advice_of(c, print_advice, stderr);

@@ -106,23 +106,6 @@ static void print_links(struct jsonr_node *list, FILE *out)
 	print_loads(list, out);
 }
 
-static const char *exclusion(struct jsonr_node *n, const char *key)
-{
-	static const char *const text[][2] = {
-		{ "transit-disabled", "its configuration has transit disable" },
-		{ "first-link-down", "the link from this node to the relay is down" },
-		{ "second-link-down", "the link from the relay to the destination is down" },
-		{ "reported-broken", "a node has just reported a link of this path as broken" },
-		{ "data-loss", "data was lost on this path" },
-	};
-	const char *word = text_str(n, key);
-
-	for (size_t i = 0; i < array_size(text); i++)
-		if (strcmp(word, text[i][0]) == 0)
-			return text[i][1];
-	return word;
-}
-
 static const char *relay(struct jsonr_node *n, const char *key)
 {
 	return text_node(n, key, "name");
@@ -132,7 +115,7 @@ static void print_excluded(struct jsonr_node *list, FILE *out)
 {
 	static const struct table_column columns[] = {
 		LEFT("RELAY", "node_id", relay),
-		LEFT("REASON", "reason", exclusion),
+		LEFT("REASON", "reason_text", text_str),
 	};
 
 	if (!jsonr_len(list))

@@ -351,8 +351,7 @@ void accel_reports_gone(struct leond *d)
 	if (!r->is_connected)
 		return;
 	facts.value = r->has_totals ? r->totals.intercepted_now : 0;
-	/* Where acceleration is not configured any more, leon-accel ends the connection to leond
-	 * after it has released the last connection. */
+	/* After a switch-off, leon-accel ends the connection to leond with the last release. */
 	if (d->conf->acceleration)
 		report_event(d, &facts,
 			     "leon-accel has ended: TCP connections stay plain, %llu intercepted "

@@ -240,26 +240,29 @@ static bool is_avoided(struct leond *d, uint16_t via, uint16_t to)
 	return false;
 }
 
-static bool is_broken(const struct path_params *pp, uint16_t from, uint16_t to)
-{
-	return pp->link_broken && pp->link_broken(pp->arg, from, to);
-}
+static const struct exclusion {
+	const char *word, *sentence;
+} transit_disabled = { "transit-disabled", "its configuration has transit disable" },
+  first_down = { "first-link-down", "the link from this node to the relay is down" },
+  second_down = { "second-link-down", "the link from the relay to the destination is down" },
+  broken = { "reported-broken", "a node has just reported a link of this path as broken" },
+  data_loss = { "data-loss", "data was lost on this path" };
 
 /* Returns the reason why the path through one relay is no candidate; NULL: it is one. */
-static const char *exclusion_of(struct leond *d, const struct path_params *pp, uint16_t via,
-				uint16_t to)
+static const struct exclusion *exclusion_of(struct leond *d, const struct path_params *pp,
+					    uint16_t via, uint16_t to)
 {
 	const struct latdb *db = overlay_latdb(d->overlay);
 
 	if (pp->no_relay[via])
-		return "transit-disabled";
+		return &transit_disabled;
 	if (!path_link_exists(db, pp, SLOT_SELF, via))
-		return "first-link-down";
+		return &first_down;
 	if (!path_link_exists(db, pp, via, to))
-		return "second-link-down";
-	if (is_broken(pp, SLOT_SELF, via) || is_broken(pp, via, to))
-		return "reported-broken";
-	return is_avoided(d, via, to) ? "data-loss" : NULL;
+		return &second_down;
+	if (path_link_broken(pp, SLOT_SELF, via) || path_link_broken(pp, via, to))
+		return &broken;
+	return is_avoided(d, via, to) ? &data_loss : NULL;
 }
 
 static void write_excluded(struct command *c, uint16_t to)
@@ -269,17 +272,18 @@ static void write_excluded(struct command *c, uint16_t to)
 
 	jsonw_array(c->w, "excluded_relays");
 	for (const struct node *via = NULL; pp.maximum_relays && (via = nodedb_next(db, via));) {
-		const char *reason;
+		const struct exclusion *why;
 
 		if (via->slot == SLOT_SELF || via->slot == to)
 			continue;
-		reason = exclusion_of(c->d, &pp, via->slot, to);
-		if (!reason)
+		why = exclusion_of(c->d, &pp, via->slot, to);
+		if (!why)
 			continue;
 		jsonw_object(c->w, NULL);
 		answer_id(c->w, "node_id", via->id);
 		answer_name(c->w, "name", c->d, via->id);
-		jsonw_str(c->w, "reason", reason);
+		jsonw_str(c->w, "reason", why->word);
+		jsonw_str(c->w, "reason_text", why->sentence);
 		jsonw_end(c->w);
 	}
 	jsonw_end(c->w);

@@ -72,9 +72,7 @@ int identity_decide(const struct conf *c, struct nl *nl, node_id_t *out, char *e
 	}
 	if (c->source_interface[0])
 		return from_interface(c->source_interface, nl, out, err, err_len);
-	snprintf(err, err_len,
-		 "node-id: missing; set node-id, an IPv4 source-address, a "
-		 "source-interface, or an IPv4 address of the first line");
+	snprintf(err, err_len, "%s", IDENTITY_MISSING);
 	return -EADDRNOTAVAIL;
 }
 

@@ -6,6 +6,11 @@
 
 #include "daemon/leond.h"
 
+/* The refusal of a configuration without a source of the node-id. */
+#define IDENTITY_MISSING                                                                           \
+	"node-id: missing; set node-id, an IPv4 source-address, a source-interface, or an IPv4 "   \
+	"address of the first line"
+
 /* Determines the node-id from the configuration or the host's addresses; -EADDRNOTAVAIL with a
  * sentence. */
 int identity_decide(const struct conf *c, struct nl *nl, node_id_t *out, char *err, size_t err_len);

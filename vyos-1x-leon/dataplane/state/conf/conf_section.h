@@ -84,10 +84,9 @@ bool conf_get_rate(struct jsonr_node *obj, const char *key, uint32_t min, uint32
 void conf_read_shaper(struct jsonr_node *root, struct conf *c);
 bool conf_shaper_differs(const struct conf *a, const struct conf *b);
 
-/* conf_vlans.c */
+/* conf_segments.c: vlan. */
 void conf_read_vlans(struct jsonr_node *root, struct conf *c);
 bool conf_vlans_differ(const struct conf *a, const struct conf *b);
-
-/* conf_segments.c: segment. Called after vlan and acceleration. */
+/* segment. Called after vlan and acceleration. */
 void conf_read_segments(struct jsonr_node *root, struct conf *c);
 bool conf_segments_differ(const struct conf *a, const struct conf *b);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads `segment`: the mapping of local VLANs to segments of the overlay. Pure; control thread.
+ * Reads `segment`, the mapping of local VLANs to segments of the overlay, and `vlan`, the VLANs
+ * that this node serves. Pure; control thread.
  */
 #include <stdio.h>
 #include <stdlib.h>

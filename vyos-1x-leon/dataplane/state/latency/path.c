@@ -84,7 +84,7 @@ static bool may_relay(const struct path_params *pp, uint16_t slot)
 	return !pp->no_relay || !pp->no_relay[slot];
 }
 
-static bool link_is_broken(const struct path_params *pp, uint16_t from, uint16_t to)
+bool path_link_broken(const struct path_params *pp, uint16_t from, uint16_t to)
 {
 	return pp->link_broken && pp->link_broken(pp->arg, from, to);
 }
@@ -145,7 +145,7 @@ void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_
 		p->long_term_us = cost_add(p->long_term_us,
 					   cost_add(link_long_term(&e), i ? pp->relay_cost_us : 0));
 		p->noise_us = cost_add(p->noise_us, e.var_us);
-		if ((i && !may_relay(pp, u)) || link_is_broken(pp, u, p->hop[i]))
+		if ((i && !may_relay(pp, u)) || path_link_broken(pp, u, p->hop[i]))
 			p->cost_us = COST_INFINITE;
 		p->rtt_us = cost_add(p->rtt_us, e.rtt_us);
 		p->long_term_rtt_us = cost_add(p->long_term_rtt_us, e.long_term_us);
@@ -195,7 +195,7 @@ static void relax(struct search *s, uint16_t u, uint16_t i, const struct cell *l
 	e = cell_entry(link);
 	read_other_end(s->db, s->pp, u, i, &e);
 	c = cost_add(cost, by_long_term ? link_long_term(&e) : link_cost(&e));
-	if (c < s->cost[level][i] && !link_is_broken(s->pp, u, i))
+	if (c < s->cost[level][i] && !path_link_broken(s->pp, u, i))
 		improve(s, i, u, level, c);
 }
 

@@ -5,8 +5,6 @@
  */
 #include "wire/message/msg.h"
 
-#include <assert.h>
-
 #include "base/defs.h"
 #include "wire/bytes.h"
 #include "wire/message/msg_parts.h"
@@ -24,8 +22,6 @@
 #define SHORT_TIME     0x0fff
 #define DIFFERENCE_MAX 127
 #define FAR	       (-128) /* no difference: the time follows */
-
-static_assert(ROW_MAX == 27 + 17 * MSG_ROW_MAX && SHORT_ROW_MAX <= MSG_LEN_MAX, "message size");
 
 static bool valid_common(const struct msg_row *r, unsigned most)
 {
