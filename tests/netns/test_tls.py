@@ -7,6 +7,7 @@ import shutil
 import signal
 import socket
 import ssl
+import statistics
 import subprocess
 import threading
 import time
@@ -17,6 +18,7 @@ import wan
 from lab import line_up, wait_for
 from node import PATIENCE
 from test_status import status, wait_note
+from traffic import Bulk
 from wan import block_udp, pass_udp
 
 TLS_PORT = 443
@@ -139,6 +141,31 @@ def test_udp_fails_in_service(lab):
     block_udp(b)
     wait_transport(a, b, 'tls', 20)
     net.settle_hosts('n0', 'n1')
+
+
+def test_bulk_on_a_slow_line_delays_pings_by_little(lab):
+    """The backlog of a slow connection is bounded in time, not in bytes."""
+    net = pair(lab)
+    a, b = net.node['n0'], net.node['n1']
+    block_udp(b)
+    for node in (a, b):
+        node.namespace.ip('link set wan0 mtu 1500')
+    net.wan.both('*', '*', delay_us=10 * wan.MS, rate_kbit=2000, queue_us=50 * wan.MS)
+    net.start()
+    net.joined(60)
+    wait_transport(a, b, 'tls')
+    net.settle_hosts('n1', 'n0')
+    host, far = net.host['n1'], net.host['n0']
+    bulk = Bulk(host.namespace, far.namespace, far.ip4)
+    try:
+        wait_for(lambda: bulk.received > 1 << 19, 30, 'TCP runs')
+        out = host.namespace.run('ping', '-n', '-i', '0.1', '-c', '60', far.ip4, check=False).stdout
+    finally:
+        bulk.stop()
+    times = sorted(float(t) for t in re.findall(r'time=([\d.]+)', out))
+    print(times)
+    # At most 20 ms on the line, a queue of 50 ms there, and 20 ms in leon-tls and its socket.
+    assert statistics.median(times) < 100
 
 
 def test_relays_with_udp_are_preferred(lab):

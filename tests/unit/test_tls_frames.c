@@ -108,6 +108,8 @@ static void test_only_whole_frames_leave(void **state)
 	assert_int_equal(send_queue_pull(q, out, sizeof(out), &n), 11 * (1400 + FRAME_HDR_LEN));
 	assert_int_equal(n, 11);
 	assert_int_equal(pull_one(q, 1400), 11);
+	/* A frame above the limit leaves alone. */
+	assert_int_equal(send_queue_pull(q, out, 100, &n), 1400 + FRAME_HDR_LEN);
 	send_queue_free(q);
 }
 

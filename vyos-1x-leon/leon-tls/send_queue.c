@@ -104,7 +104,7 @@ size_t send_queue_pull(struct send_queue *q, uint8_t *out, size_t room, uint64_t
 	while (q->used) {
 		size_t len = frame_len(q);
 
-		if (room - done < len)
+		if (done && done + len > room)
 			break;
 		look(q, sizeof(int64_t), out + done, len);
 		skip(q, sizeof(int64_t) + len);

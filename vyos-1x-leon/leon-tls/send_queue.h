@@ -23,6 +23,6 @@ unsigned send_queue_push(struct send_queue *q, const uint8_t *data, size_t len, 
 			 mono_t now);
 /* Drops frames after the longest wait, but not the newest. Returns the number. */
 unsigned send_queue_expire(struct send_queue *q, mono_t now);
-/* Moves whole frames with headers to `out`. Returns the number of bytes, and adds the number of
- * frames to *n. */
+/* Moves whole frames with headers to `out`: at most `room` bytes, or one frame of any length.
+ * Returns the number of bytes, and adds the number of frames to *n. */
 size_t send_queue_pull(struct send_queue *q, uint8_t *out, size_t room, uint64_t *n);

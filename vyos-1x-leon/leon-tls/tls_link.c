@@ -5,13 +5,15 @@
 #include "tls_link.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <netinet/udp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -20,8 +22,11 @@
 #include "proxy.h"
 #include "hub.h"
 
-/* Unsent bytes in the kernel. The rest waits in the queue, which drops the oldest. */
-#define UNSENT_BYTES 16384
+/* Unsent bytes in the kernel, as time at the delivery rate. The rest waits in the queue, which
+ * drops the oldest. */
+#define UNSENT_MS  20
+#define UNSENT_MIN 3000 /* two frames */
+#define UNSENT_MAX 65536
 /* A dead peer: unconfirmed data, and silence. */
 #define DEAD_MS 10000
 #define IDLE_S	5
@@ -38,7 +43,7 @@ static int set_int(int fd, int level, int name, int value)
 static void tune(int fd)
 {
 	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-	set_int(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, UNSENT_BYTES);
+	set_int(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, TLS_RECORD_MAX);
 	set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, DEAD_MS);
 	set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, IDLE_S);
 	set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, PROBE_S);
@@ -112,6 +117,28 @@ static bool write_record(struct tls_link *s)
 	}
 }
 
+/* A full socket on a slow line: its bytes would delay newer frames for longer than UNSENT_MS. */
+static void limit_unsent(struct tls_link *s)
+{
+	struct tcp_info info = { 0 };
+	socklen_t len = sizeof(info);
+	uint64_t bytes;
+
+	if (getsockopt(s->tcp, IPPROTO_TCP, TCP_INFO, &info, &len) < 0 || !info.tcpi_delivery_rate)
+		return;
+	bytes = info.tcpi_delivery_rate * UNSENT_MS / 1000;
+	s->unsent = (size_t)max_of(min_of(bytes, (uint64_t)UNSENT_MAX), (uint64_t)UNSENT_MIN);
+	set_int(s->tcp, IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)s->unsent);
+}
+
+/* The kernel alone exceeds TCP_NOTSENT_LOWAT by a segment of 64 KiB before segmentation. */
+static bool has_room(const struct tls_link *s)
+{
+	int unsent = 0;
+
+	return ioctl(s->tcp, SIOCOUTQNSD, &unsent) < 0 || unsent < (int)s->unsent;
+}
+
 /* Passes the queue to the socket, as far as the socket has room. */
 static void pump(struct tls_link *s)
 {
@@ -122,7 +149,11 @@ static void pump(struct tls_link *s)
 	while (!s->full) {
 		if (!s->record_len) {
 			r->counts.tx_dropped += send_queue_expire(s->queue, loop_now(r->loop));
-			s->record_len = send_queue_pull(s->queue, s->record, TLS_RECORD_MAX,
+			s->full = !has_room(s);
+			if (s->full)
+				break;
+			s->record_len = send_queue_pull(s->queue, s->record,
+							min_of(s->unsent, (size_t)TLS_RECORD_MAX),
 							&r->counts.tx_datagrams);
 			r->counts.tx_bytes += s->record_len;
 		}
@@ -131,6 +162,8 @@ static void pump(struct tls_link *s)
 		if (!write_record(s))
 			return;
 	}
+	if (s->full)
+		limit_unsent(s);
 	if (s->full != was_full)
 		listen_for(s, EPOLLIN | (s->full ? EPOLLOUT : 0));
 }
@@ -472,7 +505,12 @@ static struct tls_link *new_stream(struct hub *r, int fd, uint32_t id)
 	struct tls_link *s = x_new(struct tls_link);
 
 	*s = (struct tls_link){
-		.r = r, .id = id, .tcp = fd, .udp = -1, .since = loop_now(r->loop)
+		.r = r,
+		.id = id,
+		.tcp = fd,
+		.udp = -1,
+		.since = loop_now(r->loop),
+		.unsent = TLS_RECORD_MAX,
 	};
 	tune(fd);
 	return s;

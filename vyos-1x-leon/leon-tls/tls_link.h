@@ -44,6 +44,7 @@ struct tls_link {
 	struct send_queue *queue;
 	uint8_t *record;
 	size_t record_len;
+	size_t unsent;		     /* limit of the unsent bytes in the kernel, and of a record */
 	bool full;		     /* the socket has no room */
 	uint8_t rest[FRAME_LEN_MAX]; /* incomplete frame of the connection */
 	size_t rest_len;
