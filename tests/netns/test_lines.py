@@ -176,6 +176,29 @@ def test_bulk_uses_both_lines(lab):
         bulk.stop()
 
 
+def test_an_outage_beside_bulk_is_no_data_loss(lab):
+    net = start(lab)
+    for line in RTT_MS:
+        net.wan.both(line, 'n1', rate_kbit=8000, queue_us=50 * wan.MS)
+    net.settle_hosts('n0', 'n1')
+    node = net.node['n0']
+    bulk = Bulk(net.host['n0'].namespace, net.host['n1'].namespace, net.host['n1'].ip4)
+    try:
+        for _ in range(2):
+            wait_for(lambda: all(p['distributed'] for p in pairs(node)), 40, 'bulk data is distributed')
+            cut(net, 'n0')
+            wait_leave(net, 'second')
+            before = bulk.received
+            wait_for(lambda: bulk.received > before + (2 << 20), 20, 'TCP runs on one line')
+            cut(net, 'n0', up=True)
+            # The time of a comparison of sent and received data.
+            before = bulk.received
+            wait_for(lambda: bulk.received > before + (12 << 20), 60, 'TCP runs')
+            assert 'data loss' not in reasons(node)
+    finally:
+        bulk.stop()
+
+
 def test_the_automatic_shaper_adds_both_lines(lab):
     net = start(lab, config={'shaper': {'automatic': True}})
     for line in RTT_MS:

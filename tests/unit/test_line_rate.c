@@ -127,6 +127,43 @@ static void test_line_that_loses(void **state)
 	assert_false(rate.loses);
 }
 
+static void test_outage_is_no_loss(void **state)
+{
+	(void)state;
+	lose(0, 60);
+	lose(1000, 10);
+	line_rate_outage(&rate);
+	lose(0, 200);
+	assert_false(rate.loses);
+}
+
+static void test_own_data_fills_the_line(void **state)
+{
+	(void)state;
+	carry(30000, 20);
+	assert_false(line_rate_is_full(&rate, (mono_t){ now_us * NS_PER_US }));
+	carry(55000, 10);
+	assert_true(line_rate_is_full(&rate, (mono_t){ now_us * NS_PER_US }));
+	carry(1000, 40);
+	assert_false(line_rate_is_full(&rate, (mono_t){ now_us * NS_PER_US }));
+}
+
+/* A line without a queue is tested in small steps, because interactive traffic waits behind the
+ * data above the rate. */
+static void test_queue_of_a_test_is_short(void **state)
+{
+	int64_t longest_us = 0;
+
+	(void)state;
+	carry(55000, 10);
+	carry(0, 10);
+	for (unsigned i = 0; i < 100; i++) {
+		carry(rate.queue_us > LINE_RATE_QUEUE_US ? 0 : rate.kbits, 1);
+		longest_us = max_of(longest_us, rate.queue_us);
+	}
+	assert_in_range(longest_us, LINE_RATE_QUEUE_US + 1, 10000);
+}
+
 static void test_difference_of_two_lines(void **state)
 {
 	struct line_rate other = { 0 };
@@ -148,6 +185,9 @@ int main(void)
 		cmocka_unit_test_setup(test_queue_of_others_is_no_rate, setup),
 		cmocka_unit_test_setup(test_restart_of_the_peer, setup),
 		cmocka_unit_test_setup(test_line_that_loses, setup),
+		cmocka_unit_test_setup(test_outage_is_no_loss, setup),
+		cmocka_unit_test_setup(test_own_data_fills_the_line, setup),
+		cmocka_unit_test_setup(test_queue_of_a_test_is_short, setup),
 		cmocka_unit_test_setup(test_difference_of_two_lines, setup),
 	};
 

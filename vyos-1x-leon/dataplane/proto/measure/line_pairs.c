@@ -258,6 +258,7 @@ static void use(struct overlay *o, struct peer *p, unsigned i, const char *reaso
 
 	old->misses = p->probe.misses;
 	old->answered_sent = p->probe.answered_sent;
+	line_rate_outage(&old->rate);
 	old->wait_ms = 0;
 	old->due = now;
 	old->better_since = MONO_NEVER;
@@ -361,12 +362,13 @@ static unsigned common_lines(const struct peer *p, unsigned i)
 
 static void distribute(struct overlay *o, struct peer *p, mono_t now)
 {
-	const struct line_pair *q = &p->lines.pair[p->lines.second % LINE_PAIRS];
+	struct line_pair *q = &p->lines.pair[p->lines.second % LINE_PAIRS];
 	unsigned best = LINE_NONE;
 
 	if (p->lines.distributes && p->lines.second != p->lines.in_use && q->misses >= MISSES_MAX) {
 		p->lines.failures++;
 		p->lines.failed = q->answered_sent;
+		line_rate_outage(&q->rate);
 	}
 	for (unsigned i = 0; i < LINE_PAIRS; i++)
 		if (p->probe.up && may_carry(o, p, i, now) &&

@@ -16,7 +16,7 @@
 #define DATAGRAM_BITS 12000
 /* Earliest arrival (EDPF) would fill the faster line up to the difference of the delays, and other
  * traffic waits there. A longer difference is left to the receiver. */
-#define AHEAD_US 4000
+#define AHEAD_US 2000
 /* Least interval between two reports of a distribution that begins. */
 #define REPORT_MS 60000
 /* A peer with a smaller part of the limit does not fill the line. */

@@ -79,5 +79,9 @@ bool load_is_ours(const struct overlay *o, const struct peer *p)
 {
 	const struct link_load *l = &p->probe.load;
 
+	/* The first delay of a new pair of lines may be that of a full line. */
+	if (p->lines.pair &&
+	    line_rate_is_full(&p->lines.pair[p->lines.in_use].rate, overlay_now(o)))
+		return true;
 	return l->load_us && (l->forward.ours || l->reverse.ours) && is_fresh(l, overlay_now(o));
 }

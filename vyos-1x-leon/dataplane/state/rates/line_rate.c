@@ -7,9 +7,12 @@
 #define BASE_MS	  60000 /* window of the minimum */
 #define MARK_US	  80000 /* least interval of a delivery rate */
 #define LOAD_PART 8	/* less own data behind a queue shows no rate */
+#define FULL_MS	  1500	/* time for which a full line explains loss */
 #define SMOOTH	  4	/* weight of the present estimate: 3 of 4 */
-#define HEADROOM  8	/* a line without a queue carries an eighth more */
-#define USED_PART 32	/* a line that delivers less by this part of its rate was not tested */
+/* A line that never had a queue carries an eighth more, any other line a thirty-second. A line that
+ * delivers less by a thirty-second of its rate was not tested. */
+#define HEADROOM  8
+#define USED_PART 32
 #define BITS	  8
 /* Loss beyond that of a full queue: more than this part of the bytes. The interval is long, because
  * the difference has the bytes on the way. */
@@ -45,7 +48,8 @@ static void enter(struct line_rate *r, uint32_t delivered_kbits, bool full, mono
 		else if (r->was_full)
 			r->kbits = (r->kbits * (SMOOTH - 1) + delivered_kbits) / SMOOTH;
 	} else if (!full && delivered_kbits > r->kbits - r->kbits / USED_PART) {
-		r->kbits = delivered_kbits + delivered_kbits / HEADROOM;
+		r->kbits = delivered_kbits +
+			   delivered_kbits / (mono_is_never(r->full_at) ? HEADROOM : USED_PART);
 	}
 	r->was_full = full;
 }
@@ -61,6 +65,17 @@ static void compare(struct line_rate *r, const struct line_rate_sample *s, mono_
 	r->loss_since = now;
 	r->loss_sent = s->sent;
 	r->loss_received = s->received;
+}
+
+void line_rate_outage(struct line_rate *r)
+{
+	r->loses = false;
+	r->loss_since = MONO_NEVER;
+}
+
+bool line_rate_is_full(const struct line_rate *r, mono_t now)
+{
+	return !mono_is_never(r->full_at) && mono_sub_ms(now, r->full_at) < FULL_MS;
 }
 
 void line_rate_note(struct line_rate *r, const struct line_rate_sample *s, mono_t now)
