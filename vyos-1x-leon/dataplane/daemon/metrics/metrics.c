@@ -37,11 +37,8 @@ static void put_counters(struct out *o)
 		put_counter(o, name, counter_text((enum counter)i), counter[i]);
 	}
 	put_head(o, "drops_total", "counter", "Discarded frames and datagrams by reason.");
-	for (unsigned i = 0; i < N_DROPS; i++) {
-		put_sample(o, "drops_total");
-		put_label(o, "reason", drop_name((enum drop_reason)i));
-		put_u64(o, drop[i]);
-	}
+	for (unsigned i = 0; i < N_DROPS; i++)
+		put_labelled(o, "drops_total", "reason", drop_name((enum drop_reason)i), drop[i]);
 }
 
 /* VLANs with flooded frames. */
@@ -56,9 +53,8 @@ static void put_per_vlan(struct out *o, const char *name, const char *help, size
 		if (!counted.flooded && !counted.limited)
 			continue;
 		snprintf(number, sizeof(number), "%u", vlan);
-		put_sample(o, name);
-		put_label(o, "vlan", number);
-		put_u64(o, *(const uint64_t *)((const char *)&counted + field));
+		put_labelled(o, name, "vlan", number,
+			     *(const uint64_t *)((const char *)&counted + field));
 	}
 }
 
@@ -98,11 +94,8 @@ static void put_control(struct out *o)
 	put_counter(o, "control_rx_bytes_total", "Bytes of control messages received.",
 		    c->rx_bytes);
 	put_head(o, "control_refused_total", "counter", "Control messages refused by reason.");
-	for (size_t i = 0; i < array_size(refused); i++) {
-		put_sample(o, "control_refused_total");
-		put_label(o, "reason", refused[i].reason);
-		put_u64(o, refused[i].n);
-	}
+	for (size_t i = 0; i < array_size(refused); i++)
+		put_labelled(o, "control_refused_total", "reason", refused[i].reason, refused[i].n);
 }
 
 static void put_tls(struct out *o)
@@ -192,11 +185,9 @@ static void put_peers(struct out *o)
 static void put_offloads(struct out *o)
 {
 	put_head(o, "offload_used", "gauge", "1 if the offload is in use.");
-	for (unsigned i = 0; i < N_OFFLOADS; i++) {
-		put_sample(o, "offload_used");
-		put_label(o, "offload", offload_name(i));
-		put_u64(o, offload_unused(o->d, i) == NULL);
-	}
+	for (unsigned i = 0; i < N_OFFLOADS; i++)
+		put_labelled(o, "offload_used", "offload", offload_name(i),
+			     offload_unused(o->d, i) == NULL);
 }
 
 static void put_daemon(struct out *o)
@@ -212,9 +203,8 @@ static void put_daemon(struct out *o)
 	put_label(o, "name", d->conf->node_name);
 	put_label(o, "cipher_library", aead_library());
 	put_u64(o, 1);
-	put_head(o, "uptime_seconds", "gauge", "Time since the start of the daemon.");
-	put_sample(o, "uptime_seconds");
-	put_seconds(o, (uint64_t)uptime_us);
+	put_metric(o, "uptime_seconds", "gauge", MICROSECONDS,
+		   "Time since the start of the daemon.", (uint64_t)uptime_us);
 	put_offloads(o);
 	put_gauge(o, "nodes", "Members of the overlay, including this node.",
 		  nodedb_members(overlay_nodes(d->overlay)));
@@ -253,65 +243,51 @@ static void put_directions(struct out *o, const char *name, const char *help, ui
 			   uint64_t in)
 {
 	put_head(o, name, "counter", help);
-	put_sample(o, name);
-	put_label(o, "direction", "out");
-	put_u64(o, out);
-	put_sample(o, name);
-	put_label(o, "direction", "in");
-	put_u64(o, in);
+	put_labelled(o, name, "direction", "out", out);
+	put_labelled(o, name, "direction", "in", in);
 }
 
-static void put_milliseconds(struct out *o, const char *name, const char *help, uint64_t ms)
+static void put_accelerators(struct out *o)
 {
-	put_head(o, name, "counter", help);
-	put_sample(o, name);
-	put_seconds(o, ms * 1000);
-}
-
-static void accelerator_reached(struct out *o, const char *name, const struct node *n)
-{
+	struct nodedb *nodes = overlay_nodes(o->d->overlay);
 	struct accel_node counted;
 
-	if (!accel_reports_node(o->d, n->id, &counted))
-		return;
-	put_node_sample(o, name, n);
-	put_u64(o, counted.reached);
-}
-
-static void accelerator_bypassed(struct out *o, const char *name, const struct node *n)
-{
-	if (!accel_queues_reach(o->d, n->slot))
-		return;
-	put_node_sample(o, name, n);
-	put_u64(o, accel_queues_bypassed(o->d, n->slot));
+	put_head(o, "accel_reached", "gauge",
+		 "1 where there is a carrier to the accelerator of the node.");
+	for (const struct node *n = NULL; (n = nodedb_next(nodes, n));) {
+		if (!accel_reports_node(o->d, n->id, &counted))
+			continue;
+		put_node_sample(o, "accel_reached", n);
+		put_u64(o, counted.reached);
+	}
+	put_head(o, "accel_bypassed", "gauge",
+		 "1 where TCP to and from the node, which is near, bypasses leon-accel.");
+	for (const struct node *n = NULL; (n = nodedb_next(nodes, n));) {
+		if (!accel_queues_reach(o->d, n->slot))
+			continue;
+		put_node_sample(o, "accel_bypassed", n);
+		put_u64(o, accel_queues_bypassed(o->d, n->slot));
+	}
 }
 
 static void put_plain(struct out *o, const struct accel_totals *t)
 {
 	put_head(o, "accel_plain", "gauge", "Followed TCP connections not intercepted, by reason.");
-	for (enum accel_reason reason = ACCEL_REASON_NONE + 1; reason < ACCEL_N_REASONS; reason++) {
-		put_sample(o, "accel_plain");
-		put_label(o, "reason", accel_reason_word(reason));
-		put_u64(o, t->plain[reason]);
-	}
+	for (enum accel_reason reason = ACCEL_REASON_NONE + 1; reason < ACCEL_N_REASONS; reason++)
+		put_labelled(o, "accel_plain", "reason", accel_reason_word(reason),
+			     t->plain[reason]);
 }
 
 static void put_kinds(struct out *o, const struct accel_totals *t)
 {
 	put_head(o, "accel_misuse_total", "counter",
 		 "Refused frames and messages of other members.");
-	for (enum accel_misuse i = 0; i < ACCEL_N_MISUSES; i++) {
-		put_sample(o, "accel_misuse_total");
-		put_label(o, "kind", accel_misuse_word(i));
-		put_u64(o, t->misuse[i]);
-	}
+	for (enum accel_misuse i = 0; i < ACCEL_N_MISUSES; i++)
+		put_labelled(o, "accel_misuse_total", "kind", accel_misuse_word(i), t->misuse[i]);
 	put_head(o, "accel_fault_total", "counter",
 		 "Reasons why connections stayed plain or were reset.");
-	for (enum accel_fault i = 0; i < ACCEL_N_FAULTS; i++) {
-		put_sample(o, "accel_fault_total");
-		put_label(o, "kind", accel_fault_word(i));
-		put_u64(o, t->fault[i]);
-	}
+	for (enum accel_fault i = 0; i < ACCEL_N_FAULTS; i++)
+		put_labelled(o, "accel_fault_total", "kind", accel_fault_word(i), t->fault[i]);
 }
 
 static void put_accelerator(struct out *o, const struct accel_totals *t)
@@ -346,17 +322,12 @@ static void put_accelerator(struct out *o, const struct accel_totals *t)
 	put_directions(o, "accel_carried_bytes_total",
 		       "Bytes of hosts after compression, as carried by accelerators.",
 		       t->bytes.carried_out, t->bytes.carried_in);
-	put_milliseconds(o, "accel_with_seconds_total",
-			 "Time in which data of intercepted connections flowed.", t->time.with_ms);
-	put_milliseconds(o, "accel_without_seconds_total",
-			 "Estimated minimum time for the same data without acceleration.",
-			 t->time.without_ms);
-	put_per_node(o, "accel_reached", "gauge",
-		     "1 where there is a carrier to the accelerator of the node.",
-		     accelerator_reached);
-	put_per_node(o, "accel_bypassed", "gauge",
-		     "1 where TCP to and from the node, which is near, bypasses leon-accel.",
-		     accelerator_bypassed);
+	put_metric(o, "accel_with_seconds_total", "counter", MICROSECONDS,
+		   "Time in which data of intercepted connections flowed.", t->time.with_ms * 1000);
+	put_metric(o, "accel_without_seconds_total", "counter", MICROSECONDS,
+		   "Estimated minimum time for the same data without acceleration.",
+		   t->time.without_ms * 1000);
+	put_accelerators(o);
 }
 
 static void put_acceleration(struct out *o)

@@ -35,21 +35,16 @@ static const struct metric {
 
 /* --- lines --- */
 
-static void put_line(struct out *o, const char *name, uint8_t line, uint64_t value)
-{
-	put_sample(o, name);
-	put_label(o, "line", o->d->conf->line[line].name);
-	put_u64(o, value);
-}
-
 static void put_own_lines(struct out *o)
 {
+	const struct conf_line *line = o->d->conf->line;
+
 	put_head(o, "line_present", "gauge", "1 if the line has its interface and address.");
 	for (uint8_t i = 0; i < o->d->conf->n_lines; i++)
-		put_line(o, "line_present", i, !o->d->line[i].lost);
+		put_labelled(o, "line_present", "line", line[i].name, !o->d->line[i].lost);
 	put_head(o, "line_links", "gauge", "Links that use the line.");
 	for (uint8_t i = 0; i < o->d->conf->n_lines; i++)
-		put_line(o, "line_links", i, lines_links(o->d, i));
+		put_labelled(o, "line_links", "line", line[i].name, lines_links(o->d, i));
 }
 
 /* --- pairs --- */

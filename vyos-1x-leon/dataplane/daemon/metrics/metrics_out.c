@@ -58,18 +58,30 @@ void put_value(struct out *o, enum unit unit, int64_t value)
 		put_u64(o, v);
 }
 
+void put_labelled(struct out *o, const char *name, const char *key, const char *label,
+		  uint64_t value)
+{
+	put_sample(o, name);
+	put_label(o, key, label);
+	put_u64(o, value);
+}
+
+void put_metric(struct out *o, const char *name, const char *type, enum unit unit, const char *help,
+		uint64_t value)
+{
+	put_head(o, name, type, help);
+	put_sample(o, name);
+	put_value(o, unit, (int64_t)value);
+}
+
 void put_gauge(struct out *o, const char *name, const char *help, uint64_t value)
 {
-	put_head(o, name, "gauge", help);
-	put_sample(o, name);
-	put_u64(o, value);
+	put_metric(o, name, "gauge", COUNT, help, value);
 }
 
 void put_counter(struct out *o, const char *name, const char *help, uint64_t value)
 {
-	put_head(o, name, "counter", help);
-	put_sample(o, name);
-	put_u64(o, value);
+	put_metric(o, name, "counter", COUNT, help, value);
 }
 
 void put_node_sample(struct out *o, const char *name, const struct node *n)
@@ -79,12 +91,4 @@ void put_node_sample(struct out *o, const char *name, const struct node *n)
 	put_sample(o, name);
 	put_label(o, "node_id", node_id_format(n->id, id, sizeof(id)));
 	put_label(o, "name", n->has_record ? n->rec.name : "");
-}
-
-void put_per_node(struct out *o, const char *name, const char *type, const char *help,
-		  put_node_fn fn)
-{
-	put_head(o, name, type, help);
-	for (const struct node *n = NULL; (n = nodedb_next(overlay_nodes(o->d->overlay), n));)
-		fn(o, name, n);
 }

@@ -24,17 +24,16 @@ void put_seconds(struct out *o, uint64_t us);
 /* Units of the values in the tables. Negative values are printed as 0. */
 enum unit { COUNT, MICROSECONDS, PER_MILLE };
 void put_value(struct out *o, enum unit unit, int64_t value);
+/* Writes a sample with one label. */
+void put_labelled(struct out *o, const char *name, const char *key, const char *label,
+		  uint64_t value);
 /* Writes a metric with a single sample. */
+void put_metric(struct out *o, const char *name, const char *type, enum unit unit, const char *help,
+		uint64_t value);
 void put_gauge(struct out *o, const char *name, const char *help, uint64_t value);
 void put_counter(struct out *o, const char *name, const char *help, uint64_t value);
 /* Begins a sample of another member. */
 void put_node_sample(struct out *o, const char *name, const struct node *n);
-
-/* Writes the sample of one node, or nothing if the value is unknown. */
-typedef void (*put_node_fn)(struct out *o, const char *name, const struct node *n);
-/* Writes a metric with a sample of each other member. */
-void put_per_node(struct out *o, const char *name, const char *type, const char *help,
-		  put_node_fn fn);
 
 /* metrics_nodes.c: the members, their links and paths. */
 void put_nodes(struct out *o);

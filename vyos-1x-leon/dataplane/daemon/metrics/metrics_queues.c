@@ -156,9 +156,8 @@ void put_queues(struct out *o)
 	for (unsigned i = 0; i < FWD_WAITS; i++) {
 		below += q.waits[i];
 		snprintf(bound, sizeof(bound), "%u.%06u", (1u << i) / 1000000, (1u << i) % 1000000);
-		put_sample(o, "queue_wait_seconds_bucket");
-		put_label(o, "le", i == FWD_WAITS - 1 ? "+Inf" : bound);
-		put_u64(o, below);
+		put_labelled(o, "queue_wait_seconds_bucket", "le",
+			     i == FWD_WAITS - 1 ? "+Inf" : bound, below);
 	}
 	put_sample(o, "queue_wait_seconds_sum");
 	put_seconds(o, q.waits_us);
