@@ -26,11 +26,13 @@ def schema_of(name):
 
 
 def strict(schema):
-    """The schema with unknown keys as errors, so every key is documented."""
+    """The schema with unknown keys as errors, so every key is documented. An object without a list
+    `required` has all its keys."""
     if isinstance(schema, dict):
         schema = {key: strict(value) for key, value in schema.items()}
         if 'properties' in schema:
             schema.setdefault('additionalProperties', False)
+            schema.setdefault('required', list(schema['properties']))
     elif isinstance(schema, list):
         schema = [strict(value) for value in schema]
     return schema
