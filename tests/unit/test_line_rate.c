@@ -133,7 +133,7 @@ static void test_outage_is_no_loss(void **state)
 	lose(0, 60);
 	lose(1000, 10);
 	line_rate_outage(&rate);
-	lose(0, 200);
+	lose(0, 30);
 	assert_false(rate.loses);
 }
 
