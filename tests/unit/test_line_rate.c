@@ -141,11 +141,11 @@ static void test_own_data_fills_the_line(void **state)
 {
 	(void)state;
 	carry(30000, 20);
-	assert_false(line_rate_is_full(&rate, (mono_t){ now_us * NS_PER_US }));
+	assert_false(line_rate_was_full(&rate, 1500, (mono_t){ now_us * NS_PER_US }));
 	carry(55000, 10);
-	assert_true(line_rate_is_full(&rate, (mono_t){ now_us * NS_PER_US }));
+	assert_true(line_rate_was_full(&rate, 1500, (mono_t){ now_us * NS_PER_US }));
 	carry(1000, 40);
-	assert_false(line_rate_is_full(&rate, (mono_t){ now_us * NS_PER_US }));
+	assert_false(line_rate_was_full(&rate, 1500, (mono_t){ now_us * NS_PER_US }));
 }
 
 /* A line without a queue is tested in small steps, because interactive traffic waits behind the

@@ -117,8 +117,8 @@ bool line_rates_may(const struct peer *p, unsigned pair, mono_t now)
 	const struct line_rate *one = rate_of(p, p->lines.in_use), *two = rate_of(p, pair);
 
 	return one->kbits && two->known && !mono_is_never(one->full_at) &&
-	       (mono_sub_ms(now, one->full_at) < NEEDED_MS ||
-		(!mono_is_never(two->full_at) && mono_sub_ms(now, two->full_at) < NEEDED_MS)) &&
+	       (line_rate_was_full(one, NEEDED_MS, now) ||
+		line_rate_was_full(two, NEEDED_MS, now)) &&
 	       fits_window(one, two);
 }
 

@@ -78,10 +78,11 @@ void load_note(struct overlay *o, struct peer *p, const struct msg_pong *m, mono
 bool load_is_ours(const struct overlay *o, const struct peer *p)
 {
 	const struct link_load *l = &p->probe.load;
+	mono_t now = overlay_now(o);
 
 	/* The first delay of a new pair of lines may be that of a full line. */
 	if (p->lines.pair &&
-	    line_rate_is_full(&p->lines.pair[p->lines.in_use].rate, overlay_now(o)))
+	    line_rate_was_full(&p->lines.pair[p->lines.in_use].rate, FRESH_MS, now))
 		return true;
-	return l->load_us && (l->forward.ours || l->reverse.ours) && is_fresh(l, overlay_now(o));
+	return l->load_us && (l->forward.ours || l->reverse.ours) && is_fresh(l, now);
 }

@@ -7,7 +7,6 @@
 #define BASE_MS	  60000 /* window of the minimum */
 #define MARK_US	  80000 /* least interval of a delivery rate */
 #define LOAD_PART 8	/* less own data behind a queue shows no rate */
-#define FULL_MS	  1500	/* time for which a full line explains loss */
 #define SMOOTH	  4	/* weight of the present estimate: 3 of 4 */
 /* A line that never had a queue carries an eighth more, any other line a thirty-second. A line that
  * delivers less by a thirty-second of its rate was not tested. */
@@ -73,9 +72,9 @@ void line_rate_outage(struct line_rate *r)
 	r->loss_since = MONO_NEVER;
 }
 
-bool line_rate_is_full(const struct line_rate *r, mono_t now)
+bool line_rate_was_full(const struct line_rate *r, int64_t ms, mono_t now)
 {
-	return !mono_is_never(r->full_at) && mono_sub_ms(now, r->full_at) < FULL_MS;
+	return !mono_is_never(r->full_at) && mono_sub_ms(now, r->full_at) < ms;
 }
 
 void line_rate_note(struct line_rate *r, const struct line_rate_sample *s, mono_t now)

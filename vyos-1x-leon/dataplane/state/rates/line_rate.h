@@ -46,7 +46,7 @@ void line_rate_reset(struct line_rate *r);
 void line_rate_note(struct line_rate *r, const struct line_rate_sample *s, mono_t now);
 /* Restarts the comparison of sent and received data, because an outage is no loss. */
 void line_rate_outage(struct line_rate *r);
-/* Returns true if own data filled the line a short time ago. */
-bool line_rate_is_full(const struct line_rate *r, mono_t now);
+/* Returns true if own data filled the line in the last `ms` milliseconds. */
+bool line_rate_was_full(const struct line_rate *r, int64_t ms, mono_t now);
 /* One-way time without a queue. Only differences of two lines of the same nodes have a meaning. */
 uint32_t line_rate_base_us(const struct line_rate *r);
