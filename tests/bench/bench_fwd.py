@@ -9,7 +9,7 @@ count. All programs share the cores of this machine, so a pair of machines reach
 The CPU time of an overlay for a GB (all ends, and the relay) depends least on other load.
 
     LEON_BUILD=build tests/bench/bench_fwd.py [--rounds 5] [--seconds 2] [--json FILE] [--no-peers]
-                                              [--data both|sealed|clear]
+                                              [--data both|sealed|clear] [--meters tcp4 trains]
 """
 import argparse
 import datetime
@@ -36,6 +36,7 @@ CEILING_MTU = 1500 - 14 - 2 - 28
 # A UDP frame of 64 bytes with the frame check sequence, which virtual wires lack.
 SMALL = 64 - 4 - 14 - 20 - 8
 PORT = 9000
+TRAIN_BYTES = 1200  # payload of a datagram, the least maximum of QUIC (RFC 9000 section 14)
 TRIES = 3
 # Required ratios to VXLAN (design.md section 9).
 TARGETS = {
@@ -45,18 +46,20 @@ TARGETS = {
 METERS = {
     'tcp1': ('TCP x1', 'Mbit/s'), 'tcp4': ('TCP x4', 'Mbit/s'), 'small': ('64 B UDP', 'kpps'),
     'tcp1cpu': ('TCP x1, CPU', 's/GB'), 'tcp4cpu': ('TCP x4, CPU', 's/GB'),
+    'tcp1retr': ('TCP x1, resent', '/GB'), 'tcp4retr': ('TCP x4, resent', '/GB'),
+    'trains': ('UDP trains', 'Mbit/s'),
     'rtt': ('RTT p50', 'us'), 'rtt99': ('RTT p99', 'us'),
     'loaded': ('RTT p50 beside TCP', 'us'), 'loaded99': ('RTT p99 beside TCP', 'us'),
 }
 # Measurements and their figures.
 PLANS = {
-    'direct': {'tcp1': ('tcp1', 'tcp1cpu'), 'tcp4': ('tcp4', 'tcp4cpu'), 'small': ('small',),
-               'rtt': ('rtt', 'rtt99'), 'loaded': ('loaded', 'loaded99')},
-    'relay': {'tcp1': ('tcp1', 'tcp1cpu'), 'small': ('small',), 'rtt': ('rtt', 'rtt99')},
+    'direct': {'tcp1': ('tcp1', 'tcp1cpu', 'tcp1retr'), 'tcp4': ('tcp4', 'tcp4cpu', 'tcp4retr'),
+               'trains': ('trains',), 'small': ('small',), 'rtt': ('rtt', 'rtt99'), 'loaded': ('loaded', 'loaded99')},
+    'relay': {'tcp1': ('tcp1', 'tcp1cpu', 'tcp1retr'), 'small': ('small',), 'rtt': ('rtt', 'rtt99')},
 }
 OWN = ('none', 'vxlan', 'ceiling', 'ceiling-once', 'leon', 'leon-sealed')
-# Figures without meaning for a ceiling, which sends small frames one by one.
-SKIPPED = {'ceiling': ('small',), 'ceiling-once': ('small', 'rtt', 'loaded')}
+# Figures without meaning for a ceiling, which sends small frames one by one and takes no trains.
+SKIPPED = {'ceiling': ('small', 'trains'), 'ceiling-once': ('small', 'trains', 'rtt', 'loaded')}
 # Measured variants of LEON.
 DATA = {'both': ('leon', 'leon-sealed'), 'sealed': ('leon-sealed',), 'clear': ('leon',)}
 NAMES = {
@@ -280,7 +283,8 @@ def cpu_seconds(programs):
 
 
 def tcp(net, place, variant, seconds, streams):
-    """Throughput, and the CPU time for a GB if the programs of the overlay are known."""
+    """Throughput, the CPU time for a GB if the programs of the overlay are known, and the resent
+    segments for a GB."""
     server = tcp_server(net)
     programs = net.programs.get((place, variant), ())
     before = cpu_seconds(programs)
@@ -288,9 +292,24 @@ def tcp(net, place, variant, seconds, streams):
                        '-P', streams, '-J', timeout=seconds + 30)
     server.communicate(timeout=10)
     used = cpu_seconds(programs) - before
-    received = json.loads(result.stdout)['end']['sum_received']
-    return (received['bits_per_second'] / 1e6,
-            used / received['bytes'] * 1e9 if programs and received['bytes'] else None)
+    totals = json.loads(result.stdout)['end']
+    received = totals['sum_received']
+    if not received['bytes']:
+        raise RuntimeError(f'nothing arrived over {variant}')
+    return (received['bits_per_second'] / 1e6, used / received['bytes'] * 1e9 if programs else None,
+            totals['sum_sent']['retransmits'] / received['bytes'] * 1e9)
+
+
+def trains(net, address, seconds):
+    """Received bulk of a sender as QUIC programs have: many datagrams in one call, and no wait."""
+    receiver = start_receiver(net, 'sink', PORT, TRAIN_BYTES, seconds + 2)
+    own = address.rpartition('.')[0] + '.1'
+    net.a.run(WIRELOAD, 'flood', own, PORT, address, PORT, TRAIN_BYTES, seconds, '00',
+              timeout=seconds + 30)
+    got = answer(receiver, seconds + 30)
+    if not got['seconds']:
+        raise RuntimeError(f'nothing arrived at {address}')
+    return got['datagrams'] * TRAIN_BYTES * 8 / got['seconds'] / 1e6,
 
 
 def small(net, address, seconds):
@@ -334,7 +353,7 @@ def measure(net, meter, place, variant, seconds):
     if meter == 'rtt':
         # A round-trip time needs no long run.
         return rtt(net, address, seconds / 2)
-    return {'small': small, 'loaded': loaded}[meter](net, address, seconds)
+    return {'small': small, 'trains': trains, 'loaded': loaded}[meter](net, address, seconds)
 
 
 def load():
@@ -352,9 +371,10 @@ def measure_again(net, meter, place, variant, seconds, failed):
     return measure(net, meter, place, variant, seconds)
 
 
-def one_round(net, seconds, samples, failed, backwards):
+def one_round(net, meters, seconds, samples, failed, backwards):
     for place, plan in PLANS.items():
-        for meter, figures in plan.items():
+        for meter in filter(meters.__contains__, plan):
+            figures = plan[meter]
             # The first variant finds a rested machine, so the order alternates.
             for variant in net.variants[place][::-1 if backwards else 1]:
                 if meter in SKIPPED.get(variant, ()):
@@ -434,6 +454,8 @@ def main():
     parser.add_argument('--workers', type=int, default=0, help='of each leond; 0 as shipped')
     parser.add_argument('--data', choices=list(DATA), default='both',
                         help='frames of LEON sealed, in clear, or both in turn')
+    parser.add_argument('--meters', nargs='+', choices=list(PLANS['direct']),
+                        default=list(PLANS['direct']), help='only these measurements')
     parser.add_argument('--no-peers', action='store_true', help='without other overlays')
     parser.add_argument('--json', help='file for all figures')
     arguments = parser.parse_args()
@@ -449,7 +471,7 @@ def main():
     try:
         net.settle()
         for number in range(arguments.rounds):
-            one_round(net, arguments.seconds, samples, about['failed'], number % 2)
+            one_round(net, arguments.meters, arguments.seconds, samples, about['failed'], number % 2)
             about['load_rounds'].append(load())
             print('.', end='', file=sys.stderr, flush=True)
         about['left_out'] = net.left_out

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Forwarding rate of a relay on one dedicated core, in frames of 64 bytes: leond, the smallest
-user-space program (ceiling.c), and IP forwarding of the kernel in the same place.
+"""Forwarding rate of a relay on one dedicated core, in frames of 64 bytes and in full packets. The
+relay is leond, the smallest user-space program (ceiling.c), or the kernel.
 
 a ---- r ---- b, wires as in bench_fwd.py. The first core serves only the relay. The kernel thread
 for the wire of a (threaded NAPI) runs there, with reception, GRO and kernel forwarding, and so
@@ -42,6 +42,7 @@ VNI = 1
 LEON_FRAME, LEON_BUNDLE = 1, 3
 # A bundle of 23 frames, each behind two bytes of length, fills an MTU of 1500.
 LEON_HEADER, BUNDLED = 18, 23
+FULL = 1500 - 28
 
 
 @dataclass
@@ -53,6 +54,7 @@ class Case:
     size: int
     frames: int = 1
     begins: str = '00'
+    against: str = 'forwarding'
 
 
 def leon_header(kind):
@@ -68,6 +70,9 @@ CASES = {
                  1, leon_header(LEON_FRAME)),
     'leon-bundles': Case('LEON, bundles', (A, LEON_PORT), (R, LEON_PORT),
                          LEON_HEADER + BUNDLED * (2 + FRAME), BUNDLED, leon_header(LEON_BUNDLE)),
+    'forwarding-full': Case('kernel IP forwarding, full', (A, 9), (B, 9), FULL),
+    'leon-full': Case('LEON, full packets', (A, LEON_PORT), (R, LEON_PORT), FULL, 1,
+                      leon_header(LEON_FRAME), 'forwarding-full'),
 }
 # A run with fewer frames is not a measurement.
 MINIMUM = 1000
@@ -128,11 +133,12 @@ class Net:
         self.nodes = [self._leon(self.r, R, [A, B]), self._leon(self.a, A, [R]),
                       self._leon(self.b, B, [R])]
         self.ceiling = self.r.start(CEILING, 'relay', R, A, B, CEILING_PORT)
-        self.relays = {'forwarding': None, 'ceiling': self.ceiling, 'leon': self.nodes[0].process,
-                       'leon-bundles': self.nodes[0].process}
+        leond = self.nodes[0].process
+        self.relays = {'forwarding': None, 'forwarding-full': None, 'ceiling': self.ceiling,
+                       'leon': leond, 'leon-bundles': leond, 'leon-full': leond}
         self.napi = napi_thread(self.r, self.at_r)
         pin(napi_thread(self.b, self.at_b), OTHER_CORE)
-        for process in (self.napi, self.ceiling, self.nodes[0].process):
+        for process in (self.napi, self.ceiling, leond):
             pin(process, RELAY_CORE)
 
     def _addresses(self):
@@ -230,8 +236,9 @@ def summary(samples):
             entry[key] = statistics.median(values)
             entry[key + '_values'] = values
         entries.append(entry)
+    rate = {entry['relay']: entry['kfps_core'] for entry in entries}
     for entry in entries:
-        entry['ratio_to_forwarding'] = entry['kfps_core'] / entries[0]['kfps_core']
+        entry['ratio_to_forwarding'] = entry['kfps_core'] / rate[CASES[entry['relay']].against]
         entry['target'] = TARGET if entry['relay'].startswith('leon') else None
     return entries
 

@@ -215,12 +215,12 @@ static void bounded(void **state)
 	uint64_t full;
 
 	(void)state;
-	for (unsigned i = 0; i < 100; i++) {
+	for (unsigned i = 0; i < QUEUE_LARGE + 40; i++) {
 		stands(build_super(1, 60000));
-		assert_true(fx.w->queue.hops.bytes <= QUEUE_BYTES);
+		assert_true(fx.w->queue.hops.n < QUEUE_LARGE);
 	}
 	full = fx_drops(&fx, DROP_queue_full);
-	assert_int_equal(full, 100 - QUEUE_BYTES / 60000);
+	assert_int_equal(full, 41);
 	/* Small frames of other flows fit, because the bulk flow loses frames. */
 	for (unsigned i = 0; i < QUEUE_SMALL; i++)
 		stands(build((uint16_t)(10 + i % 100), i, 100, 0));
@@ -238,6 +238,41 @@ static void bounded(void **state)
 	assert_int_equal(fx.w->queue.hops.n, QUEUE_LARGE - 1);
 	while (turn())
 		;
+	all_is_free();
+}
+
+/* The oldest super-frame of a queue above its limit loses one segment, and TCP repeats only that
+ * one. */
+static void one_segment_is_lost(void **state)
+{
+	const unsigned n = QUEUE_BYTES / 60000 + 3, segments = (60000 - 54 + 1299) / 1300;
+	unsigned got = 0, first = 0;
+	struct datagram d;
+
+	(void)state;
+	for (unsigned i = 0; i < n; i++)
+		stands(build_super(1, 60000));
+	assert_int_equal(fx_all_drops(&fx), 0);
+	for (bool more = true; more;) {
+		more = turn();
+		for (; node_gets(1, &d); got++)
+			if (!got)
+				first = get_u32(d.b + d.hdr_len + ETH_HDR_LEN + 24);
+	}
+	assert_int_equal(first - get_u32(frame + ETH_HDR_LEN + 24), 1300);
+	assert_int_equal(fx_drops(&fx, DROP_queue_late), 1);
+	assert_int_equal(fx_all_drops(&fx), 1);
+	assert_int_equal(got, n * segments - 1);
+	/* A later super-frame in the same buffer is complete. */
+	for (unsigned i = 0; i < n - 1; i++)
+		stands(build_super(1, 5200));
+	got = 0;
+	for (bool more = true; more;) {
+		more = turn();
+		while (node_gets(1, &d))
+			got++;
+	}
+	assert_int_equal(got, (n - 1) * 4);
 	all_is_free();
 }
 
@@ -688,6 +723,7 @@ int main(void)
 		T(one_super_frame_a_turn),
 		T(turns),
 		T(bounded),
+		T(one_segment_is_lost),
 		T(broken),
 		T(who_waits_long_loses),
 		T(or_is_marked),

@@ -31,8 +31,9 @@ struct frame {
 	enum frame_gso gso;
 	uint16_t gso_size; /* payload of each segment */
 	struct eth_view v;
-	uint16_t class; /* traffic class of datagrams, fwd/send/marking.h */
-	bool accel;	/* addressed to the accelerator of the node */
+	uint16_t class;	 /* traffic class of datagrams, fwd/send/marking.h */
+	bool accel;	 /* addressed to the accelerator of the node */
+	bool first_lost; /* the queue dropped the first segment of the super-frame */
 };
 
 /* Metadata of a frame from the overlay. */

@@ -242,13 +242,19 @@ uint32_t fq_most(const struct fq *q)
 	return q->backlog[largest_backlog(q)];
 }
 
-struct fq_item *fq_shed(struct fq *q)
+struct fq_item *fq_shed(struct fq *q, bool mark)
 {
 	uint32_t fattest;
+	struct fq_item *oldest;
 
 	if (!q->n)
 		return NULL;
 	fattest = largest_backlog(q);
+	oldest = q->flow[fattest].items.head;
+	if (mark && oldest->takes_marks) {
+		oldest->marked = true;
+		return NULL;
+	}
 	/* CoDel continues from here if more items arrive. */
 	q->flow[fattest].codel.count++;
 	return flow_take(q, &q->flow[fattest]);

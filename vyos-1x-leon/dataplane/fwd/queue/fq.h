@@ -5,9 +5,9 @@
  * turn, at once or in parts. Therefore a flow below its fair share never waits behind the others.
  *
  * A flow with items that waited longer than `target` for an interval loses single items at
- * increasing frequency. If the sender is ECN-capable, the items are marked instead. The order
- * within a flow is kept. Pure: no clock, no own memory. Items belong to the caller, which bounds
- * the queue with fq_shed(). Worker-owned.
+ * increasing frequency. Items that take marks are marked instead. The order within a flow is kept.
+ * Pure: no clock, no own memory. Items belong to the caller, which bounds the queue with fq_shed().
+ * Worker-owned.
  */
 #pragma once
 
@@ -23,8 +23,8 @@ struct fq_item {
 	struct fq_item *next;
 	mono_t since; /* time of fq_put() */
 	uint32_t len;
-	bool takes_marks; /* the sender is ECN-capable */
-	bool marked;	  /* set by fq_next(): congestion must be marked in this item */
+	bool takes_marks; /* the item can signal congestion and stay */
+	bool marked;	  /* set by the queue: the item must signal congestion */
 };
 
 struct fq_chain {
@@ -121,5 +121,5 @@ struct fq_item *fq_dropped(struct fq *q);
 /* Bytes of the largest flow. */
 uint32_t fq_most(const struct fq *q);
 /* Removes the oldest item of the largest flow; the caller drops it to make room. NULL if the queue
- * is empty. */
-struct fq_item *fq_shed(struct fq *q);
+ * is empty. With `mark`, an item that takes marks is marked and stays, and the result is NULL. */
+struct fq_item *fq_shed(struct fq *q, bool mark);

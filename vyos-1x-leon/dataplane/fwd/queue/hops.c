@@ -241,14 +241,14 @@ struct fq_item *hops_dropped(struct hops *h)
 	return fq_chain_take(&h->dropped);
 }
 
-struct fq_item *hops_shed(struct hops *h)
+struct fq_item *hops_shed(struct hops *h, bool mark)
 {
 	struct hop *most = &h->common;
 
 	for (unsigned i = 0; i < h->n_used; i++)
 		if (hop_at(h, i)->tiers.bytes > most->tiers.bytes)
 			most = hop_at(h, i);
-	return gone(h, tiers_shed(&most->tiers));
+	return gone(h, tiers_shed(&most->tiers, mark));
 }
 
 /* --- timing --- */

@@ -64,7 +64,7 @@ void hops_put(struct hops *h, uint16_t slot, enum fwd_tier tier, struct fq_item 
 struct fq_item *hops_next(struct hops *h, mono_t now);
 struct fq_item *hops_dropped(struct hops *h);
 /* Like tiers_shed(), for the hop with the largest backlog. */
-struct fq_item *hops_shed(struct hops *h);
+struct fq_item *hops_shed(struct hops *h, bool mark);
 /* Returns true if a sparse flow is next at a hop that may send. */
 bool hops_have_fresh(const struct hops *h);
 /* Time at which a hop may send by its own account; MONO_NEVER: no backlog. */

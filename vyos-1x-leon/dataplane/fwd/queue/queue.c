@@ -120,9 +120,9 @@ void queue_reap(struct queue *q)
 		give_back(q, item);
 }
 
-static bool shed(struct worker *w)
+static bool shed(struct worker *w, bool mark)
 {
-	struct fq_item *item = hops_shed(&w->queue.hops);
+	struct fq_item *item = hops_shed(&w->queue.hops, mark);
 
 	if (!item)
 		return false;
@@ -138,7 +138,7 @@ static struct place *place_take(struct worker *w, struct fq_chain *from)
 	struct fq_item *item;
 
 	while (!(item = fq_chain_take(from)))
-		if (!shed(w))
+		if (!shed(w, false))
 			return NULL;
 	return place_of(item);
 }
@@ -240,13 +240,13 @@ static void put_one(struct worker *w, struct place *p, uint16_t hop)
 	const struct frame *f = &p->frame;
 	uint8_t class = 0;
 
-	while (q->hops.bytes + f->len > QUEUE_BYTES && shed(w))
+	while (q->hops.bytes + f->len > QUEUE_BYTES && shed(w, true))
 		;
 	ip_class(f->data, f->len, &f->v, &class);
 	p->tier = (uint8_t)tier_of_dscp(class >> DSCP_SHIFT);
 	p->hop = hop;
 	p->item.len = (uint32_t)f->len;
-	p->item.takes_marks = (class & ECN_MASK) != ECN_NOT_ECT;
+	p->item.takes_marks = (class & ECN_MASK) != ECN_NOT_ECT || tso_frames(f) > 1;
 	hops_put(&q->hops, p->hop, (enum fwd_tier)p->tier, &p->item, flow_of(w, f), w->now);
 }
 
@@ -349,6 +349,22 @@ static void drop_late(struct worker *w)
 	}
 }
 
+/* By ECN, or by the loss of the first segment of a super-frame. */
+static void signal_congestion(struct worker *w, struct fq_item *item)
+{
+	struct frame *f = &place_of(item)->frame;
+
+	if (ecn_takes_marks(f->data, f->len, &f->v)) {
+		ecn_mark(f->data, &f->v);
+		count(w, CNT_queue_marked, 1);
+		return;
+	}
+	item->marked = false;
+	f->first_lost = true;
+	count_item(&w->queue, item, add_late, 0);
+	drop(w, DROP_queue_late);
+}
+
 struct frame *queue_next(struct worker *w)
 {
 	struct queue *q = &w->queue;
@@ -364,10 +380,8 @@ struct frame *queue_next(struct worker *w)
 	if (!item)
 		return NULL;
 	f = &place_of(item)->frame;
-	if (item->marked) {
-		ecn_mark(f->data, &f->v);
-		count(w, CNT_queue_marked, 1);
-	}
+	if (item->marked)
+		signal_congestion(w, item);
 	count(w, CNT_queue_frames, 1);
 	count_item(q, item, add_sent, mono_sub_us(w->now, item->since));
 	q->bytes += item->len;

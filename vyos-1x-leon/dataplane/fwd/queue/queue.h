@@ -6,8 +6,8 @@
  * (hops.h). Without bulk traffic this queue is bypassed, unless the access link or a next hop has a
  * rate (shaper.h).
  *
- * Memory is allocated with the worker: QUEUE_LARGE and QUEUE_SMALL buffers. If the buffers or
- * QUEUE_BYTES are exhausted, the largest flow loses frames. Worker.
+ * Memory is allocated with the worker: QUEUE_LARGE and QUEUE_SMALL buffers. Above QUEUE_BYTES the
+ * largest flow gets a congestion signal, and without a free buffer the flow loses frames. Worker.
  */
 #pragma once
 
@@ -23,9 +23,9 @@
 
 struct worker;
 
-/* A larger queue slows bulk traffic, because queued data leaves the core's cache. */
-#define QUEUE_BYTES (1u << 20)
-#define QUEUE_LARGE 48	/* buffers for super-frames */
+/* TCP streams of some Gbit/s fit with their windows. */
+#define QUEUE_BYTES (8u << 20)
+#define QUEUE_LARGE 160 /* buffers for super-frames */
 #define QUEUE_SMALL 512 /* buffers for ordinary frames */
 /* Bytes read from the TAP, and sent, in a turn. */
 #define QUEUE_INTAKE_FRAMES 128

@@ -123,7 +123,7 @@ struct fq_item *tiers_dropped(struct tiers *t)
 	return fq_chain_take(&t->dropped);
 }
 
-struct fq_item *tiers_shed(struct tiers *t)
+struct fq_item *tiers_shed(struct tiers *t, bool mark)
 {
 	struct fq *fattest = NULL;
 	uint32_t most = 0;
@@ -136,5 +136,5 @@ struct fq_item *tiers_shed(struct tiers *t)
 			fattest = &t->fq[i];
 		}
 	}
-	return fattest ? gone(t, fq_shed(fattest)) : NULL;
+	return fattest ? gone(t, fq_shed(fattest, mark)) : NULL;
 }

@@ -34,7 +34,7 @@ static bool send_super(struct worker *w, const struct frame *f, const struct lan
 		drop(w, DROP_offload_unsupported);
 		return false;
 	}
-	for (unsigned i = 0; i < t.n; i++) {
+	for (unsigned i = f->first_lost; i < t.n; i++) {
 		size_t left = t.payload_len - i * t.size;
 		size_t len = t.hdr_len + min_of(t.size, left);
 		struct outgoing o = { .node = lane->node,
