@@ -78,6 +78,7 @@ PROGRAM_FLOORS = {
         ['commands'],
         ['live/', 'site/', 'status/'],
         ['render/', 'client/'],
+        ['show/'],
         ['text/'],
     ],
 }

@@ -18,7 +18,6 @@
 #include "base/defs.h"
 #include "base/json/jsonr.h"
 #include "commands.h"
-#include "render/render.h"
 
 #define DIRECTORY SOURCE_ROOT "/tests/unit/render/"
 #define FILE_MAX  65536
@@ -51,14 +50,26 @@ static void write_golden(const char *name, const char *text)
 	fclose(f);
 }
 
-static void check(const char *name, render_fn render, int want_code)
+static const struct ctl_command *command_named(const char *words)
+{
+	char text[64], *rest = text;
+	const char *argv[4], *word;
+	int argc = 0, used;
+
+	snprintf(text, sizeof(text), "%s", words);
+	while (argc < 4 && (word = strsep(&rest, " ")))
+		argv[argc++] = word;
+	return command_find(argc, argv, &used);
+}
+
+static void check(const char *name, const char *words, int want_code)
 {
 	static char json[FILE_MAX], want[FILE_MAX];
 	struct jsonr *doc = jsonr_parse(json, read_file(name, ".json", json), JSONR_USUAL_MAX);
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
-	int code = render(jsonr_root(doc), out);
+	int code = command_print(command_named(words), jsonr_root(doc), out);
 
 	fclose(out);
 	assert_null(jsonr_error(doc));
@@ -74,96 +85,101 @@ static void check(const char *name, render_fn render, int want_code)
 static void tables(void **state)
 {
 	(void)state;
-	check("nodes", render_nodes, 0);
-	check("peers", render_peers, 0);
-	check("peers_none", render_peers, 0);
-	check("lines", render_lines, 0);
-	check("lines_none", render_lines, 0);
-	check("paths", render_paths, 0);
-	check("policy", render_policy, 0);
-	check("policy_off", render_policy, 0);
-	check("policy_parity", render_policy, 0);
-	check("routes", render_routes, 0);
-	check("routes_off", render_routes, 0);
-	check("ipsec", render_ipsec, 0);
-	check("ipsec_late", render_ipsec, 0);
-	check("ipsec_none", render_ipsec, 0);
-	check("queues", render_queues, 0);
-	check("queues_shaped", render_queues, 0);
-	check("queues_automatic", render_queues, 0);
-	check("segments", render_segments, 0);
-	check("segments_any", render_segments, 0);
-	check("multicast", render_multicast, 0);
-	check("multicast_off", render_multicast, 0);
-	check("acceleration", render_acceleration, 0);
-	check("acceleration_off", render_acceleration, 0);
-	check("acceleration_absent", render_acceleration, 0);
-	check("acceleration_missing", render_acceleration, 0);
-	check("acceleration_connections", render_acceleration_connections, 0);
-	check("acceleration_connections_none", render_acceleration_connections, 0);
-	check("fdb", render_fdb, 0);
-	check("fdb_empty", render_fdb, 0);
-	check("events", render_events, 0);
-	check("identity", render_identity, 0);
-	check("identity_open", render_identity, 0);
-	check("invitations", render_invitations, 0);
-	check("invitations_none", render_invitations, 0);
+	check("nodes", "show nodes", 0);
+	check("peers", "show peers", 0);
+	check("peers_none", "show peers", 0);
+	check("lines", "show lines", 0);
+	check("lines_none", "show lines", 0);
+	check("paths", "show paths", 0);
+	check("policy", "show policy", 0);
+	check("policy_off", "show policy", 0);
+	check("policy_parity", "show policy", 0);
+	check("routes", "show routes", 0);
+	check("routes_off", "show routes", 0);
+	check("ipsec", "show ipsec", 0);
+	check("ipsec_late", "show ipsec", 0);
+	check("ipsec_none", "show ipsec", 0);
+	check("queues", "show queues", 0);
+	check("queues_shaped", "show queues", 0);
+	check("queues_automatic", "show queues", 0);
+	check("segments", "show segments", 0);
+	check("segments_any", "show segments", 0);
+	check("multicast", "show multicast", 0);
+	check("multicast_off", "show multicast", 0);
+	check("acceleration", "show acceleration", 0);
+	check("acceleration_off", "show acceleration", 0);
+	check("acceleration_absent", "show acceleration", 0);
+	check("acceleration_missing", "show acceleration", 0);
+	check("acceleration_connections", "show acceleration connections", 0);
+	check("acceleration_connections_none", "show acceleration connections", 0);
+	check("fdb", "show fdb", 0);
+	check("fdb_empty", "show fdb", 0);
+	check("events", "show events", 0);
+	check("identity", "show identity", 0);
+	check("identity_open", "show identity", 0);
+	check("invitations", "show invitations", 0);
+	check("invitations_none", "show invitations", 0);
 }
 
 static void latency(void **state)
 {
 	(void)state;
-	check("latency", render_latency, 0);
-	check("latency_many", render_latency, 0);
+	check("latency", "show latency", 0);
+	check("latency_many", "show latency", 0);
 }
 
 static void sections(void **state)
 {
 	(void)state;
-	check("statistics", render_statistics, 0);
-	check("explain", render_explain, 0);
-	check("explain_connection", render_explain_connection, 0);
-	check("explain_connection_none", render_explain_connection, 0);
-	check("reload", render_reload, 1);
-	check("reload_warned", render_reload, 0);
+	check("statistics", "show statistics", 0);
+	check("explain", "explain path", 0);
+	check("explain_connection", "explain connection", 0);
+	check("explain_connection_none", "explain connection", 0);
+	check("reload", "reload", 1);
+	check("reload_warned", "reload", 0);
 }
 
 static void probes(void **state)
 {
 	(void)state;
-	check("trace", render_trace, 1);
-	check("ping", render_ping, 0);
+	check("trace", "trace", 1);
+	check("ping", "ping", 0);
 }
 
 /* The answer of a newer daemon, or an invalid answer, must not crash the client. */
 static void survives_anything(void **state)
 {
-	static const render_fn all[] = { render_routes,
-					 render_nodes,
-					 render_paths,
-					 render_latency,
-					 render_fdb,
-					 render_events,
-					 render_statistics,
-					 render_explain,
-					 render_explain_connection,
-					 render_trace,
-					 render_ping,
-					 render_metrics,
-					 render_reload,
-					 render_reset_fdb,
-					 render_invitations,
-					 render_reset_invitation,
-					 render_reset_node,
-					 render_reset_statistics,
-					 render_ipsec,
-					 render_identity,
-					 render_segments,
-					 render_multicast,
-					 render_queues,
-					 render_acceleration,
-					 render_acceleration_connections,
-					 render_reset_acceleration };
+	static const char *const all[] = {
+		"show routes",
+		"show nodes",
+		"show paths",
+		"show latency",
+		"show fdb",
+		"show events",
+		"show statistics",
+		"explain path",
+		"explain connection",
+		"trace",
+		"ping",
+		"metrics",
+		"reload",
+		"reset fdb",
+		"show invitations",
+		"reset invitation",
+		"reset node",
+		"reset statistics",
+		"show ipsec",
+		"show identity",
+		"show segments",
+		"show multicast",
+		"show queues",
+		"show acceleration",
+		"show acceleration connections",
+		"reset acceleration",
+		"show lines",
+		"show peers",
+		"show policy",
+	};
 	static const char *const answers[] = {
 		"{}",
 		"{\"nodes\":[{}],\"paths\":[{}],\"routes\":[{}],\"rows\":[{}],\"entries\":[{}],\"hops\":[{}]}",
@@ -180,7 +196,7 @@ static void survives_anything(void **state)
 			size_t len = 0;
 			FILE *out = open_memstream(&text, &len);
 
-			all[i](jsonr_root(doc), out);
+			command_print(command_named(all[i]), jsonr_root(doc), out);
 			fclose(out);
 			free(text);
 			jsonr_free(doc);

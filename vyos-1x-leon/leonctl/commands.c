@@ -20,6 +20,7 @@
 #include "live/map.h"
 #include "site/secret.h"
 #include "live/serve.h"
+#include "show/show.h"
 #include "status/status.h"
 #include "state/tables/invitations.h"
 #include "live/top.h"
@@ -29,10 +30,10 @@
 
 static const struct ctl_command table[] = {
 	{ "status", ARG_NONE, NULL, "all well, or each problem with its cause and remedy" },
-	{ "show nodes", ARG_NONE, render_nodes, "nodes of the overlay and the links to them" },
+	{ "show nodes", ARG_NONE, NULL, "nodes of the overlay and the links to them" },
 	{ "show peers", ARG_NONE, render_peers,
 	  "configured peers, and the cause for each unreached peer" },
-	{ "show lines", ARG_NONE, render_lines,
+	{ "show lines", ARG_NONE, NULL,
 	  "lines of this site, and the measured pairs of lines to each node" },
 	{ "show paths", ARG_NONE, render_paths, "path in use to each node, with its latency" },
 	{ "show policy", ARG_NONE, render_policy,
@@ -53,7 +54,7 @@ static const struct ctl_command table[] = {
 	{ "show acceleration", ARG_NONE, render_acceleration,
 	  "intercepted TCP connections and their benefit" },
 	{ "show statistics", ARG_NONE, render_statistics, "counters, drops, offloads, loop guard" },
-	{ "show events", ARG_NONE, render_events, "events, oldest first" },
+	{ "show events", ARG_NONE, NULL, "events, oldest first" },
 	{ "show invitations", ARG_NONE, render_invitations, "one-time tokens of this node" },
 	{ "show identity", ARG_NONE, render_identity, "identity keys of this node and of others" },
 	{ "explain path", ARG_NODE, render_explain,
@@ -140,6 +141,14 @@ command_run_fn command_run(const struct ctl_command *c)
 		if (strcmp(own[i].words, c->words) == 0)
 			return own[i].run;
 	return NULL;
+}
+
+int command_print(const struct ctl_command *c, struct jsonr_node *root, FILE *out)
+{
+	if (c->render)
+		return c->render(root, out);
+	show_answer(c->words, root, out);
+	return 0;
 }
 
 /* Returns the number of argv words that match the command's words, 0 without a match. */

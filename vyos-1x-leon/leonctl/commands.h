@@ -26,7 +26,7 @@ enum command_argument {
 struct ctl_command {
 	const char *words; /* also the command name in the request */
 	enum command_argument argument;
-	render_fn render; /* NULL: command of leonctl itself */
+	render_fn render; /* NULL: the tables of show.def, or a command of leonctl itself */
 	const char *help;
 };
 /* A command of leonctl itself, without a request or with several. Returns the exit code. */
@@ -43,8 +43,10 @@ bool command_help_group(const char *word, FILE *f);
 void command_unknown(int argc, const char *const *argv, FILE *f);
 /* Returns true if the command has the option, such as "address". */
 bool command_takes(const struct ctl_command *c, const char *option);
-/* Returns the function of a command without renderer. */
+/* Returns the function of a command of leonctl itself, else NULL. */
 command_run_fn command_run(const struct ctl_command *c);
+/* Prints the answer to a request; returns the exit code. */
+int command_print(const struct ctl_command *c, struct jsonr_node *root, FILE *out);
 /* Checks the argument of the command. Returns false with a sentence in err if the arguments are
  * wrong. */
 bool command_argument(const struct ctl_command *c, int argc, const char *const *argv,

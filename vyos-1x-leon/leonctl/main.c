@@ -156,7 +156,7 @@ static int show(const struct options *o, const struct ctl_command *c, const char
 		puts(answer);
 		code = verdict(c, root);
 	} else {
-		code = c->render(root, stdout);
+		code = command_print(c, root, stdout);
 	}
 	if (root && jsonr_error(doc)) {
 		target_complain(&o->target, "invalid answer of leond: %s", jsonr_error(doc));
@@ -261,7 +261,7 @@ static int run_command(struct options *o)
 		return unknown(o);
 	if (!all_taken(&o->target, c))
 		return EXIT_USAGE;
-	if (!c->render)
+	if (command_run(c))
 		return run(o, c, o->n_words - used, o->word + used);
 	request =
 		command_request(c, &o->target, o->n_words - used, o->word + used, err, sizeof(err));

@@ -3,52 +3,14 @@
  * `show acceleration`: what leon-accel does and what it is worth, then a line for each node; and
  * `show acceleration connections`: a line for each. leonctl only.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/defs.h"
 #include "render/render.h"
-#include "text/table.h"
+#include "show/cells.h"
+#include "show/show.h"
 #include "text/value.h"
-
-/* "3.9:1", bytes of hosts for each that was carried. */
-static const char *ratio(struct jsonr_node *n, const char *key)
-{
-	uint64_t permille = value_u64(n, key);
-	char *out = text_buffer();
-
-	if (!permille)
-		return UNKNOWN;
-	snprintf(out, TEXT_MAX, "%" PRIu64 ".%" PRIu64 ":1", permille / 1000,
-		 permille % 1000 / 100);
-	return out;
-}
-
-/* "10.1 W" of thousandths. */
-static const char *thousandths(struct jsonr_node *n, const char *key, const char *unit)
-{
-	uint64_t v = value_u64(n, key);
-	char *out = text_buffer();
-
-	snprintf(out, TEXT_MAX, "%" PRIu64 ".%" PRIu64 " %s", v / 1000, v % 1000 / 100, unit);
-	return out;
-}
-
-static const char *seconds(struct jsonr_node *n, const char *key)
-{
-	return thousandths(n, key, "s");
-}
-
-static const char *joules(struct jsonr_node *n, const char *key)
-{
-	return thousandths(n, key, "J");
-}
-
-static const char *watts(struct jsonr_node *n, const char *key)
-{
-	return thousandths(n, key, "W");
-}
 
 /* --- all of them --- */
 
@@ -60,7 +22,7 @@ static void print_bytes(FILE *out, struct jsonr_node *root)
 		text_bytes(from, "carried_bytes"));
 	fprintf(out, "to hosts        %s, carried as %s\n", text_bytes(to, "bytes"),
 		text_bytes(to, "carried_bytes"));
-	fprintf(out, "ratio           %s\n", ratio(root, "ratio_permille"));
+	fprintf(out, "ratio           %s\n", cell_ratio(root, "ratio_permille"));
 }
 
 static void print_worth(FILE *out, struct jsonr_node *root)
@@ -69,10 +31,12 @@ static void print_worth(FILE *out, struct jsonr_node *root)
 			  *energy = jsonr_object(root, "energy");
 
 	fprintf(out, "time            %s in which data flowed, at least %s without: %s saved\n",
-		seconds(time, "with_ms"), seconds(time, "without_ms"), seconds(time, "saved_ms"));
+		cell_seconds(time, "with_ms"), cell_seconds(time, "without_ms"),
+		cell_seconds(time, "saved_ms"));
 	fprintf(out, "energy          %s, %s without (a port of %s, %s when fast, %s asleep)\n",
-		joules(energy, "with_mj"), joules(energy, "without_mj"), watts(power, "slow_mw"),
-		watts(power, "fast_mw"), watts(power, "sleep_mw"));
+		cell_joules(energy, "with_mj"), cell_joules(energy, "without_mj"),
+		text_thousandths(power, "slow_mw", "W"), text_thousandths(power, "fast_mw", "W"),
+		text_thousandths(power, "sleep_mw", "W"));
 }
 
 /* Counters of refused input and of faults, if not 0. */
@@ -128,30 +92,6 @@ static void print_bypassed(FILE *out, struct jsonr_node *list)
 		fprintf(out, "bypassed        TCP with near nodes (%u) bypasses leon-accel\n", n);
 }
 
-static const char *reached(struct jsonr_node *n, const char *key)
-{
-	return value_bool(n, key) ? "reached" : UNKNOWN;
-}
-
-static void print_nodes(FILE *out, struct jsonr_node *list)
-{
-	static const struct table_column columns[] = {
-		LEFT("NODE-ID", "node_id", text_str),
-		LEFT("NAME", "name", text_str),
-		RIGHT("LATENCY", "latency_us", text_us),
-		LEFT("ACCELERATOR", "reached", reached),
-		LEFT("TCP", "tcp", text_str),
-		RIGHT("NOW", "connections", text_number),
-		RIGHT("INTERCEPTED", "intercepted", text_number),
-		RIGHT("RELEASED", "released", text_number),
-		RIGHT("REFUSED", "refused", text_number),
-		RIGHT("RESET", "reset", text_number),
-	};
-
-	fputs(jsonr_len(list) ? "\n" : "", out);
-	table_show(out, columns, array_size(columns), list, NULL, NULL);
-}
-
 /* False where there is nothing more to show. */
 static bool print_state(FILE *out, struct jsonr_node *root)
 {
@@ -195,44 +135,17 @@ int render_acceleration(struct jsonr_node *root, FILE *out)
 	print_bypassed(out, jsonr_array(root, "nodes"));
 	print_bytes(out, root);
 	print_worth(out, root);
-	print_nodes(out, jsonr_array(root, "nodes"));
+	show_below("show acceleration", "nodes", root, out);
 	return 0;
 }
 
 /* --- each of them --- */
 
-static const char *tagged(struct jsonr_node *n, const char *key)
-{
-	return value_u64(n, key) ? text_number(n, key) : "";
-}
-
-static const char *node(struct jsonr_node *n, const char *key)
-{
-	return text_node(n, key, "name");
-}
-
 int render_acceleration_connections(struct jsonr_node *root, FILE *out)
 {
-	static const struct table_column columns[] = {
-		LEFT("STATE", "state", text_str),
-		LEFT("WHY", "reason", text_str),
-		RIGHT("SINCE", "since_seconds", text_age),
-		RIGHT("VLAN", "vlan", tagged),
-		LEFT("HOST", "near", text_str),
-		LEFT("FAR HOST", "far", text_str),
-		LEFT("NODE", "node_id", node),
-		RIGHT("OUT", "out.bytes", text_bytes),
-		RIGHT("IN", "in.bytes", text_bytes),
-		RIGHT("RATIO", "ratio_permille", ratio),
-		RIGHT("SAVED", "time.saved_ms", seconds),
-		RIGHT("ENERGY", "energy.with_mj", joules),
-		RIGHT("WITHOUT", "energy.without_mj", joules),
-	};
-
 	if (!print_state(out, root))
 		return 0;
-	table_show(out, columns, array_size(columns), jsonr_array(root, "connections"), NULL,
-		   "No TCP connection is tracked.");
+	show_table("show acceleration connections", "connections", root, out);
 	if (value_u64(root, "omitted"))
 		fprintf(out, "and %s more\n", text_number(root, "omitted"));
 	return 0;

@@ -2,40 +2,13 @@
 /*
  * `explain path`: reason of the path, costs of the candidates by component, conditions of a change.
  */
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/defs.h"
 #include "render/render.h"
+#include "show/show.h"
 #include "text/table.h"
 #include "text/value.h"
-
-static const char *cost_or_down(struct jsonr_node *n, const char *key)
-{
-	return jsonr_has(n, key) ? text_us(n, key) : "down";
-}
-
-static void print_candidates(struct jsonr_node *list, const char *source, FILE *out)
-{
-	static const struct table_column columns[] = {
-		LEFT("ROLE", "roles", text_list),
-		HOPS("PATH", "hop_names", text_hops),
-		RIGHT("COST", "cost_us", cost_or_down),
-		RIGHT("LATENCY", "latency_us", text_us),
-		RIGHT("RELAYS COST", "relay_cost_us", text_us),
-		RIGHT("MTU", "mtu", text_number),
-	};
-
-	fputs("\nCandidates\n", out);
-	table_show(out, columns, array_size(columns), list, source, NULL);
-}
-
-static const char *both_ends(struct jsonr_node *n, const char *key)
-{
-	char *out = text_buffer();
-
-	snprintf(out, TEXT_MAX, "%s > %s", text_str(n, key), text_str(n, "to_name"));
-	return out;
-}
 
 /* True if candidate `to` or an earlier candidate, up to link `upto`, has the same link. */
 static bool seen_before(struct jsonr_node *list, size_t to, size_t upto, struct jsonr_node *link)
@@ -83,15 +56,9 @@ static void print_loads(struct jsonr_node *list, FILE *out)
 /* Prints each link of the candidates once. */
 static void print_links(struct jsonr_node *list, FILE *out)
 {
-	static const struct table_column columns[] = {
-		LEFT("LINK", "from_name", both_ends),
-		RIGHT("RTT", "rtt_us", text_us),
-		RIGHT("VARIATION", "variation_us", text_us),
-		RIGHT("LOSS", "loss_permille", text_permille),
-		RIGHT("LOSS COST", "loss_cost_us", text_us),
-		RIGHT("COST", "cost_us", cost_or_down),
-	};
-	struct table *t = table_new(columns, array_size(columns));
+	unsigned n_columns;
+	struct table_column *columns = show_columns("explain path", "links", &n_columns);
+	struct table *t = table_new(columns, n_columns);
 
 	for (size_t i = 0; i < jsonr_len(list); i++) {
 		struct jsonr_node *links = jsonr_array(jsonr_at(list, i), "links");
@@ -103,25 +70,8 @@ static void print_links(struct jsonr_node *list, FILE *out)
 	fputs("\nLinks (cost = RTT + variation / 4 + loss cost)\n", out);
 	table_print(t, out);
 	table_free(t);
+	free(columns);
 	print_loads(list, out);
-}
-
-static const char *relay(struct jsonr_node *n, const char *key)
-{
-	return text_node(n, key, "name");
-}
-
-static void print_excluded(struct jsonr_node *list, FILE *out)
-{
-	static const struct table_column columns[] = {
-		LEFT("RELAY", "node_id", relay),
-		LEFT("REASON", "reason_text", text_str),
-	};
-
-	if (!jsonr_len(list))
-		return;
-	fputs("\nExcluded relays\n", out);
-	table_show(out, columns, array_size(columns), list, NULL, NULL);
 }
 
 static void print_change(struct jsonr_node *root, FILE *out)
@@ -163,9 +113,12 @@ int render_explain(struct jsonr_node *root, FILE *out)
 	if (jsonr_len(jsonr_array(root, "avoided_names")))
 		fprintf(out, "avoided relays  %s: loss of data on paths through these nodes\n",
 			text_list(root, "avoided_names"));
-	print_candidates(list, source, out);
+	fputs("\nCandidates\n", out);
+	show_table("explain path", "candidates", root, out);
 	print_links(list, out);
-	print_excluded(jsonr_array(root, "excluded_relays"), out);
+	if (jsonr_len(jsonr_array(root, "excluded_relays")))
+		fputs("\nExcluded relays\n", out);
+	show_table("explain path", "excluded_relays", root, out);
 	print_change(root, out);
 	return 0;
 }

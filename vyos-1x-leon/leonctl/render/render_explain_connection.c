@@ -6,47 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/defs.h"
 #include "render/render.h"
-#include "text/table.h"
+#include "show/show.h"
 #include "text/value.h"
-
-static const char *figure(struct jsonr_node *n, const char *key)
-{
-	const char *unit = text_optional(n, "unit");
-	char *out = text_buffer();
-
-	if (strcmp(unit, "us") == 0)
-		return text_us(n, key);
-	if (strcmp(unit, "bytes") == 0)
-		return text_bytes(n, key);
-	snprintf(out, TEXT_MAX, "%s %s", text_number(n, key), unit);
-	return jsonr_has(n, "unit") ? out : "";
-}
-
-static const char *verdict(struct jsonr_node *n, const char *key)
-{
-	return value_bool(n, key) ? "passes" : "fails";
-}
-
-static const char *failure(struct jsonr_node *n, const char *key)
-{
-	return value_bool(n, "passed") ? "" : text_str(n, key);
-}
-
-static void print_checks(struct jsonr_node *list, FILE *out)
-{
-	static const struct table_column columns[] = {
-		LEFT("CHECK", "check", text_str),
-		LEFT("RESULT", "passed", verdict),
-		RIGHT("VALUE", "value", figure),
-		RIGHT("LIMIT", "limit", figure),
-		LEFT("WHY IT FAILS", "reason_text", failure),
-	};
-
-	fputs(jsonr_len(list) ? "\n" : "", out);
-	table_show(out, columns, array_size(columns), list, NULL, NULL);
-}
 
 static void print_reason(struct jsonr_node *n, FILE *out)
 {
@@ -68,7 +30,7 @@ static void print_connection(struct jsonr_node *n, FILE *out)
 		fprintf(out, "vlan            %s\n", text_number(n, "vlan"));
 	fprintf(out, "state           %s\n", text_str(n, "state"));
 	print_reason(n, out);
-	print_checks(jsonr_array(n, "checks"), out);
+	show_below("explain connection", "checks", n, out);
 }
 
 int render_explain_connection(struct jsonr_node *root, FILE *out)

@@ -5,9 +5,8 @@
  */
 #include <string.h>
 
-#include "base/defs.h"
 #include "render/render.h"
-#include "text/table.h"
+#include "show/show.h"
 #include "text/value.h"
 
 /* --- classes of frames --- */
@@ -119,29 +118,6 @@ static void print_received(FILE *out, struct jsonr_node *root)
 	fprintf(out, "counted since   %s ago\n", text_age(root, "counted_seconds"));
 }
 
-/* --- the two paths --- */
-
-static void print_pairs(FILE *out, struct jsonr_node *root)
-{
-	static const struct table_column columns[] = {
-		LEFT("DESTINATION", "destination", text_str),
-		LEFT("NAME", "name", text_str),
-		LEFT("STATE", "state", text_str),
-		RIGHT("SINCE", "since_seconds", text_age),
-		HOPS("FIRST", "first.hop_names", text_hops),
-		RIGHT("LATENCY", "first.latency_us", text_us),
-		HOPS("SECOND", "second.hop_names", text_hops),
-		RIGHT("LATENCY", "second.latency_us", text_us),
-		RIGHT("LONGER BY", "difference_us", text_us),
-		RIGHT("CHANGES", "changes", text_number),
-		LEFT("WHY ONE PATH", "reason", text_optional),
-	};
-
-	fputs("\n", out);
-	table_show(out, columns, array_size(columns), jsonr_array(root, "pairs"),
-		   text_optional(root, "source_name"), "No other node is known.");
-}
-
 int render_policy(struct jsonr_node *root, FILE *out)
 {
 	struct jsonr_node *received = jsonr_object(root, "received");
@@ -162,6 +138,7 @@ int render_policy(struct jsonr_node *root, FILE *out)
 	else
 		print_sent(out, jsonr_object(root, "sent"));
 	print_received(out, root);
-	print_pairs(out, root);
+	fputc('\n', out);
+	show_table("show policy", "pairs", root, out);
 	return 0;
 }

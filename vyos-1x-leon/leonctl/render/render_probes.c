@@ -2,9 +2,9 @@
 /*
  * `trace` and `ping`: results of real packets along the path in use.
  */
-#include "base/defs.h"
 #include "render/render.h"
-#include "text/table.h"
+#include "show/cells.h"
+#include "show/show.h"
 #include "text/value.h"
 
 int verdict_trace(struct jsonr_node *root)
@@ -17,21 +17,9 @@ int verdict_ping(struct jsonr_node *root)
 	return value_u64(root, "received") > 0 ? 0 : 1;
 }
 
-static const char *rtt_or_error(struct jsonr_node *n, const char *key)
-{
-	return jsonr_has(n, key) ? text_us(n, key) : text_str(n, "error");
-}
-
 int render_trace(struct jsonr_node *root, FILE *out)
 {
-	static const struct table_column columns[] = {
-		RIGHT("HOP", "hop", text_number),
-		LEFT("NODE-ID", "node_id", text_str),
-		LEFT("NAME", "name", text_str),
-		RIGHT("RTT", "rtt_us", rtt_or_error),
-	};
-
-	table_show(out, columns, array_size(columns), jsonr_array(root, "hops"), NULL, NULL);
+	show_table("trace", "hops", root, out);
 	return verdict_trace(root);
 }
 
@@ -43,7 +31,7 @@ int render_ping(struct jsonr_node *root, FILE *out)
 		struct jsonr_node *n = jsonr_at(list, i);
 
 		fprintf(out, "%s: sequence %s, %s\n", text_node(root, "destination", "name"),
-			text_number(n, "sequence"), rtt_or_error(n, "rtt_us"));
+			text_number(n, "sequence"), cell_rtt_or_error(n, "rtt_us"));
 	}
 	fprintf(out, "%s sent, %s received, %s loss, minimum/average/maximum %s / %s / %s\n",
 		text_number(root, "sent"), text_number(root, "received"),

@@ -7,6 +7,7 @@
 
 #include "base/defs.h"
 #include "render/render.h"
+#include "show/show.h"
 #include "text/table.h"
 #include "text/value.h"
 
@@ -42,18 +43,6 @@ static void print_numbers(FILE *out, const char *title, struct jsonr_node *obj,
 	else
 		fputs("all zero\n", out);
 	table_free(t);
-}
-
-static void print_drops(FILE *out, struct jsonr_node *list)
-{
-	static const struct table_column columns[] = {
-		LEFT("REASON", "reason", text_str),
-		RIGHT("DROPPED", "count", text_number),
-		LEFT("MEANING", "text", text_str),
-	};
-
-	fputs("\nDropped\n", out);
-	table_show(out, columns, array_size(columns), list, NULL, "nothing");
 }
 
 /* Prints "inagi (10.0.0.2), does not receive this node". */
@@ -176,7 +165,8 @@ int render_statistics(struct jsonr_node *root, FILE *out)
 		text_number(memory, "neighbors"));
 	fprintf(out, "counted since   %s ago\n", text_age(root, "counted_seconds"));
 	print_numbers(out, "Packet path", jsonr_object(root, "counters"), NULL, 0);
-	print_drops(out, jsonr_array(root, "drop_reasons"));
+	fputs("\nDropped\n", out);
+	show_table("show statistics", "drop_reasons", root, out);
 	print_numbers(out, "Control messages", jsonr_object(root, "control"), objects,
 		      array_size(objects));
 	if (jsonr_has(root, "tls"))

@@ -11,7 +11,6 @@
 #include "base/mem.h"
 
 #define CELL_MAX 512
-#define KEY_MAX	 32
 #define GAP	 2
 
 struct table {
@@ -57,14 +56,9 @@ void table_cell(struct table *t, const char *fmt, ...)
 
 static const char *text_of(const struct table_column *c, struct jsonr_node *n, const char *source)
 {
-	const char *dot = strchr(c->key, '.'), *key = dot ? dot + 1 : c->key;
-	char object[KEY_MAX];
-
-	if (dot) {
-		snprintf(object, sizeof(object), "%.*s", (int)(dot - c->key), c->key);
-		n = jsonr_object(n, object);
-	}
-	return c->hops ? c->hops(n, key, source) : c->text(n, key);
+	if (c->object)
+		n = jsonr_object(n, c->object);
+	return c->hops ? c->hops(n, c->key, source) : c->text(n, c->key);
 }
 
 void table_row(struct table *t, struct jsonr_node *n, const char *source)

@@ -16,23 +16,24 @@ enum table_align { ALIGN_LEFT, ALIGN_RIGHT };
 struct table_column {
 	const char *title;
 	enum table_align align;
-	const char *key; /* "in.bytes" is the key "bytes" of the object "in" */
+	const char *key;
 	const char *(*text)(struct jsonr_node *n, const char *key);
 	const char *(*hops)(struct jsonr_node *n, const char *key, const char *source);
+	const char *object; /* that has the key, NULL: the object of the row */
 };
 
 /* Initializers of a column with text of value.h, or with a function of the same form. */
 #define LEFT(title, key, text)                                                                     \
 	{                                                                                          \
-		title, ALIGN_LEFT, key, text, NULL                                                 \
+		title, ALIGN_LEFT, key, text, NULL, NULL                                           \
 	}
 #define RIGHT(title, key, text)                                                                    \
 	{                                                                                          \
-		title, ALIGN_RIGHT, key, text, NULL                                                \
+		title, ALIGN_RIGHT, key, text, NULL, NULL                                          \
 	}
 #define HOPS(title, key, hops)                                                                     \
 	{                                                                                          \
-		title, ALIGN_LEFT, key, NULL, hops                                                 \
+		title, ALIGN_LEFT, key, NULL, hops, NULL                                           \
 	}
 
 struct table;

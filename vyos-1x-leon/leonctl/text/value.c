@@ -115,6 +115,15 @@ const char *text_permille(struct jsonr_node *n, const char *key)
 	return buf;
 }
 
+const char *text_thousandths(struct jsonr_node *n, const char *key, const char *unit)
+{
+	uint64_t v = value_u64(n, key);
+	char *out = text_buffer();
+
+	snprintf(out, TEXT_MAX, "%" PRIu64 ".%" PRIu64 " %s", v / 1000, v % 1000 / 100, unit);
+	return out;
+}
+
 const char *text_age(struct jsonr_node *n, const char *key)
 {
 	uint64_t s;

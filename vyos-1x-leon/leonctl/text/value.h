@@ -26,8 +26,10 @@ const char *text_direct_latency(struct jsonr_node *n, const char *key);
 const char *text_number(struct jsonr_node *n, const char *key);
 const char *text_count(uint64_t n, const char *noun);		  /* "1 group", "2 groups" */
 const char *text_permille(struct jsonr_node *n, const char *key); /* "1.5 %" */
-const char *text_age(struct jsonr_node *n, const char *key);	  /* "3 min 20 s" */
-const char *text_bytes(struct jsonr_node *n, const char *key);	  /* "4.2 MiB" */
+/* Returns "10.1 W" for 10100 thousandths and the unit "W". */
+const char *text_thousandths(struct jsonr_node *n, const char *key, const char *unit);
+const char *text_age(struct jsonr_node *n, const char *key);   /* "3 min 20 s" */
+const char *text_bytes(struct jsonr_node *n, const char *key); /* "4.2 MiB" */
 /* Returns "seoul (10.0.0.3)", or the node-id alone. */
 const char *text_node(struct jsonr_node *n, const char *id_key, const char *name_key);
 /* Returns "inagi, seoul", or an empty string. */
