@@ -1,12 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compares generated text with its source: the tables of drop reasons, counters and events in
-reference.md and the schema of `show events` with drop.def, counter.def and event.def. Compares the
-leaves in reference.md with conf.def. With --write, writes the text between the lines <!-- drops -->
-and <!-- /drops -->, and the schema.
+"""Compares the generated tables of reference.md with their sources. Drop reasons, counters and
+events come from drop.def, counter.def and event.def, leaves from conf.def, and keys of answers from
+show.def. With --write, writes the text between the lines <!-- drops --> and <!-- /drops -->.
 """
 
-import json
 import os
 import re
 import sys
@@ -14,8 +12,10 @@ import sys
 import leaf_pages
 import tree
 
+sys.path.insert(0, os.path.join(tree.TOP, 'tests/schema'))
+import show_def  # noqa: E402
+
 REFERENCE = 'vyos-1x-leon/doc/reference.md'
-SCHEMA = 'tests/schema/show_events.json'
 # List -> file, pattern of an entry with key and meaning, title of the first column.
 LISTS = {
     'drops': ('fwd/drop.def', r'^DROP\((\w+), "([^"]*)"\)$', 'Reason'),
@@ -49,6 +49,8 @@ PAGES = {
     REFERENCE: {
         'leaves': leaf_pages.leaf_table,
         **{name: lambda name=name: table(name) for name in LISTS},
+        **{command: lambda rows=rows: show_def.table_of(rows)
+           for command, rows in show_def.answers().items() if show_def.meanings(rows)},
     },
 }
 
@@ -65,14 +67,6 @@ def regenerate(path, page):
     return page, missing
 
 
-def fresh_schema():
-    """The schema of `show events` with the words of event.def."""
-    schema = json.loads(tree.read(SCHEMA))
-    words = sorted(word for word, _ in entries('events'))
-    schema['properties']['events']['items']['properties']['event'] = {'enum': words}
-    return json.dumps(schema, indent=1) + '\n'
-
-
 def unknown_placeholders():
     """Sentences of event.def contain only placeholders of daemon/report/event_text.c."""
     known = set(re.findall(r'"(\{\w+\})"', tree.read(f'{tree.DATAPLANE}/daemon/report/event_text.c')))
@@ -87,7 +81,7 @@ def write(path, text):
 
 def main():
     problems = unknown_placeholders()
-    files = [(SCHEMA, tree.read(SCHEMA), fresh_schema())]
+    files = []
     for path in PAGES:
         page = tree.read(path)
         fresh, missing = regenerate(path, page)

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, '../schema')]
 
 import ns  # noqa: E402
 from accel import CONFIG as ACCELERATED, far_apart  # noqa: E402

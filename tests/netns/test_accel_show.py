@@ -4,14 +4,13 @@ import contextlib
 import socket
 import time
 
-import jsonschema
 import pytest
 
 import accel
 from accel import ENDLESS, Accelerator, Transfer, describe, metric
 from lab import PATIENT, merged, wait_for
 from node import LeonctlError
-from test_answers import schema_of, strict
+from test_answers import check
 
 POWER = {'slow': 10000, 'fast': 20000, 'sleep': 2000}
 CONFIG = merged(accel.CONFIG, {'acceleration': {'power': POWER}})
@@ -66,7 +65,7 @@ def kinds(node):
 
 def explain(node, *ends):
     answer = node.ctl('explain', 'connection', *ends)
-    jsonschema.validate(answer, strict(schema_of('explain_connection')))
+    check('explain connection', answer)
     return answer['accelerator']['connections']
 
 
@@ -242,8 +241,8 @@ def test_what_is_taken_is_shown(far):
     saved = time['without_ms'] - time['with_ms']
     assert time['saved_ms'] == saved
     assert energy['with_mj'] == pytest.approx(20 * time['with_ms'] + 2 * saved, abs=20)
-    jsonschema.validate(shown(a), strict(schema_of('show_acceleration')))
-    jsonschema.validate(shown(a, 'connections'), strict(schema_of('show_acceleration_connections')))
+    check('show acceleration', shown(a))
+    check('show acceleration connections', shown(a, 'connections'))
     assert metric(a, 'accel_up') == 1 and metric(a, 'accel_connections') == 1
     assert metric(a, 'accel_intercepted_total') == 1
     for node in (a, b):
@@ -252,7 +251,7 @@ def test_what_is_taken_is_shown(far):
     # A manual release: all connections are released and marked, and the transfer continues.
     answer = a.ctl('reset', 'acceleration')
     assert answer['connections'] == 1
-    jsonschema.validate(answer, strict(schema_of('reset_acceleration')))
+    check('reset acceleration', answer)
     for node in (a, b):
         wait_for(lambda node=node: shown(node)['counted']['released'] == 1, WITHIN, 'released')
         wait_for(lambda node=node: 'tcp-released' in kinds(node), WITHIN, 'an event')

@@ -1,41 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every answer of the control socket has the shape that a schema in tests/schema/ promises."""
+"""Every answer of the control socket has exactly the keys and types of leonctl/show/show.def."""
 import json
-import os
 
 import jsonschema
 import pytest
 
 from lab import LeonctlError, line_up, wait_for
+from show_def import answers, schema_of
 
-SCHEMAS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../schema')
-ARGUMENTS = {'explain_path': ['n1'], 'trace': ['n1'], 'ping': ['n1'], 'reset_node': ['n1']}
-# Schemas without an answer here: errors of the command line, answers of other programs, and
-# answers from test_accel_show.py and test_one_time.py. The errors of the socket are tested below.
-OF_OTHERS = ('error', 'leonsim_', 'lisp_', 'status', 'reset_acceleration', 'reset_invitation',
-             'explain_connection')
-NAMES = sorted(name[:-len('.json')] for name in os.listdir(SCHEMAS)
-               if not name.startswith(OF_OTHERS))
+ARGUMENTS = {'explain path': ['n1'], 'trace': ['n1'], 'ping': ['n1'], 'reset node': ['n1']}
+# Answers checked by test_status.py, test_accel_show.py and test_one_time.py.
+OF_OTHERS = ('status', 'reset acceleration', 'reset invitation', 'explain connection')
 
 
-def schema_of(name):
-    with open(os.path.join(SCHEMAS, f'{name}.json'), encoding='utf-8') as f:
-        schema = json.load(f)
-    jsonschema.Draft7Validator.check_schema(schema)
-    return schema
-
-
-def strict(schema):
-    """The schema with unknown keys as errors, so every key is documented. An object without a list
-    `required` has all its keys."""
-    if isinstance(schema, dict):
-        schema = {key: strict(value) for key, value in schema.items()}
-        if 'properties' in schema:
-            schema.setdefault('additionalProperties', False)
-            schema.setdefault('required', list(schema['properties']))
-    elif isinstance(schema, list):
-        schema = [strict(value) for value in schema]
-    return schema
+def check(command, answer):
+    jsonschema.validate(answer, schema_of(command))
 
 
 @pytest.fixture(scope='module')
@@ -48,18 +27,18 @@ def net(module_lab):
     return net
 
 
-@pytest.mark.parametrize('name', NAMES)
-def test_answer_has_the_documented_shape(net, name):
-    words = [*name.split('_'), *ARGUMENTS.get(name, [])]
+@pytest.mark.parametrize('command', sorted(answers().keys() - set(OF_OTHERS)))
+def test_answer_has_the_documented_shape(net, command):
+    words = [*command.split(), *ARGUMENTS.get(command, [])]
     # A reset of another test is refused until the counters are back.
     answer = wait_for(lambda: net.node['n0'].ctl(*words), 20, f'an answer to {" ".join(words)}')
-    jsonschema.validate(answer, strict(schema_of(name)))
+    check(command, answer)
 
 
 def test_errors_have_the_documented_shape(net):
     for request in ({'version': 1, 'command': 'show nothing', 'arguments': {}},
                     {'version': 99, 'command': 'show nodes', 'arguments': {}}, {}, []):
-        answer = net.node['n0'].request(json.dumps(request))
-        jsonschema.validate(json.loads(answer), strict(schema_of('error')))
+        answer = json.loads(net.node['n0'].request(json.dumps(request)))
+        assert answer == {'version': 1, 'error': answer['error']} and answer['error']
     with pytest.raises(LeonctlError):
         net.node['n0'].ctl('show', 'nothing')

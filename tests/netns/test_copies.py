@@ -3,11 +3,10 @@
 import re
 import time
 
-import jsonschema
 import pytest
 
 from lab import PATIENT, wait_for
-from test_answers import schema_of, strict
+from test_answers import check
 from traffic import Stream
 
 WITHIN = 60
@@ -45,7 +44,7 @@ def built(lab, **more):
 
 def policy(net, a):
     shown = net.node[a].ctl('show', 'policy')
-    jsonschema.validate(shown, strict(schema_of('show_policy')))
+    check('show policy', shown)
     return shown
 
 

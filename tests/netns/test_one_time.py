@@ -9,12 +9,11 @@ import stat
 import subprocess
 import zlib
 
-import jsonschema
 import pytest
 
 from lab import line_up, wait_for
 from node import leonctl_program
-from test_answers import schema_of, strict
+from test_answers import check
 
 N0, N1, N2 = '198.18.0.1', '198.18.0.2', '198.18.0.3'
 SECRET = 'a secret for "the" tests \\ and one more'
@@ -145,7 +144,7 @@ def test_a_lost_answer(net):
     assert config['authentication']['pre-shared-secret'] == SECRET
     used, = invitations(n0)
     assert len(used['used']) == 1
-    jsonschema.validate(n0.show('invitations'), strict(schema_of('show_invitations')))
+    check('show invitations', n0.show('invitations'))
 
 
 def test_a_wrong_value_gets_nothing(net):
@@ -171,7 +170,7 @@ def test_the_end_of_an_invitation(net):
     answer = invite(n0, '--expires', 'never')
     assert answer['expires'] is None
     done = n0.ctl('reset', 'invitation', answer['invitation'])
-    jsonschema.validate(done, strict(schema_of('reset_invitation')))
+    check('reset invitation', done)
     assert done['uses_left'] == 1 and invitations(n0) == []
     join(n2, answer['token'], code=3)
 

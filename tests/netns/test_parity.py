@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Parities along a second path restore critical frames that the path in use loses."""
-import jsonschema
 import pytest
 
 from lab import PATIENT, wait_for
-from test_answers import schema_of, strict
+from test_answers import check
 from traffic import Bulk, Stream
 
 WITHIN = 60
@@ -23,7 +22,7 @@ LOSSY = (('a', 'b'), ('r', 'b'))
 
 def policy(net, name):
     shown = net.node[name].ctl('show', 'policy')
-    jsonschema.validate(shown, strict(schema_of('show_policy')))
+    check('show policy', shown)
     return shown
 
 

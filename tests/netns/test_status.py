@@ -3,11 +3,9 @@
 import json
 import subprocess
 
-import jsonschema
-
 from lab import PATIENT, line_up, wait_for
 from node import leonctl_program
-from test_answers import schema_of, strict
+from test_answers import check
 
 PORT = 5366
 OTHER = {'authentication': {'pre-shared-secret': 'quite another secret'}}
@@ -18,7 +16,7 @@ def status(node):
     result = subprocess.run([leonctl_program(), '--socket', node.socket, '--json', 'status'],
                             capture_output=True, text=True, check=False)
     answer = json.loads(result.stdout)
-    jsonschema.validate(answer, strict(schema_of('status')))
+    check('status', answer)
     return result.returncode, answer
 
 
