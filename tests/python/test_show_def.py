@@ -34,8 +34,8 @@ def test_samples_are_all_shown():
 
 
 def test_answers_of_all_commands():
-    table = (TOP / 'vyos-1x-leon/dataplane/daemon/control/cmds.c').read_text()
-    commands = set(re.findall(r'\{ "([a-z ]+)", ', table))
+    table = (TOP / 'vyos-1x-leon/dataplane/daemon/answer/commands.def').read_text()
+    commands = set(re.findall(r'^COMMAND\("([a-z ]+)"', table, re.M))
     # leonctl makes `status` of other answers. leon-ipsec reports, and nobody shows the answer.
     assert commands - {'report ipsec'} == answers().keys() - {'status'}
 

@@ -43,35 +43,7 @@ enum command_result command_refuse(struct command *c, const char *fmt, ...) attr
 /* Returns the member of argument "node", a node-id or node-name. NULL: the error is set. */
 const struct node *command_node(struct command *c);
 
-/* Handlers of the commands; cmds.c has the table. */
-enum command_result show_nodes(struct command *c);
-enum command_result show_peers(struct command *c);
-enum command_result show_lines(struct command *c);
-enum command_result show_paths(struct command *c);
-enum command_result show_policy(struct command *c);
-enum command_result show_ipsec(struct command *c);
-enum command_result report_ipsec(struct command *c);
-enum command_result show_latency(struct command *c);
-enum command_result show_fdb(struct command *c);
-enum command_result show_queues(struct command *c);
-enum command_result show_segments(struct command *c);
-enum command_result show_multicast(struct command *c);
-enum command_result show_acceleration(struct command *c);
-enum command_result show_acceleration_connections(struct command *c);
-enum command_result show_statistics(struct command *c);
-enum command_result show_routes(struct command *c);
-enum command_result show_events(struct command *c);
-enum command_result show_identity(struct command *c);
-enum command_result show_invitations(struct command *c);
-enum command_result explain_path(struct command *c);
-enum command_result explain_connection(struct command *c);
-enum command_result trace_path(struct command *c);
-enum command_result ping_node(struct command *c);
-enum command_result make_invite(struct command *c);
-enum command_result do_reload(struct command *c);
-enum command_result show_metrics(struct command *c);
-enum command_result reset_acceleration(struct command *c);
-enum command_result reset_fdb(struct command *c);
-enum command_result reset_statistics(struct command *c);
-enum command_result reset_invitation(struct command *c);
-enum command_result reset_node(struct command *c);
+/* Handlers of the commands. */
+#define COMMAND(words, access, handler) enum command_result handler(struct command *c);
+#include "daemon/answer/commands.def"
+#undef COMMAND

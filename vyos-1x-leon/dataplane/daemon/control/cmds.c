@@ -22,37 +22,9 @@ struct command_row {
 };
 
 static const struct command_row table[] = {
-	{ "show nodes", ACCESS_READ, show_nodes },
-	{ "show peers", ACCESS_READ, show_peers },
-	{ "show lines", ACCESS_READ, show_lines },
-	{ "show paths", ACCESS_READ, show_paths },
-	{ "show policy", ACCESS_READ, show_policy },
-	{ "show ipsec", ACCESS_READ, show_ipsec },
-	{ "show latency", ACCESS_READ, show_latency },
-	{ "show fdb", ACCESS_READ, show_fdb },
-	{ "show queues", ACCESS_READ, show_queues },
-	{ "show segments", ACCESS_READ, show_segments },
-	{ "show multicast", ACCESS_READ, show_multicast },
-	{ "show acceleration", ACCESS_READ, show_acceleration },
-	{ "show acceleration connections", ACCESS_READ, show_acceleration_connections },
-	{ "show statistics", ACCESS_READ, show_statistics },
-	{ "show routes", ACCESS_READ, show_routes },
-	{ "show events", ACCESS_READ, show_events },
-	{ "show identity", ACCESS_READ, show_identity },
-	{ "show invitations", ACCESS_READ, show_invitations },
-	{ "explain path", ACCESS_READ, explain_path },
-	{ "explain connection", ACCESS_READ, explain_connection },
-	{ "trace", ACCESS_READ, trace_path },
-	{ "ping", ACCESS_READ, ping_node },
-	{ "metrics", ACCESS_READ, show_metrics },
-	{ "report ipsec", ACCESS_WRITE, report_ipsec },
-	{ "invite", ACCESS_WRITE, make_invite }, /* the answer is worth the secret */
-	{ "reload", ACCESS_WRITE, do_reload },
-	{ "reset acceleration", ACCESS_WRITE, reset_acceleration },
-	{ "reset fdb", ACCESS_WRITE, reset_fdb },
-	{ "reset statistics", ACCESS_WRITE, reset_statistics },
-	{ "reset invitation", ACCESS_WRITE, reset_invitation },
-	{ "reset node", ACCESS_WRITE, reset_node },
+#define COMMAND(words, access, handler) { words, ACCESS_##access, handler },
+#include "daemon/answer/commands.def"
+#undef COMMAND
 };
 
 static const struct command_row *find_row(const char *name)
