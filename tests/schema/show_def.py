@@ -50,7 +50,7 @@ def answers():
             open_rows = [found.setdefault(*arguments, [])]
         elif name == 'END':
             open_rows.pop()
-        elif name in ('LIST', 'OBJECT'):
+        elif name in ('LIST', 'ROWS', 'OBJECT'):
             row = Row(name, arguments[:1], meaning=''.join(arguments[1:]))
             open_rows[-1].append(row)
             open_rows.append(row.rows)
@@ -98,7 +98,7 @@ def of_rows(rows):
         key = name.rstrip('?')
         assert key not in keys, f'{key} is twice in an object'
         schema = of_rows(row.rows) if row.rows else of_type(row.of)
-        if row.kind == 'LIST':
+        if row.kind in ('LIST', 'ROWS'):
             schema = {'type': 'array', 'items': schema}
         keys[key] = or_null(schema, name != key)
     return {'type': 'object', 'properties': keys, 'required': list(keys), 'additionalProperties': False}

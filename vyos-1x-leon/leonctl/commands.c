@@ -31,8 +31,7 @@
 static const struct ctl_command table[] = {
 	{ "status", ARG_NONE, NULL, "all well, or each problem with its cause and remedy" },
 	{ "show nodes", ARG_NONE, NULL, "nodes of the overlay and the links to them" },
-	{ "show peers", ARG_NONE, render_peers,
-	  "configured peers, and the cause for each unreached peer" },
+	{ "show peers", ARG_NONE, NULL, "configured peers, and the cause for each unreached peer" },
 	{ "show lines", ARG_NONE, NULL,
 	  "lines of this site, and the measured pairs of lines to each node" },
 	{ "show paths", ARG_NONE, render_paths, "path in use to each node, with its latency" },
@@ -55,7 +54,7 @@ static const struct ctl_command table[] = {
 	  "intercepted TCP connections and their benefit" },
 	{ "show statistics", ARG_NONE, render_statistics, "counters, drops, offloads, loop guard" },
 	{ "show events", ARG_NONE, NULL, "events, oldest first" },
-	{ "show invitations", ARG_NONE, render_invitations, "one-time tokens of this node" },
+	{ "show invitations", ARG_NONE, NULL, "one-time tokens of this node" },
 	{ "show identity", ARG_NONE, render_identity, "identity keys of this node and of others" },
 	{ "explain path", ARG_NODE, render_explain,
 	  "reason for the path to NODE, and the other candidates" },

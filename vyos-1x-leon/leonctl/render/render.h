@@ -17,7 +17,6 @@ int verdict_reload(struct jsonr_node *root);
 int verdict_ping(struct jsonr_node *root);
 int verdict_trace(struct jsonr_node *root);
 
-int render_peers(struct jsonr_node *root, FILE *out);
 int render_paths(struct jsonr_node *root, FILE *out);
 int render_policy(struct jsonr_node *root, FILE *out);
 int render_routes(struct jsonr_node *root, FILE *out);
@@ -31,7 +30,6 @@ int render_multicast(struct jsonr_node *root, FILE *out);
 int render_fdb(struct jsonr_node *root, FILE *out);
 int render_statistics(struct jsonr_node *root, FILE *out);
 int render_identity(struct jsonr_node *root, FILE *out);
-int render_invitations(struct jsonr_node *root, FILE *out);
 /* Ends a line with the addresses in the answer of `invite`. */
 void render_seeds(struct jsonr_node *root, FILE *out);
 int render_explain(struct jsonr_node *root, FILE *out);

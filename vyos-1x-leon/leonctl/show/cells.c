@@ -58,6 +58,35 @@ const char *cell_node_endpoint(struct jsonr_node *n, const char *key)
 	return out;
 }
 
+const char *cell_peer_node(struct jsonr_node *n, const char *key)
+{
+	return text_node(n, key, "node_name");
+}
+
+const char *cell_transport(struct jsonr_node *n, const char *key)
+{
+	const char *in_use = text_str(n, key), *tls = text_optional(n, "tls_state");
+	char *out = text_buffer();
+
+	if (!*tls || strcmp(in_use, "tls") == 0)
+		return in_use;
+	if (strcmp(tls, "connected") == 0)
+		snprintf(out, TEXT_MAX, "%s, backup tls", in_use);
+	else
+		snprintf(out, TEXT_MAX, "%s, tls %s", in_use, tls);
+	return out;
+}
+
+const char *cell_why_not(struct jsonr_node *n, const char *key)
+{
+	return text_optional(n, jsonr_has(n, key) ? key : "reason");
+}
+
+const char *cell_expires(struct jsonr_node *n, const char *key)
+{
+	return jsonr_is_str(n, key) ? text_str(n, key) : "never";
+}
+
 const char *cell_exported(struct jsonr_node *n, const char *key)
 {
 	struct jsonr_node *list = jsonr_array(n, key);

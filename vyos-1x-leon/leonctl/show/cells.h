@@ -10,6 +10,11 @@
 const char *cell_node(struct jsonr_node *n, const char *key);	    /* name and node-id */
 const char *cell_node_notes(struct jsonr_node *n, const char *key); /* "no transit, ipsec" */
 const char *cell_node_endpoint(struct jsonr_node *n, const char *key);
+const char *cell_peer_node(struct jsonr_node *n, const char *key);
+/* "udp", "tls", "udp, backup tls", or UDP in use with a TLS connection that begins or is idle. */
+const char *cell_transport(struct jsonr_node *n, const char *key);
+const char *cell_why_not(struct jsonr_node *n, const char *key); /* of an address, or of the peer */
+const char *cell_expires(struct jsonr_node *n, const char *key);
 const char *cell_exported(struct jsonr_node *n, const char *key); /* "10.99.0.3/32 +2" */
 const char *cell_fdb_notes(struct jsonr_node *n, const char *key);
 const char *cell_listeners(struct jsonr_node *n, const char *key); /* "here, berlin, 10.0.0.4" */

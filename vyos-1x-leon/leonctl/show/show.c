@@ -18,7 +18,7 @@
 typedef const char *(*cell_fn)(struct jsonr_node *n, const char *key);
 
 struct show_row {
-	enum { ROW_ANSWER, ROW_LIST, ROW_OBJECT, ROW_END, ROW_EMPTY, ROW_COLUMN } kind;
+	enum { ROW_ANSWER, ROW_LIST, ROW_ROWS, ROW_OBJECT, ROW_END, ROW_EMPTY, ROW_COLUMN } kind;
 	const char *key; /* the command of an answer, the sentence of an empty list */
 	const char *type, *title;
 	cell_fn cell; /* NULL: the text of the type */
@@ -26,6 +26,7 @@ struct show_row {
 
 #define ANSWER(command)	 { ROW_ANSWER, command, NULL, NULL, NULL },
 #define LIST(key, ...)	 { ROW_LIST, key, NULL, NULL, NULL },
+#define ROWS(key, ...)	 { ROW_ROWS, key, NULL, NULL, NULL },
 #define OBJECT(key, ...) { ROW_OBJECT, key, NULL, NULL, NULL },
 #define END		 { ROW_END, NULL, NULL, NULL, NULL },
 #define EMPTY(sentence)	 { ROW_EMPTY, sentence, NULL, NULL, NULL },
@@ -53,7 +54,8 @@ static const struct {
 	{ "ordinal", ALIGN_LEFT, text_number },	 { "bool", ALIGN_LEFT, text_yes_no },
 };
 
-static struct table_column column_of(const struct show_row *r, const char *object)
+/* `inside`: the row of the object or list of rows around the column, or NULL. */
+static struct table_column column_of(const struct show_row *r, const struct show_row *inside)
 {
 	struct table_column c = LEFT(r->title, r->key, text_str);
 	size_t len = strcspn(r->type, " ?");
@@ -70,7 +72,10 @@ static struct table_column column_of(const struct show_row *r, const char *objec
 	}
 	if (r->cell)
 		c.text = r->cell;
-	c.object = object;
+	if (inside && inside->kind == ROW_OBJECT)
+		c.object = inside->key;
+	if (inside && inside->kind == ROW_ROWS)
+		c.rows = inside->key;
 	return c;
 }
 
@@ -103,7 +108,7 @@ static const struct show_row *end_of(const struct show_row *r)
 
 	while (depth > 0) {
 		r++;
-		depth += r->kind == ROW_LIST || r->kind == ROW_OBJECT;
+		depth += r->kind == ROW_LIST || r->kind == ROW_ROWS || r->kind == ROW_OBJECT;
 		depth -= r->kind == ROW_END;
 	}
 	return r;
@@ -113,7 +118,7 @@ struct table_column *show_columns(const char *command, const char *list, unsigne
 {
 	const struct show_row *r = find_list(find_answer(command), list), *end;
 	struct table_column *columns;
-	const char *object = NULL;
+	const struct show_row *inside = NULL;
 
 	if (!r)
 		bug("show.def has no table %s of `%s`", list, command);
@@ -124,9 +129,9 @@ struct table_column *show_columns(const char *command, const char *list, unsigne
 		if (r->kind == ROW_LIST)
 			r = end_of(r);
 		else if (r->kind == ROW_COLUMN)
-			columns[(*n_columns)++] = column_of(r, object);
+			columns[(*n_columns)++] = column_of(r, inside);
 		else
-			object = r->kind == ROW_OBJECT ? r->key : NULL;
+			inside = r->kind == ROW_END ? NULL : r;
 	}
 	return columns;
 }

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One-time tokens: `invite`, `show invitations`, `reset invitation`. leonctl only.
+ * One-time tokens: `invite`, `reset invitation`. leonctl only.
  */
-#include "base/defs.h"
 #include "render/render.h"
-#include "text/table.h"
 #include "text/value.h"
-
-/* --- invite --- */
 
 void render_seeds(struct jsonr_node *root, FILE *out)
 {
@@ -61,51 +57,6 @@ int render_invite(struct jsonr_node *root, FILE *out)
 		      "(leonctl show identity) to trusted-identity on every node.\n",
 		      stderr);
 	fprintf(out, "%s\n", text_str(root, "token"));
-	return 0;
-}
-
-/* --- the list --- */
-
-static const char *text_expires(struct jsonr_node *n)
-{
-	return jsonr_is_str(n, "expires") ? text_str(n, "expires") : "never";
-}
-
-/* One row for each use, and one for an unused invitation. */
-static void rows(struct table *t, struct jsonr_node *n)
-{
-	struct jsonr_node *used = jsonr_array(n, "used");
-	size_t n_used = jsonr_len(used);
-
-	for (size_t i = 0; i == 0 || i < n_used; i++) {
-		struct jsonr_node *use = n_used ? jsonr_at(used, i) : NULL;
-
-		table_cell(t, "%s", i ? "" : text_str(n, "invitation"));
-		table_cell(t, "%s", i ? "" : text_expires(n));
-		table_cell(t, "%s", i ? "" : text_number(n, "uses"));
-		table_cell(t, "%s", i ? "" : text_number(n, "uses_left"));
-		table_cell(t, "%s", use ? text_str(use, "endpoint") : "");
-		table_cell(t, "%s", use ? text_str(use, "at") : "");
-	}
-}
-
-int render_invitations(struct jsonr_node *root, FILE *out)
-{
-	static const struct table_column columns[] = {
-		LEFT("INVITATION", NULL, NULL), LEFT("EXPIRES", NULL, NULL),
-		RIGHT("USES", NULL, NULL),	RIGHT("LEFT", NULL, NULL),
-		LEFT("USED BY", NULL, NULL),	LEFT("AT", NULL, NULL),
-	};
-	struct table *t = table_new(columns, array_size(columns));
-	struct jsonr_node *list = jsonr_array(root, "invitations");
-
-	for (size_t i = 0; i < jsonr_len(list); i++)
-		rows(t, jsonr_at(list, i));
-	if (table_rows(t) == 0)
-		fputs("No invitation is open. `leonctl invite` makes one.\n", out);
-	else
-		table_print(t, out);
-	table_free(t);
 	return 0;
 }
 

@@ -63,8 +63,22 @@ static const char *text_of(const struct table_column *c, struct jsonr_node *n, c
 
 void table_row(struct table *t, struct jsonr_node *n, const char *source)
 {
-	for (unsigned i = 0; i < t->n_columns; i++)
-		table_cell(t, "%s", text_of(&t->columns[i], n, source));
+	const char *rows = t->columns[t->n_columns - 1].rows;
+	struct jsonr_node *list = rows ? jsonr_array(n, rows) : NULL;
+	size_t n_rows = jsonr_len(list);
+
+	for (size_t k = 0; k == 0 || k < n_rows; k++) {
+		struct jsonr_node *element = n_rows ? jsonr_at(list, k) : n;
+
+		for (unsigned i = 0; i < t->n_columns; i++) {
+			const struct table_column *c = &t->columns[i];
+
+			if (c->rows)
+				table_cell(t, "%s", text_of(c, element, source));
+			else
+				table_cell(t, "%s", k ? "" : text_of(c, n, source));
+		}
+	}
 }
 
 unsigned table_rows(const struct table *t)
