@@ -3,7 +3,7 @@
 """Operational commands of LISP, from the state document of leon-lisp. Open Overlay Router has no
 interface for queries.
 
-`raw` is the requested part of the state document, tests/schema/lisp_show.json.
+`raw` is the requested part of the state document, `show lisp` in tests/schema/programs.def.
 """
 
 import json

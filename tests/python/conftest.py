@@ -21,6 +21,7 @@ sys.path[:0] = [
     str(TOP / 'vyos-1x-leon/python'),
     str(TOP / 'vyos-1x-leon/ipsec'),
     str(TOP / 'tests/python/fake_vyos'),
+    str(TOP / 'tests/schema'),
 ]
 
 import fake_host  # noqa: E402

@@ -11,6 +11,7 @@ import xml.etree.ElementTree as ElementTree
 import jsonschema
 import pytest
 from conftest import BUILD, TOP
+from show_def import schema_of_program
 
 LEONSIM = BUILD / 'vyos-1x-leon/leonsim/leonsim'
 TRACE = TOP / 'tests/latency/seattle_8x80.txt'
@@ -37,8 +38,7 @@ def test_the_example_of_the_readme():
 def replay(*words, trace=TRACE, hosts='0-3', reading='hold', slice_s=15.7):
     answer = json.loads(run('--trace', trace, '--slice', slice_s, '--reading', reading,
                             '--nodes', hosts, '--json', *words).stdout)
-    with open(TOP / 'tests/schema/leonsim_trace.json', encoding='utf-8') as f:
-        jsonschema.validate(answer, json.load(f))
+    jsonschema.validate(answer, schema_of_program('leonsim --trace'))
     return answer
 
 
@@ -154,8 +154,7 @@ def test_curves_are_legible_on_a_light_and_on_a_dark_page(tmp_path, triangle):
 
 def test_a_database_gives_its_paths_and_those_after_a_change():
     answer = json.loads(run('--database', TRIANGLE, '--what-if', 'without:c', '--json').stdout)
-    with open(TOP / 'tests/schema/leonsim_database.json', encoding='utf-8') as f:
-        jsonschema.validate(answer, json.load(f))
+    jsonschema.validate(answer, schema_of_program('leonsim --database'))
     hops = {p['destination']: p['hops'] for p in answer['paths']}
     # 90 ms direct, and 20 + 30 ms through c. The path to c through b is replaced by the direct
     # path.

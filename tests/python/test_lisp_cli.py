@@ -11,6 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 import vyos.opmode
+from show_def import schema_of_program
 from vyos import ConfigError
 from vyos_leon import lisp
 from vyos_leon.lisp import manager, model
@@ -20,7 +21,6 @@ sys.path.insert(0, str(TOP / 'vyos-1x-leon/tools'))
 
 from leon_cli import source  # noqa: E402
 
-SCHEMA = TOP / 'tests/schema/lisp_show.json'
 START = 'timeout 20 systemctl reload-or-restart leon-lisp.service'
 WORDS = {
     'locator': {'192.0.2.11': {'priority': '1', 'weight': '100'}},
@@ -228,7 +228,7 @@ def test_restart(script, host):
 
 def test_schema(here):
     """The state before Open Overlay Router has reported, and the state above."""
-    schema = json.loads(SCHEMA.read_text())
+    schema = schema_of_program('show lisp')
     jsonschema.validate(state(), schema)
     here.mkdir()
     document = model.build({

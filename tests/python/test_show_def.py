@@ -2,16 +2,14 @@
 """show.def describes the answers that the tests of leonctl's tables have, and all commands."""
 import json
 import re
-import sys
 from pathlib import Path
 
 import jsonschema
 import pytest
 
-TOP = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / 'tests/schema'))
-from show_def import answers, schema_of  # noqa: E402
+from show_def import answers, schema_of
 
+TOP = Path(__file__).resolve().parents[2]
 UNIT = TOP / 'tests/unit'
 SHOWN = re.findall(r'check\("(\w+)", "([a-z ]+)"', (UNIT / 'test_render.c').read_text())
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads leonctl/show/show.def: the JSON schema of each answer of leond, and the keys with a meaning
-for reference.md. show.def documents its rows and types."""
+"""Reads leonctl/show/show.def, which documents its rows and types, and programs.def. Makes the JSON
+schema of each answer, and the tables of keys for reference.md."""
 
 import ast
 import re
@@ -9,6 +9,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 SHOW_DEF = TOP / 'vyos-1x-leon/leonctl/show/show.def'
+PROGRAMS_DEF = TOP / 'tests/schema/programs.def'
 EVENT_DEF = TOP / 'vyos-1x-leon/dataplane/state/event.def'
 STRING = r'"(?:[^"\\]|\\.)*"'
 # Kind -> number of its arguments before the meaning.
@@ -35,16 +36,18 @@ def calls(text):
     text = re.sub(r'/\*.*?\*/', '', text, flags=re.S).replace('\\\n', ' ')
     macros = dict(re.findall(r'^#define (\w+) (.*)$', text, re.M))
     text = re.sub(r'^#.*$', '', text, flags=re.M)
-    text = re.sub(rf'\b(?:{"|".join(macros)})\b', lambda found: macros[found[0]], text)
+    # A macro may contain another one.
+    for _ in range(2):
+        text = re.sub(rf'\b(?:{"|".join(macros)})\b', lambda found: macros[found[0]], text)
     for name, arguments in re.findall(rf'(\w+)(?:\(((?:{STRING}|[^()"])*)\))?', text):
         found = re.findall(rf'(?:\s*{STRING})+|\w+', arguments)
         yield name, [ast.literal_eval(f'({one})') if '"' in one else one for one in found]
 
 
-def answers():
+def answers(file=SHOW_DEF):
     """{command: rows}"""
     found, open_rows = {}, []
-    for name, arguments in calls(SHOW_DEF.read_text()):
+    for name, arguments in calls(file.read_text()):
         if name == 'ANSWER':
             assert len(open_rows) <= 1, f'an END is missing before {arguments}'
             open_rows = [found.setdefault(*arguments, [])]
@@ -70,8 +73,8 @@ def of_type(name):
     word, _, limits = name.partition(' ')
     if name.endswith('?'):
         return or_null(of_type(name[:-1]), True)
-    if name == 'bool':
-        return {'type': 'boolean'}
+    if name in ('bool', 'real'):
+        return {'type': {'bool': 'boolean', 'real': 'number'}[name]}
     if name == 'hops':
         return of_type('[text]')
     if name == 'event':
@@ -93,20 +96,25 @@ def of_type(name):
 
 def of_rows(rows):
     """An object with exactly these keys."""
-    keys = {}
+    keys, required = {}, []
     for row, name in [(row, name) for row in rows for name in row.keys]:
-        key = name.rstrip('?')
+        key = name.rstrip('?*')
         assert key not in keys, f'{key} is twice in an object'
         schema = of_rows(row.rows) if row.rows else of_type(row.of)
         if row.kind in ('LIST', 'ROWS'):
             schema = {'type': 'array', 'items': schema}
-        keys[key] = or_null(schema, name != key)
-    return {'type': 'object', 'properties': keys, 'required': list(keys), 'additionalProperties': False}
+        keys[key] = or_null(schema, name.endswith('?'))
+        required += [] if name.endswith('*') else [key]
+    return {'type': 'object', 'properties': keys, 'required': required, 'additionalProperties': False}
 
 
 def schema_of(command):
     head = [Row('KEY', ['version'], 'number 1-1'), Row('KEY', ['interface'], 'text')]
     return of_rows([*head, *answers()[command]])
+
+
+def schema_of_program(command):
+    return of_rows(answers(PROGRAMS_DEF)[command])
 
 
 def meanings(rows, inside=''):
