@@ -107,24 +107,33 @@ def _as_operational_mode(text: str) -> str:
     )
 
 
-def show_nodes(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show', 'nodes')
+def _command(*words: str):
+    """The op-mode function of a command without arguments."""
+
+    def show(raw: bool, interface: typing.Optional[str]):
+        return _show(raw, interface, *words)
+
+    show.__name__ = '_'.join(words)
+    return show
 
 
-def show_peers(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show', 'peers')
-
-
-def show_lines(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show', 'lines')
-
-
-def show_paths(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show', 'paths')
-
-
-def show_policy(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show', 'policy')
+show_nodes = _command('show', 'nodes')
+show_peers = _command('show', 'peers')
+show_lines = _command('show', 'lines')
+show_paths = _command('show', 'paths')
+show_policy = _command('show', 'policy')
+show_routes = _command('show', 'routes')
+show_latency = _command('show', 'latency')
+show_fdb = _command('show', 'fdb')
+show_segments = _command('show', 'segments')
+show_multicast = _command('show', 'multicast')
+show_queues = _command('show', 'queues')
+show_acceleration = _command('show', 'acceleration')
+show_acceleration_connections = _command('show', 'acceleration', 'connections')
+show_statistics = _command('show', 'statistics')
+show_events = _command('show', 'events')
+show_invitations = _command('show', 'invitations')
+show_identity = _command('show', 'identity')
 
 
 def show_ipsec(raw: bool, interface: typing.Optional[str]):
@@ -148,54 +157,6 @@ def show_ipsec(raw: bool, interface: typing.Optional[str]):
 def _is_unreported(interface: typing.Optional[str]) -> bool:
     answers, _ = _ask(client.request, interface, 'show', 'ipsec')
     return any(answer['reported_seconds'] is None for answer in answers.values())
-
-
-def show_routes(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show', 'routes')
-
-
-def show_latency(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show', 'latency')
-
-
-def show_fdb(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show', 'fdb')
-
-
-def show_segments(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show', 'segments')
-
-
-def show_multicast(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show', 'multicast')
-
-
-def show_queues(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show', 'queues')
-
-
-def show_acceleration(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show', 'acceleration')
-
-
-def show_acceleration_connections(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show', 'acceleration', 'connections')
-
-
-def show_statistics(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show', 'statistics')
-
-
-def show_events(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show', 'events')
-
-
-def show_invitations(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show', 'invitations')
-
-
-def show_identity(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show', 'identity')
 
 
 def show_boot(raw: bool):

@@ -8,11 +8,13 @@ tests/vyos/compare_with_vyos.py proves the equality. After a change of the defin
 and read the difference before the commit.
 """
 import ast
+import inspect
 import json
 import os
 import re
 import subprocess
 import sys
+import typing
 from pathlib import Path
 
 import pytest
@@ -334,13 +336,12 @@ def test_defaults_of_lisp():
 # --- against the op-mode script ---
 
 
-def script_functions(script):
+def script_functions(module):
     """Function -> {parameter: True if optional} of an op-mode script."""
-    tree = ast.parse((TOP / 'op-mode' / script).read_text())
     return {
-        f.name: {a.arg: 'Optional' in ast.unparse(a.annotation) for a in f.args.args}
-        for f in tree.body
-        if isinstance(f, ast.FunctionDef) and not f.name.startswith('_')
+        name: {p: 'Optional' in str(hint) for p, hint in typing.get_type_hints(f).items()}
+        for name, f in inspect.getmembers(module, inspect.isfunction)
+        if f.__module__ == module.__name__ and not name.startswith('_')
     }
 
 
@@ -348,8 +349,8 @@ SCRIPTS = ['leon.py', 'leon_lisp.py']
 
 
 @pytest.mark.parametrize('script', SCRIPTS)
-def test_every_command_calls_a_function_that_exists(trees, script):
-    functions = script_functions(script)
+def test_every_command_calls_a_function_that_exists(trees, script, load_script):
+    functions = script_functions(load_script(f'op-mode/{script}'))
     called = set()
     for name, text in trees['op'].items():
         command = re.search(rf'^run: .*op_scripts_dir\}}/{script} (\w+)(.*)$', text, re.M)

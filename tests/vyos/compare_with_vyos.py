@@ -34,7 +34,7 @@ TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / 'vyos-1x-leon/tools'))
 
 import build_templates  # noqa: E402
-from leon_cli import leaves, op, source  # noqa: E402
+from leon_cli import op, source  # noqa: E402
 
 # Programs of vyos-utils, which is another repository.
 VYOS_UTILS = {'numeric', 'file-path', 'list_interfaces'}
@@ -83,12 +83,12 @@ def run(vyos, *command):
     return done.stdout
 
 
-def with_leaves(folder, copy):
-    """Our definitions in the form of VyOS, which has no `#leaves`."""
+def in_vyos_form(folder, copy):
+    """Our definitions in the form of VyOS, which has neither `#leaves` nor `#command`."""
     shutil.copytree(folder, copy)
     for path in [p for p in copy.rglob('*') if p.is_file()]:
         lines = path.read_text().splitlines()
-        path.write_text(''.join(f'{new}\n' for line in lines for new in leaves.expand(line) or [line]))
+        path.write_text(''.join(f'{new}\n' for line in lines for new in source.expand(line)))
     return sorted(copy.glob('*.xml.in'))
 
 
@@ -127,7 +127,7 @@ def compare_mode(vyos, mode, work, report):
     definitions = build_templates.read_all(mode, sources)
     ours = {name: text.encode() for name, text in build_templates.build(mode, definitions).items()}
 
-    transclude(vyos, with_leaves(settings['ours'], work / 'definitions'), work / 'xml')
+    transclude(vyos, in_vyos_form(settings['ours'], work / 'definitions'), work / 'xml')
     if mode == 'config':
         run(vyos, 'scripts/override-default', work / 'xml')
     schema = etree.RelaxNG(etree.parse(vyos / settings['schema']))

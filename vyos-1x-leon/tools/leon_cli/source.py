@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads a definition file: `#include <...>` and `#leaves <...>` lines replaced, defaults
-overridden.
+"""Reads a definition file: `#include <...>`, `#leaves <...>` and `#command <...>` lines replaced,
+defaults overridden.
 
 An include occupies its own line and is relative to the directory of the definition, also inside an
 included file. A leafNode that repeats an earlier node and has only a defaultValue replaces the
-default of that node. For `#leaves <...>` see leaves.py.
+default of that node. For `#leaves <...>` see leaves.py. `#command <show fdb> HELP` is a node `fdb`
+of `show leon`. It runs the function show_fdb, for all interfaces or for one.
 """
 
 import re
@@ -16,6 +17,20 @@ from lxml import etree
 from leon_cli import leaves
 
 INCLUDE = re.compile(r' *#include <(.+)>')
+COMMAND = re.compile(r' *#command <(\w+) (\w+)> (.+)')
+COMMAND_NODE = """\
+<node name="{name}">
+  <properties>
+    <help>{help}</help>
+  </properties>
+  <command>${{vyos_op_scripts_dir}}/leon.py {verb}_{name}</command>
+  <children>
+    <tagNode name="interface">
+#include <include/interface.xml.i>
+      <command>${{vyos_op_scripts_dir}}/leon.py {verb}_{name} --interface "$5"</command>
+    </tagNode>
+  </children>
+</node>"""
 
 
 class DefinitionError(Exception):
@@ -51,17 +66,33 @@ class Definition:
         return etree.tostring(root, encoding='unicode', pretty_print=True)
 
 
+def expand(line):
+    """The lines for a line with `#leaves` or `#command`; [] for a section without leaves."""
+    command = COMMAND.fullmatch(line)
+    if command:
+        return COMMAND_NODE.format(verb=command[1], name=command[2], help=command[3]).splitlines()
+    new = leaves.expand(line)
+    return [line] if new is None else new
+
+
+def _lines(path):
+    """(number, line) of a file with the lines of expand()."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        new = expand(line)
+        if not new:
+            raise DefinitionError([f'{path}:{number}: conf.def has no leaf there'])
+        for one in new:
+            yield number, one
+
+
 def _expand(path, base, origin, active):
     """Lines of a file with its includes; also fills `origin`."""
     lines = []
-    for number, line in enumerate(path.read_text().splitlines(), 1):
+    for number, line in _lines(path):
         include = INCLUDE.fullmatch(line)
         if not include:
-            new = leaves.expand(line)
-            if new == []:
-                raise DefinitionError([f'{path}:{number}: conf.def has no leaf there'])
-            lines += new or [line]
-            origin += [(path, number)] * len(new or [line])
+            lines.append(line)
+            origin.append((path, number))
             continue
         target = base / include[1]
         if not target.is_file():
