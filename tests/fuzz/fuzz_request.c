@@ -14,12 +14,16 @@
 #include "daemon/control/cmds.h"
 #include "daemon/answer/command.h"
 #include "daemon/control/probes.h"
+#include "daemon/guard/loop_guard.h"
 #include "daemon/leond.h"
 #include "daemon/life/apply.h"
 #include "daemon/life/snapshot.h"
 #include "daemon/report/event_log.h"
 #include "daemon/routes/announcer.h"
 #include "daemon/routes/kernel_routes.h"
+#include "fwd/fwd.h"
+#include "io/ctlsock.h"
+#include "io/netlink/netlink.h"
 #include "overlay_lab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -71,7 +75,7 @@ static struct leond *daemon_new(struct lab *l)
 	struct fwd_io io = { .tap = -1, .udp4 = -1, .udp6 = -1 };
 	struct fwd_setup setup = { .n_workers = 1, .io = &io, .slots_maximum = 16 };
 	struct event e = { .kind = EV_STARTED, .text = "\"\\\n\xff" };
-	struct leond *d = x_new(struct leond);
+	struct leond *d = leond_new();
 
 	d->ops = &ops;
 	d->config_path = "/dev/null";
@@ -86,7 +90,7 @@ static struct leond *daemon_new(struct lab *l)
 	d->events = events_new(4);
 	events_add(d->events, &e);
 	fdb_learn(d->fdb, 5, (struct mac){ { 2, 0, 0, 0, 0, 1 } }, 1, 1);
-	guard_init(&d->guard, d->self, &guard, loop_now(l->loop));
+	guard_init(d->guard, d->self, &guard, loop_now(l->loop));
 	/* Virtual time has no descriptors, so the announcer tracks nothing. */
 	if (nl_open(&d->nl) < 0)
 		abort();

@@ -17,8 +17,11 @@
 #include <string.h>
 
 #include "base/loop.h"
+#include "daemon/leond.h"
 #include "daemon/report/event_log.h"
 #include "daemon/report/event_text.h"
+#include "proto/overlay.h"
+#include "state/conf/conf.h"
 
 #define GOLDEN SOURCE_ROOT "/tests/unit/event_sentences.txt"
 #define SELF   0x0a000001u

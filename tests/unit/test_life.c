@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/loop.h"
 #include "daemon/life/start.h"
 #include "daemon/leond.h"
 

@@ -16,67 +16,55 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/loop.h"
-#include "crypto/keys.h"
-#include "daemon/device/mtu.h"
-#include "daemon/guard/loop_guard.h"
-#include "daemon/lan/vlans.h"
-#include "daemon/underlay/ipsec.h"
-#include "daemon/underlay/members.h"
-#include "daemon/underlay/resolve.h"
-#include "fwd/fwd.h"
-#include "io/ctlsock.h"
-#include "io/netlink/netlink.h"
-#include "io/tap.h"
-#include "io/udp.h"
-#include "proto/overlay.h"
-#include "state/conf/conf.h"
-#include "state/tables/fdb.h"
-#include "state/tables/listeners.h"
-#include "state/tables/neigh.h"
+#include "base/addr.h"
+#include "base/mono.h"
 
-/* Private states of modules. */
+/* Parts, and private states of modules. */
 struct accel_queues;
 struct accel_relay;
 struct accel_reports;
 struct accelerator;
 struct announcer;
 struct apply_verdict;
-struct cache;
-struct counters_reset;
-struct guard_io;
-struct housekeeping;
 struct bottleneck;
+struct cache;
+struct conf;
+struct counters_reset;
+struct ctl_server;
+struct events;
+struct failover;
+struct fallback;
+struct fdb;
+struct fwd;
+struct guard;
+struct guard_io;
+struct host_probes_start_vlans;
+struct housekeeping;
+struct ipsec_report;
+struct leond;
+struct listeners;
 struct locators;
+struct loop;
+struct mtu_rule;
+struct neigh;
+struct nl;
+struct nl_monitor;
+struct overlay;
 struct portmap;
 struct probe_job;
+struct resolver;
 struct routes;
+struct seed_host;
 struct senders;
 struct snooping;
 struct source_state;
 struct stream_relay;
-struct fallback;
-struct host_probes_start_vlans;
-struct failover;
+struct stretcher;
+struct tap;
+struct timer;
+struct udp;
 struct usage;
-
-/* A configured or cached peer, indexed like conf->peer. */
-struct seed_host {
-	mono_t request_at;  /* earliest next resolution */
-	uint32_t backoff_s; /* wait after the next resolution */
-	bool asking;	    /* a resolution is pending */
-	bool failing;	    /* the failure was reported */
-	unsigned n;	    /* number of addresses of the last resolution */
-	struct endpoint ep[RESOLVE_ADDRS_MAX];
-	struct endpoint stream; /* fallback.c; family 0: none */
-	mono_t resolved_at;	/* last answer with addresses */
-	char error[128];	/* error of the last answer; empty: none */
-	/* State of reach.c. */
-	uint64_t name; /* hash of the peer's definition; survives a reload */
-	bool reached;  /* last known state */
-	bool reported; /* its absence was reported */
-	mono_t since;  /* time of the last change of `reached` */
-};
+struct vlans;
 
 /* A TLS connection that carries datagrams (transport/streams.h). */
 struct stream_link {
@@ -107,7 +95,6 @@ struct device {
 	bool lan_received;
 	bool ports_down; /* the bridge has other ports, all without carrier */
 	unsigned ports_running;
-	struct mtu_rule rule;
 };
 
 /* Calls of lower folders to life. */
@@ -123,18 +110,19 @@ struct leond {
 	struct conf *conf;
 	node_id_t self;
 	mono_t started;
-	uint8_t identity[DH_KEY_LEN]; /* secret key, until the overlay has it */
+	uint8_t identity[32]; /* secret key, until the overlay has it */
 
 	struct nl *nl;
 	struct nl_monitor *monitor;
 	bool tap_is_open, udp_is_open, workers_run, realtime;
 	const char *cipher_library; /* as in the log; NULL before the first choice */
-	struct tap tap;
-	struct udp udp;
-	struct udp stream_udp; /* sockets to leon-tls; n 0: none */
-	struct udp second_udp; /* sockets of the second line; n 0: none */
+	struct tap *tap;
+	struct udp *udp;
+	struct udp *stream_udp; /* sockets to leon-tls; n 0: none */
+	struct udp *second_udp; /* sockets of the second line; n 0: none */
 	struct line line[LINES_MAX];
 	struct device device;
+	struct mtu_rule *mtu;
 
 	struct fdb *fdb; /* published; owned here until retired */
 	struct neigh *neigh;
@@ -143,8 +131,8 @@ struct leond {
 	struct overlay *overlay;
 	struct stretcher *stretcher;
 	struct events *events;
-	struct vlans vlans;
-	struct guard guard;
+	struct vlans *vlans;
+	struct guard *guard;
 
 	struct resolver *resolver;
 	uint32_t n_seeds;
@@ -183,9 +171,12 @@ struct leond {
 	mono_t stop_at;
 	unsigned leaves_sent;
 
-	struct ipsec_report ipsec;
+	struct ipsec_report *ipsec;
 
 	struct ctl_server *ctl;
 	struct probe_job *jobs;		  /* trace and ping in progress */
 	struct accel_relay *accel_relays; /* accel_relay.c: requests without an answer */
 };
+
+/* Returns a zeroed object with its parts, for free(). */
+struct leond *leond_new(void);

@@ -11,14 +11,16 @@
 #include <sys/prctl.h>
 
 #include "base/hex.h"
-#include "base/mem.h"
+#include "base/log.h"
 #include "base/version.h"
+#include "crypto/aead.h"
 #include "daemon/identity/identity_file.h"
 #include "daemon/identity/node_identity.h"
 #include "daemon/leond.h"
 #include "daemon/life/advice.h"
 #include "daemon/life/confread.h"
 #include "daemon/life/start.h"
+#include "state/conf/conf.h"
 
 enum { OPT_CHECK = 256, OPT_FOREGROUND, OPT_VERSION, OPT_HELP, OPT_IDENTITY };
 
@@ -152,7 +154,7 @@ static void set_private(bool private)
 
 static int run(const char *path, struct conf *c)
 {
-	struct leond *d = x_new(struct leond);
+	struct leond *d = leond_new();
 	int r = leond_start(d, path, c);
 
 	if (r == 0)

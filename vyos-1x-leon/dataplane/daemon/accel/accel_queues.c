@@ -9,9 +9,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/leond.h"
+#include "io/tap.h"
 #include "ipc/accel_queue.h"
+#include "proto/overlay.h"
+#include "state/conf/conf.h"
+#include "state/tables/nodedb.h"
+#include "state/tables/snap.h"
+#include "wire/message/msg.h"
 
 /* IDLE_MS: time without interceptable connections of a node after which its TCP frames bypass
  * leon-accel. Connections have been released and requests answered by then. BYPASSED_MS: minimum
@@ -67,7 +74,7 @@ int accel_queues_open(struct leond *d)
 
 	d->accel_queues = q;
 	q->opened = loop_now(d->loop);
-	for (; q->n < d->tap.n_queues && q->n < ACCEL_QUEUES_MAX; q->n++) {
+	for (; q->n < d->tap->n_queues && q->n < ACCEL_QUEUES_MAX; q->n++) {
 		int pair[2];
 
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)

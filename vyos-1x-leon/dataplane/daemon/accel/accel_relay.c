@@ -14,8 +14,10 @@
 #include <unistd.h>
 
 #include "base/json/jsonw.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/leond.h"
+#include "state/conf/conf.h"
 
 #define RUN_DIR	     "/run/leon/"
 #define JSON_VERSION 1

@@ -9,10 +9,12 @@
 #include <string.h>
 
 #include "base/defs.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/accel/accel_relay.h"
 #include "daemon/leond.h"
 #include "daemon/report/event_text.h"
+#include "state/conf/conf.h"
 
 #define uthash_fatal(msg) bug("%s", msg)
 #include <uthash.h>

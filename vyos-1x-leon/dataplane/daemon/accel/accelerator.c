@@ -15,12 +15,20 @@
 
 #include "base/defs.h"
 #include "base/log.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/accel/accel_queues.h"
 #include "daemon/accel/accel_relay.h"
 #include "daemon/accel/accel_reports.h"
 #include "daemon/leond.h"
+#include "fwd/fwd.h"
 #include "ipc/accel_queue.h"
+#include "proto/overlay.h"
+#include "state/conf/conf.h"
+#include "state/latency/choice.h"
+#include "state/latency/path.h"
+#include "state/tables/nodedb.h"
+#include "state/tables/snap.h"
 
 #define MOVED_MAX 128 /* reported hosts for a new leon-accel */
 

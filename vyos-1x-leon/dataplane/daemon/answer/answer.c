@@ -8,10 +8,14 @@
 #include <time.h>
 
 #include "base/hex.h"
+#include "daemon/guard/loop_guard.h"
 #include "daemon/leond.h"
 #include "daemon/report/endpoint_name.h"
 #include "daemon/report/clock.h"
 #include "daemon/report/event_text.h"
+#include "daemon/underlay/ipsec.h"
+#include "proto/overlay.h"
+#include "state/conf/conf.h"
 #include "state/latency/path.h"
 
 void answer_id(struct jsonw *w, const char *key, node_id_t id)
@@ -40,8 +44,8 @@ void answer_call(struct jsonw *w, const char *key, struct leond *d, node_id_t id
 
 void answer_forwarder(struct jsonw *w, struct leond *d, uint16_t vlan)
 {
-	node_id_t forwarder = guard_forwarder(&d->guard, vlan);
-	const char *reason = guard_reason_name(guard_vlan_reason(&d->guard, vlan));
+	node_id_t forwarder = guard_forwarder(d->guard, vlan);
+	const char *reason = guard_reason_name(guard_vlan_reason(d->guard, vlan));
 
 	answer_id(w, "forwarder", forwarder);
 	answer_name(w, "forwarder_name", d, forwarder);
@@ -88,7 +92,7 @@ void answer_link_endpoint(struct jsonw *w, const char *key, const struct leond *
 
 void answer_protected(struct jsonw *w, struct leond *d, const struct ip_addr *ip, mono_t now)
 {
-	const char *how = ipsec_protects(&d->ipsec, ip, now) ? "ipsec" : "no";
+	const char *how = ipsec_protects(d->ipsec, ip, now) ? "ipsec" : "no";
 
 	jsonw_str(w, "protected", ip->family ? how : NULL);
 }

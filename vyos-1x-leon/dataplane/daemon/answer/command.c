@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "daemon/leond.h"
+#include "io/ctlsock.h"
+#include "proto/overlay.h"
 
 void command_drop(struct command *c)
 {

@@ -8,10 +8,13 @@
 #include <unistd.h>
 
 #include "base/defs.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/answer/command.h"
 #include "daemon/control/cmds.h"
 #include "daemon/leond.h"
+#include "io/ctlsock.h"
+#include "state/conf/conf.h"
 
 enum access { ACCESS_READ, ACCESS_WRITE };
 

@@ -8,6 +8,7 @@
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
 #include "daemon/leond.h"
+#include "state/conf/conf.h"
 
 /* leon-accel is a separate process, so its answer is parsed before use. */
 static enum command_result take_answer(struct command *c, const char *answer, size_t len)

@@ -10,12 +10,17 @@
 #include <string.h>
 
 #include "base/hex.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
 #include "daemon/identity/invitation_file.h"
 #include "daemon/leond.h"
 #include "daemon/report/clock.h"
+#include "io/ctlsock.h"
+#include "io/udp.h"
+#include "proto/overlay.h"
+#include "state/conf/conf.h"
 #include "state/conf/new_node.h"
 #include "state/tables/invitations.h"
 
@@ -132,7 +137,7 @@ static bool add_requested(struct command *c, struct token *t, struct jsonr_node 
 	const char *text;
 
 	for (size_t i = 0; i < jsonr_len(list); i++) {
-		if (jsonr_str_at(list, i, &text) && add_named(t, text, c->d->udp.port))
+		if (jsonr_str_at(list, i, &text) && add_named(t, text, c->d->udp->port))
 			continue;
 		command_refuse(c,
 			       "an address is an IP address or a DNS name, with or without a port, "

@@ -8,11 +8,15 @@
 #include <stdlib.h>
 
 #include "base/defs.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
 #include "daemon/control/probes.h"
 #include "daemon/leond.h"
+#include "proto/overlay.h"
+#include "state/latency/choice.h"
+#include "wire/datagram/leon.h"
 
 #define PROBE_TIMEOUT_MS 2000
 #define PING_SPACING_MS	 200

@@ -4,6 +4,6 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+struct leond;
 
 void probe_jobs_drop(struct leond *d);

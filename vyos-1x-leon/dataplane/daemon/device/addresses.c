@@ -9,8 +9,11 @@
 
 #include <string.h>
 
+#include "daemon/leond.h"
 #include "daemon/report/event_text.h"
 #include "daemon/routes/kernel_routes.h"
+#include "io/netlink/netlink.h"
+#include "io/tap.h"
 
 #define ADDRS_MAX 256
 
@@ -35,7 +38,7 @@ static bool is_configured(const struct conf *c, const struct nl_addr *a)
 static void remove_former(struct leond *d)
 {
 	struct nl_addr have[ADDRS_MAX];
-	int n = nl_addrs(d->nl, d->tap.ifindex, have, ADDRS_MAX);
+	int n = nl_addrs(d->nl, d->tap->ifindex, have, ADDRS_MAX);
 
 	for (int i = 0; i < n && i < ADDRS_MAX; i++) {
 		int r;
@@ -55,7 +58,7 @@ void addresses_apply(struct leond *d)
 	remove_former(d);
 	for (uint8_t i = 0; i < d->conf->n_addresses; i++) {
 		const struct conf_address *c = &d->conf->address[i];
-		const struct nl_addr a = { .index = d->tap.ifindex,
+		const struct nl_addr a = { .index = d->tap->ifindex,
 					   .ip = c->ip,
 					   .prefix_len = c->len,
 					   .protocol = ROUTE_PROTOCOL };

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+struct leond;
 
 /* Makes the kernel's addresses those of the configuration, see addresses.c. */
 void addresses_apply(struct leond *d);

@@ -7,6 +7,8 @@
 
 #include "base/log.h"
 #include "crypto/aead.h"
+#include "daemon/leond.h"
+#include "state/conf/conf.h"
 
 void cipher_library_apply_conf(struct leond *d)
 {

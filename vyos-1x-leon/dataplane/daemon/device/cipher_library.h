@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+struct leond;
 
 /* Called at the start, before any key and any worker exists, and after a reload. Present contexts
  * keep the library. Logs a change with the reason. */

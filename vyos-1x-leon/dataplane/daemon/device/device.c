@@ -6,14 +6,24 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/loop.h"
 #include "daemon/device/addresses.h"
 #include "daemon/device/device.h"
+#include "daemon/device/mtu.h"
 #include "daemon/identity/node_identity.h"
 #include "daemon/lan/bridge_ports.h"
 #include "daemon/lan/loop_guard_io.h"
 #include "daemon/leond.h"
 #include "daemon/report/event_text.h"
 #include "daemon/routes/kernel_routes.h"
+#include "fwd/fwd.h"
+#include "io/netlink/netlink.h"
+#include "io/tap.h"
+#include "proto/overlay.h"
+#include "state/latency/choice.h"
+#include "state/tables/nodedb.h"
+#include "state/tables/snap.h"
+#include "wire/datagram/leon.h"
 
 static void note_master(struct leond *d, int master)
 {
@@ -53,7 +63,7 @@ static void bridge_is_missing(struct leond *d, const char *reason)
 	const struct event_facts n = { .kind = EV_BRIDGE_MISSING };
 
 	if (!d->device.bridge_missing)
-		report_event(d, &n, "%s is no port of bridge %s: %s", d->tap.name, d->conf->bridge,
+		report_event(d, &n, "%s is no port of bridge %s: %s", d->tap->name, d->conf->bridge,
 			     reason);
 	d->device.bridge_missing = true;
 	d->device.bridge = 0;
@@ -73,14 +83,14 @@ static void join_bridge(struct leond *d)
 		bridge_is_missing(d, "the interface of this name is no bridge");
 		return;
 	}
-	r = nl_link_set_master(d->nl, d->tap.ifindex, bridge.index);
+	r = nl_link_set_master(d->nl, d->tap->ifindex, bridge.index);
 	if (r < 0) {
 		bridge_is_missing(d, strerror(-r));
 		return;
 	}
 	d->device.bridge_missing = false;
 	d->device.bridge = bridge.index;
-	report_event(d, &n, "%s is a port of bridge %s", d->tap.name, bridge.name);
+	report_event(d, &n, "%s is a port of bridge %s", d->tap->name, bridge.name);
 }
 
 /* An interface that left the bridge by another program's hand stays out until a reload. */
@@ -88,7 +98,7 @@ static void apply_bridge(struct leond *d)
 {
 	struct nl_link own;
 
-	if (nl_link_by_index(d->nl, d->tap.ifindex, &own) < 0)
+	if (nl_link_by_index(d->nl, d->tap->ifindex, &own) < 0)
 		return;
 	d->device.bridge_missing = false;
 	if (d->conf->bridge[0]) {
@@ -102,7 +112,7 @@ static void apply_bridge(struct leond *d)
 		return;
 	}
 	if (d->device.bridge && own.master == d->device.bridge)
-		nl_link_set_master(d->nl, d->tap.ifindex, 0);
+		nl_link_set_master(d->nl, d->tap->ifindex, 0);
 	d->device.bridge = 0;
 }
 
@@ -117,11 +127,11 @@ static void bridge_changed(struct leond *d, const struct nl_event *ev)
 
 static void set_mtu(struct leond *d)
 {
-	int r = tap_set_mtu(&d->tap, d->nl, d->device.rule.mtu);
+	int r = tap_set_mtu(d->tap, d->nl, d->mtu->mtu);
 
 	if (r < 0)
 		log_warn("device", "MTU cannot be set: %s interface=%s mtu=%u", strerror(-r),
-			 d->tap.name, d->device.rule.mtu);
+			 d->tap->name, d->mtu->mtu);
 }
 
 static uint32_t smallest_path_mtu(struct leond *d)
@@ -163,11 +173,11 @@ void device_run_mtu(struct leond *d, mono_t now)
 	};
 	struct event_facts n = { .kind = EV_INTERFACE_MTU };
 
-	if (!mtu_rule_run(&d->device.rule, &in, now))
+	if (!mtu_rule_run(d->mtu, &in, now))
 		return;
-	n.value = d->device.rule.mtu;
-	n.detail = mtu_source_name(d->device.rule.source);
-	report_event(d, &n, "interface MTU is %u bytes", d->device.rule.mtu);
+	n.value = d->mtu->mtu;
+	n.detail = mtu_source_name(d->mtu->source);
+	report_event(d, &n, "interface MTU is %u bytes", d->mtu->mtu);
 	set_mtu(d);
 }
 
@@ -175,11 +185,11 @@ void device_run_mtu(struct leond *d, mono_t now)
 static int set_mac(struct leond *d)
 {
 	struct mac mac = identity_mac(d->conf, d->self);
-	int r = tap_set_mac(&d->tap, d->nl, mac);
+	int r = tap_set_mac(d->tap, d->nl, mac);
 
 	if (r < 0) {
 		log_error("device", "MAC cannot be set: %s interface=%s", strerror(-r),
-			  d->tap.name);
+			  d->tap->name);
 		return r;
 	}
 	d->device.mac = mac;
@@ -193,7 +203,7 @@ static int set_other_mac(struct leond *d)
 	struct mac wanted = identity_mac(d->conf, d->self);
 	struct nl_link link;
 
-	if (nl_link_by_index(d->nl, d->tap.ifindex, &link) < 0 ||
+	if (nl_link_by_index(d->nl, d->tap->ifindex, &link) < 0 ||
 	    mac_to_u64(link.mac) != mac_to_u64(wanted))
 		return set_mac(d);
 	d->device.mac = wanted;
@@ -209,14 +219,14 @@ int device_start(struct leond *d)
 		return r;
 	d->device.table = NL_TABLE_MAIN;
 	apply_bridge(d);
-	if (nl_link_by_index(d->nl, d->tap.ifindex, &link) == 0)
+	if (nl_link_by_index(d->nl, d->tap->ifindex, &link) == 0)
 		note_master(d, link.master);
 	device_run_mtu(d, loop_now(d->loop));
-	r = tap_set_up(&d->tap, d->nl, true);
+	r = tap_set_up(d->tap, d->nl, true);
 	if (r < 0)
 		log_error("device", "interface cannot be brought up: %s interface=%s", strerror(-r),
-			  d->tap.name);
-	else if (nl_link_by_index(d->nl, d->tap.ifindex, &link) == 0)
+			  d->tap->name);
+	else if (nl_link_by_index(d->nl, d->tap->ifindex, &link) == 0)
 		note_link(d, &link);
 	return r;
 }
@@ -235,7 +245,7 @@ void device_apply_conf(struct leond *d)
 static void on_gone(struct leond *d)
 {
 	log_error("device", "another program deleted the interface: leond ends interface=%s",
-		  d->tap.name);
+		  d->tap->name);
 	loop_quit(d->loop, 1);
 }
 
@@ -261,8 +271,8 @@ void device_changed(struct leond *d, const struct nl_event *ev)
 
 	bridge_changed(d, ev);
 	if (ev->change == NL_OVERRUN)
-		r = nl_link_by_index(d->nl, d->tap.ifindex, &link);
-	else if (link.index != d->tap.ifindex)
+		r = nl_link_by_index(d->nl, d->tap->ifindex, &link);
+	else if (link.index != d->tap->ifindex)
 		return;
 	if (r == -ENODEV)
 		on_gone(d);

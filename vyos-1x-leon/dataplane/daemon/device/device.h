@@ -4,7 +4,10 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include "base/mono.h"
+
+struct leond;
+struct nl_event;
 
 int device_start(struct leond *d);
 void device_apply_conf(struct leond *d);

@@ -7,25 +7,31 @@
 
 #include "base/log.h"
 #include "daemon/leond.h"
+#include "fwd/fwd.h"
+#include "fwd/stats.h"
+#include "io/tap.h"
+#include "io/udp.h"
+#include "state/conf/conf.h"
+#include "state/tables/snap.h"
 
 void offload_apply_conf(struct leond *d)
 {
 	const struct conf *c = d->conf;
 
-	tap_use_offload(&d->tap, (struct tap_offload){
-					 .checksum = !c->tap_checksum_disable,
-					 .tso = c->tap_segmentation != TAP_SEGMENTATION_DISABLE,
-					 .uso = c->tap_segmentation == TAP_SEGMENTATION_AUTOMATIC,
-				 });
-	udp_use_gro(&d->udp, !c->udp_gro_disable);
-	udp_use_gro(&d->second_udp, !c->udp_gro_disable);
+	tap_use_offload(d->tap, (struct tap_offload){
+					.checksum = !c->tap_checksum_disable,
+					.tso = c->tap_segmentation != TAP_SEGMENTATION_DISABLE,
+					.uso = c->tap_segmentation == TAP_SEGMENTATION_AUTOMATIC,
+				});
+	udp_use_gro(d->udp, !c->udp_gro_disable);
+	udp_use_gro(d->second_udp, !c->udp_gro_disable);
 }
 
 struct snap_offload offload_disabled(const struct leond *d)
 {
 	return (struct snap_offload){ .udp_gso = d->conf->udp_segmentation_disable,
-				      .tap_tso = !d->tap.used.tso,
-				      .tap_uso = !d->tap.used.uso,
+				      .tap_tso = !d->tap->used.tso,
+				      .tap_uso = !d->tap->used.uso,
 				      .tap_checksum = d->conf->tap_checksum_disable };
 }
 
@@ -42,11 +48,11 @@ const char *offload_unused(const struct leond *d, enum offload o)
 	const struct {
 		bool granted, used;
 	} state[N_OFFLOADS] = {
-		[OFFLOAD_UDP_GSO] = { d->udp.gso, !d->conf->udp_segmentation_disable },
-		[OFFLOAD_UDP_GRO] = { d->udp.gro, d->udp.gro_used },
-		[OFFLOAD_TSO] = { d->tap.granted.tso, d->tap.used.tso },
-		[OFFLOAD_USO] = { d->tap.granted.uso, d->tap.used.uso },
-		[OFFLOAD_CHECKSUM] = { d->tap.granted.checksum, d->tap.used.checksum },
+		[OFFLOAD_UDP_GSO] = { d->udp->gso, !d->conf->udp_segmentation_disable },
+		[OFFLOAD_UDP_GRO] = { d->udp->gro, d->udp->gro_used },
+		[OFFLOAD_TSO] = { d->tap->granted.tso, d->tap->used.tso },
+		[OFFLOAD_USO] = { d->tap->granted.uso, d->tap->used.uso },
+		[OFFLOAD_CHECKSUM] = { d->tap->granted.checksum, d->tap->used.checksum },
 	};
 
 	if (!state[o].granted)

@@ -4,7 +4,10 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include "base/mono.h"
+
+struct leond;
+struct snap_offload;
 
 enum offload {
 	OFFLOAD_UDP_GSO,

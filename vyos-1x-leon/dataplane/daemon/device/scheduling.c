@@ -14,7 +14,9 @@
 #include <stdio.h>
 
 #include "base/log.h"
+#include "daemon/leond.h"
 #include "fwd/fwd.h"
+#include "state/conf/conf.h"
 
 /* The lowest two priorities, below the kernel's real-time threads. packaging/systemd/leond@ permits
  * them (LimitRTPRIO). */

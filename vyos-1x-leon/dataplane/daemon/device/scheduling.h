@@ -6,7 +6,10 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include <stdint.h>
+
+struct conf;
+struct leond;
 
 /* Called after the workers were started and after a reload; a refusal is logged once with its
  * reason. */

@@ -11,10 +11,14 @@
 #include <unistd.h>
 
 #include "base/hex.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include "crypto/aead.h"
 #include "daemon/identity/identity_file.h"
 #include "daemon/leond.h"
 #include "io/file.h"
+#include "proto/overlay.h"
+#include "state/conf/conf.h"
 
 #define TEXT_LEN HEX_LEN(DH_KEY_LEN)
 

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+struct leond;
 
 /* Reads the identity key, or creates it if the file is missing. Returns 0, or -errno after logging;
  * leond must not run then. */

@@ -11,9 +11,11 @@
 
 #include "base/hex.h"
 #include "base/mem.h"
+#include "daemon/leond.h"
 #include "daemon/report/clock.h"
 #include "daemon/report/event_text.h"
 #include "io/file.h"
+#include "proto/overlay.h"
 #include "state/tables/invitations.h"
 
 static int64_t now_s(void)

@@ -5,7 +5,9 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include "base/mono.h"
+
+struct leond;
 
 /* Fills the list of the overlay. A file that is damaged, or that others can read, is ignored with a
  * warning: its tokens are refused. */

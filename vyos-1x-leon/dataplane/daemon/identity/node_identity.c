@@ -8,6 +8,8 @@
 
 #include "daemon/identity/node_identity.h"
 #include "daemon/leond.h"
+#include "io/netlink/netlink.h"
+#include "state/conf/conf.h"
 
 #define ADDRS_MAX 256 /* limit of addresses; for a VRF those of all interfaces are searched */
 

@@ -4,7 +4,12 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include <stddef.h>
+
+#include "base/addr.h"
+
+struct conf;
+struct nl;
 
 /* The refusal of a configuration without a source of the node-id. */
 #define IDENTITY_MISSING                                                                           \

@@ -9,6 +9,9 @@
 
 #include "base/loop.h"
 #include "daemon/lan/loop_guard_io.h"
+#include "daemon/leond.h"
+#include "io/netlink/netlink.h"
+#include "io/tap.h"
 
 /* Debounce: a failing switch takes several ports down, one message each. */
 #define GATHER_MS 5
@@ -30,7 +33,7 @@ static void count_port(void *arg, const struct nl_link *link)
 
 void bridge_ports_look(struct leond *d)
 {
-	struct count c = { .bridge = d->device.master, .own = d->tap.ifindex };
+	struct count c = { .bridge = d->device.master, .own = d->tap->ifindex };
 	struct device *dev = &d->device;
 	bool were_down = dev->ports_down;
 	unsigned were_running = dev->ports_running;
@@ -55,7 +58,7 @@ static void on_gathered(void *arg, mono_t now)
 static bool may_be_a_port(const struct leond *d, const struct nl_event *ev)
 {
 	return ev->change != NL_LINK_CHANGED ||
-	       (ev->link.index != d->tap.ifindex && ev->link.index != d->device.master);
+	       (ev->link.index != d->tap->ifindex && ev->link.index != d->device.master);
 }
 
 void bridge_ports_changed(struct leond *d, const struct nl_event *ev)

@@ -4,7 +4,8 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+struct leond;
+struct nl_event;
 
 void bridge_ports_start(struct leond *d); /* called before guard_start() */
 void bridge_ports_stop(struct leond *d);

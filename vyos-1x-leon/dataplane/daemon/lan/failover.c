@@ -14,7 +14,15 @@
 #include "base/defs.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/vlan_set.h"
+#include "daemon/guard/loop_guard.h"
+#include "daemon/leond.h"
 #include "daemon/report/clock.h"
+#include "io/tap.h"
+#include "proto/overlay.h"
+#include "state/tables/fdb.h"
+#include "state/tables/neigh.h"
+#include "state/tables/nodedb.h"
 #include "wire/frame/eth.h"
 
 #define RUN_EVERY_MS 10
@@ -39,13 +47,13 @@ static void send_frame(struct leond *d, void *frame, size_t len)
 	};
 
 	/* Fails while the interface is down; then no switch can be informed. */
-	if (writev(d->tap.fd[0], iov, array_size(iov)) > 0)
-		d->guard.n_announced++;
+	if (writev(d->tap->fd[0], iov, array_size(iov)) > 0)
+		d->guard->n_announced++;
 }
 
 static bool is_meant(const struct leond *d, uint16_t vlan)
 {
-	enum guard_state state = guard_vlan_state(&d->guard, vlan);
+	enum guard_state state = guard_vlan_state(d->guard, vlan);
 
 	return vlan_set_has(&d->failover->vlans, vlan) &&
 	       (state == GUARD_SHARED || state == GUARD_CLEAR);
@@ -58,7 +66,7 @@ static bool is_elsewhere(const struct leond *d, uint16_t slot, uint16_t vlan)
 	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
 
 	return slot != SLOT_SELF && slot != SLOT_NONE &&
-	       !(n && guard_is_on_lan(&d->guard, vlan, n->id));
+	       !(n && guard_is_on_lan(d->guard, vlan, n->id));
 }
 
 /* Returns true if it sent a frame; *more: others remain. */

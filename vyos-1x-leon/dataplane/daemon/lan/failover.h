@@ -5,7 +5,8 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+struct leond;
+struct vlan_set;
 
 void failover_start(struct leond *d);
 void failover_stop(struct leond *d);

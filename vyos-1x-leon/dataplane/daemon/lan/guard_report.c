@@ -4,14 +4,19 @@
  */
 #include "daemon/lan/guard_report.h"
 
+#include "base/vlan_set.h"
+#include "daemon/guard/loop_guard.h"
+#include "daemon/lan/vlans.h"
+#include "daemon/leond.h"
 #include "daemon/report/event_text.h"
+#include "state/tables/segments.h"
 
 /* Sets *out to the changed VLANs in the given state. Returns the first other node on the LANs of
  * these VLANs. */
 static node_id_t changed_into(const struct leond *d, const struct vlan_set *changed,
 			      enum guard_state state, struct vlan_set *out)
 {
-	const struct guard *g = &d->guard;
+	const struct guard *g = d->guard;
 	node_id_t other = NODE_ID_NONE;
 
 	*out = (struct vlan_set){ 0 };
@@ -50,11 +55,11 @@ void guard_report_states(struct leond *d, const struct vlan_set *changed)
 {
 	const struct event_facts off = { .kind = EV_LOOP_GUARD_OFF };
 
-	if (!d->guard.conf.enabled) {
+	if (!d->guard->conf.enabled) {
 		report_event(d, &off, "the loop guard is switched off");
 		return;
 	}
-	if (!d->guard.lan)
+	if (!d->guard->lan)
 		return;
 	report_state(d, changed, GUARD_LISTENING, EV_LOOP_GUARD_LISTENING,
 		     "listening for other nodes on the local LAN before anything is forwarded");
@@ -69,7 +74,7 @@ void guard_report_states(struct leond *d, const struct vlan_set *changed)
 static const struct guard_neighbor *received_other_segment(const struct leond *d,
 							   const struct guard_vlan *v)
 {
-	uint32_t own = segments_id(d->vlans.map, v->id);
+	uint32_t own = segments_id(d->vlans->map, v->id);
 
 	for (unsigned i = 0; i < v->n_received; i++)
 		if (v->received[i].segment != own)
@@ -84,8 +89,8 @@ void guard_report_mismatch(struct leond *d, struct vlan_set *reported)
 	struct vlan_set found = { 0 };
 	char who[NODE_LABEL_LEN], which[160];
 
-	for (unsigned i = 0; i < d->guard.n_used; i++) {
-		const struct guard_vlan *v = d->guard.vlan[d->guard.used[i]];
+	for (unsigned i = 0; i < d->guard->n_used; i++) {
+		const struct guard_vlan *v = d->guard->vlan[d->guard->used[i]];
 		const struct guard_neighbor *h = received_other_segment(d, v);
 
 		if (!h) {

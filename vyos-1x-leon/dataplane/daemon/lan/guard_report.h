@@ -4,7 +4,8 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+struct leond;
+struct vlan_set;
 
 /* Reports the states of the changed VLANs, one event for each state. */
 void guard_report_states(struct leond *d, const struct vlan_set *changed);

@@ -15,6 +15,14 @@
 
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/vlan_set.h"
+#include "daemon/guard/loop_guard.h"
+#include "daemon/leond.h"
+#include "io/tap.h"
+#include "proto/overlay.h"
+#include "state/tables/fdb.h"
+#include "state/tables/neigh.h"
+#include "state/tables/nodedb.h"
 #include "wire/frame/eth.h"
 
 #define WAIT_MS		500
@@ -61,7 +69,7 @@ static bool is_here(const struct leond *d, uint16_t slot, uint16_t vlan)
 {
 	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
 
-	return slot == SLOT_SELF || (n && guard_is_on_lan(&d->guard, vlan, n->id));
+	return slot == SLOT_SELF || (n && guard_is_on_lan(d->guard, vlan, n->id));
 }
 
 /* Several nodes claimed the host recently, and it is assigned to none. */
@@ -76,7 +84,7 @@ static bool is_nowhere(const struct leond *d, const struct neigh_entry *e)
  * queries moved hosts only. */
 static bool is_to_probe(const struct leond *d, const struct host_probe *host)
 {
-	switch (guard_vlan_state(&d->guard, host->vlan)) {
+	switch (guard_vlan_state(d->guard, host->vlan)) {
 	case GUARD_SHARED:
 	case GUARD_CLEAR:
 		return true;
@@ -97,8 +105,8 @@ static void send_one(struct leond *d, const struct host_probe *host)
 	len = host->ip.family == 4 ? arp_build_question(host->vlan, d->device.mac, &host->ip, frame)
 				   : nd_build_question(host->vlan, d->device.mac, &host->ip, frame);
 	/* Fails while the interface is down; then the LAN is unreachable. */
-	if (tap_send(d->tap.fd[0], frame, len) >= 0)
-		d->guard.n_requested++;
+	if (tap_send(d->tap->fd[0], frame, len) >= 0)
+		d->guard->n_requested++;
 }
 
 static void on_timer(void *arg, mono_t now)
@@ -121,7 +129,7 @@ void host_probes_start_vlans(struct leond *d, uint16_t slot, const struct vlan_s
 	uint32_t iter = 0;
 	unsigned n_before;
 
-	if (!a || !d->guard.lan)
+	if (!a || !d->guard->lan)
 		return;
 	n_before = a->n;
 	while (a->n < HOST_PROBES_MAX && neigh_next(d->neigh, &iter, &e)) {

@@ -6,7 +6,10 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include <stdint.h>
+
+struct leond;
+struct vlan_set;
 
 void host_probes_start(struct leond *d);
 void host_probes_stop(struct leond *d);

@@ -9,17 +9,30 @@
 #include <sys/uio.h>
 
 #include "base/defs.h"
+#include "base/loop.h"
 #include "base/mem.h"
+#include "crypto/keys.h"
 #include "daemon/accel/accel_queues.h"
+#include "daemon/guard/guard_peer.h"
+#include "daemon/guard/loop_guard.h"
 #include "daemon/lan/failover.h"
 #include "daemon/lan/guard_report.h"
 #include "daemon/lan/host_probes.h"
 #include "daemon/lan/loop_guard_io.h"
 #include "daemon/lan/snooping.h"
+#include "daemon/lan/vlans.h"
 #include "daemon/leond.h"
 #include "daemon/report/clock.h"
 #include "daemon/report/event_text.h"
 #include "daemon/routes/kernel_routes.h"
+#include "fwd/fwd.h"
+#include "io/tap.h"
+#include "proto/overlay.h"
+#include "state/latency/choice.h"
+#include "state/tables/fdb.h"
+#include "state/tables/guard_number.h"
+#include "state/tables/neigh.h"
+#include "state/tables/nodedb.h"
 #include "wire/frame/guard.h"
 
 /* Minimum time between two announcements of changes. */
@@ -62,20 +75,20 @@ static void send_frame(struct leond *d, uint16_t vlan)
 		{ .iov_base = frame },
 	};
 
-	guard_fill(&d->guard, vlan, &g);
+	guard_fill(d->guard, vlan, &g);
 	overlay_set_guard_number(d->overlay, g.sequence);
 	guard_encode(&g, frame);
 	keyring_guard_auth(overlay_keyring(d->overlay), guard_signed(frame), GUARD_SIGNED_LEN,
 			   g.auth);
 	iov[1].iov_len = guard_encode(&g, frame);
 	/* Fails while the interface is down. No loop is possible then. */
-	if (writev(d->tap.fd[0], iov, array_size(iov)) > 0)
-		d->guard.n_sent++;
+	if (writev(d->tap->fd[0], iov, array_size(iov)) > 0)
+		d->guard->n_sent++;
 }
 
 static bool may_send(const struct leond *d)
 {
-	return d->guard_io->timer && d->guard.conf.enabled && d->guard.lan;
+	return d->guard_io->timer && d->guard->conf.enabled && d->guard->lan;
 }
 
 static void send_urgent(struct leond *d)
@@ -83,7 +96,7 @@ static void send_urgent(struct leond *d)
 	unsigned i = 0;
 	uint16_t vlan;
 
-	while (may_send(d) && guard_next_urgent(&d->guard, &i, &vlan))
+	while (may_send(d) && guard_next_urgent(d->guard, &i, &vlan))
 		send_frame(d, vlan);
 }
 
@@ -92,9 +105,9 @@ static void send_due(struct leond *d)
 	unsigned i = 0;
 	uint16_t vlan;
 
-	while (may_send(d) && guard_next_due(&d->guard, &vlan))
+	while (may_send(d) && guard_next_due(d->guard, &vlan))
 		send_frame(d, vlan);
-	while (may_send(d) && guard_next_fast(&d->guard, &i, &vlan))
+	while (may_send(d) && guard_next_fast(d->guard, &i, &vlan))
 		send_frame(d, vlan);
 }
 
@@ -118,7 +131,7 @@ void lan_changed(struct leond *d, uint16_t slot, uint64_t classes)
 {
 	struct vlan_set vlans;
 
-	segments_of_classes(d->vlans.map, classes, &vlans);
+	segments_of_classes(d->vlans->map, classes, &vlans);
 	if (slot == SLOT_SELF)
 		snooping_relearn(d, &vlans);
 	fdb_forget_slot(d->fdb, slot, &vlans, now_s_of(loop_now(d->loop)));
@@ -136,7 +149,7 @@ static uint16_t lan_flags(const struct leond *d)
 
 	if (d->device.ports_down)
 		flags |= RECORD_LAN_DOWN;
-	switch (guard_state(&d->guard)) {
+	switch (guard_state(d->guard)) {
 	case GUARD_BLOCKED:
 		return flags | RECORD_LAN_BLOCKED;
 	case GUARD_SHARED:
@@ -159,7 +172,7 @@ static void name_others(struct leond *d, bool moved)
 {
 	struct record_lan before = d->guard_io->lan, *now = &d->guard_io->lan;
 
-	now->n = (uint8_t)guard_others(&d->guard, now->node, MSG_LAN_NODES_MAX);
+	now->n = (uint8_t)guard_others(d->guard, now->node, MSG_LAN_NODES_MAX);
 	for (unsigned i = 0; moved && i < before.n && now->n < MSG_LAN_NODES_MAX; i++)
 		if (!record_lan_names(now, before.node[i]))
 			now->node[now->n++] = before.node[i];
@@ -201,10 +214,10 @@ static void notify(struct leond *d, mono_t now)
 /* Another node is or was on the LAN of one of the VLANs, so hosts have moved. */
 static void note_changed(struct leond *d)
 {
-	struct guard *g = &d->guard;
+	struct guard *g = d->guard;
 
 	vlan_set_add_all(&d->guard_io->unreported, &g->changed);
-	d->guard_io->moved |= segments_classes(d->vlans.map, &g->moved);
+	d->guard_io->moved |= segments_classes(d->vlans->map, &g->moved);
 	failover_announce(d, &g->begun);
 	g->moved = g->begun = g->changed = (struct vlan_set){ 0 };
 }
@@ -212,15 +225,15 @@ static void note_changed(struct leond *d)
 /* Workers use the snapshot only while the guard steps, and never an outdated one. */
 static void renew(struct leond *d)
 {
-	if (vlan_set_is_empty(&d->guard.changed))
-		fwd_lan_until(d->fwd, guard_valid_until(&d->guard));
+	if (vlan_set_is_empty(&d->guard->changed))
+		fwd_lan_until(d->fwd, guard_valid_until(d->guard));
 }
 
 static void on_soon(void *arg, mono_t now)
 {
 	struct leond *d = arg;
 
-	if (!vlan_set_is_empty(&d->guard.changed)) {
+	if (!vlan_set_is_empty(&d->guard->changed)) {
 		note_changed(d);
 		d->ops->publish(d);
 	}
@@ -270,7 +283,7 @@ static bool is_suspicious(const struct leond *d, const struct guard_frame *g,
 	if (!b->in_session)
 		return true;
 	for (unsigned i = 0; i < GUARD_PEERS; i++)
-		if (d->guard.peer[i].node == g->node && d->guard.peer[i].n_shared)
+		if (d->guard->peer[i].node == g->node && d->guard->peer[i].n_shared)
 			return false;
 	return g->incarnation <= b->incarnation;
 }
@@ -324,20 +337,20 @@ void guard_frame_received(struct leond *d, const uint8_t *frame, size_t len)
 	if (guard_decode(frame, len, &g) < 0 || g.vni != d->conf->vni)
 		return;
 	if (!is_authentic(d, frame, &g)) {
-		d->guard.n_not_authentic++;
+		d->guard->n_not_authentic++;
 		return;
 	}
 	if (g.node == d->self && g.incarnation != own_incarnation(d))
 		return;
 	if (is_outdated(d, &g)) {
-		d->guard.n_replayed++;
+		d->guard->n_replayed++;
 		return;
 	}
-	if (!d->guard.lan)
+	if (!d->guard->lan)
 		guard_lan_found(d);
 	b = overlay_guard_bounds(d->overlay, g.node);
-	d->guard.incarnation = own_incarnation(d);
-	outcome = guard_receive(&d->guard, &g, &b, loop_now(d->loop));
+	d->guard->incarnation = own_incarnation(d);
+	outcome = guard_receive(d->guard, &g, &b, loop_now(d->loop));
 	if (outcome & GUARD_UNCONFIRMED)
 		report_unconfirmed(d, &g, &b);
 	if (outcome & GUARD_FORGED)
@@ -347,19 +360,19 @@ void guard_frame_received(struct leond *d, const uint8_t *frame, size_t len)
 
 void guard_vlan_seen(struct leond *d, uint16_t vlan)
 {
-	act_on(d, guard_use(&d->guard, vlan, loop_now(d->loop)));
+	act_on(d, guard_use(d->guard, vlan, loop_now(d->loop)));
 }
 
 void guard_probe_vlan(struct leond *d, uint16_t vlan)
 {
-	act_on(d, guard_probe(&d->guard, vlan, loop_now(d->loop)));
+	act_on(d, guard_probe(d->guard, vlan, loop_now(d->loop)));
 }
 
 void guard_vlans_changed(struct leond *d)
 {
-	const struct vlan_set *served = vlans_served(&d->vlans);
+	const struct vlan_set *served = vlans_served(d->vlans);
 
-	act_on(d, guard_carry(&d->guard, served, loop_now(d->loop)));
+	act_on(d, guard_carry(d->guard, served, loop_now(d->loop)));
 	d->ops->publish(d);
 }
 
@@ -368,7 +381,7 @@ void guard_lan_found(struct leond *d)
 	if (d->device.lan_received)
 		return;
 	d->device.lan_received = true;
-	if (!d->guard.lan)
+	if (!d->guard->lan)
 		guard_lan_changed(d);
 }
 
@@ -377,9 +390,9 @@ void guard_lan_changed(struct leond *d)
 	bool lan = d->device.up && !d->device.ports_down &&
 		   (d->device.is_port || d->device.lan_received);
 
-	if (!lan && !d->guard.lan)
+	if (!lan && !d->guard->lan)
 		return;
-	act_on(d, guard_lan(&d->guard, lan, loop_now(d->loop)));
+	act_on(d, guard_lan(d->guard, lan, loop_now(d->loop)));
 	/* Notifies the other nodes of the LAN, which would otherwise wait for a timeout. */
 	if (d->device.ports_down && d->guard_io->soon) {
 		note_changed(d);
@@ -396,8 +409,8 @@ void guard_hosts_moved(struct leond *d, uint64_t classes)
 
 void guard_port_up(struct leond *d)
 {
-	if (d->guard.lan)
-		act_on(d, guard_hello_all(&d->guard, loop_now(d->loop)));
+	if (d->guard->lan)
+		act_on(d, guard_hello_all(d->guard, loop_now(d->loop)));
 }
 
 void guard_node_gone(struct leond *d, uint16_t slot)
@@ -405,7 +418,7 @@ void guard_node_gone(struct leond *d, uint16_t slot)
 	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
 
 	if (n)
-		act_on(d, guard_gone(&d->guard, n->id, loop_now(d->loop)));
+		act_on(d, guard_gone(d->guard, n->id, loop_now(d->loop)));
 }
 
 void guard_paths_changed(struct leond *d)
@@ -423,7 +436,7 @@ void guard_paths_changed(struct leond *d)
 			reached[n++] = node->id;
 	}
 	qsort(reached, n, sizeof(*reached), compare_ids);
-	act_on(d, guard_reach(&d->guard, reached, n, loop_now(d->loop)));
+	act_on(d, guard_reach(d->guard, reached, n, loop_now(d->loop)));
 	free(reached);
 }
 
@@ -431,9 +444,9 @@ static void on_guard_timer(void *arg, mono_t now)
 {
 	struct leond *d = arg;
 
-	timer_set(d->guard_io->timer, mono_add_ms(now, guard_tick_ms(&d->guard)));
-	guard_set_input(&d->guard, fwd_input_is_current(d->fwd));
-	act_on(d, guard_tick(&d->guard, now));
+	timer_set(d->guard_io->timer, mono_add_ms(now, guard_tick_ms(d->guard)));
+	guard_set_input(d->guard, fwd_input_is_current(d->fwd));
+	act_on(d, guard_tick(d->guard, now));
 	send_due(d);
 	renew(d);
 }
@@ -443,7 +456,7 @@ static struct guard_conf conf_of(const struct leond *d)
 	return (struct guard_conf){ .enabled = d->conf->guard,
 				    .preference = d->conf->guard_preference,
 				    .interval_ms = d->conf->guard_interval_ms,
-				    .segments = d->vlans.map };
+				    .segments = d->vlans->map };
 }
 
 void guard_open(struct leond *d)
@@ -453,16 +466,16 @@ void guard_open(struct leond *d)
 	struct guard_conf c = conf_of(d);
 
 	d->guard_io = x_new(struct guard_io);
-	guard_init(&d->guard, d->self, &c, now);
+	guard_init(d->guard, d->self, &c, now);
 	/* A random number: a host of a LAN without local guards cannot guess the value. */
-	d->guard.sequence = random_u64_nonzero() >> 2;
+	d->guard->sequence = random_u64_nonzero() >> 2;
 }
 
 void guard_start(struct leond *d)
 {
 	d->guard_io->timer = timer_new(d->loop, on_guard_timer, d);
 	d->guard_io->soon = timer_new(d->loop, on_soon, d);
-	overlay_set_guard_number(d->overlay, d->guard.sequence);
+	overlay_set_guard_number(d->overlay, d->guard->sequence);
 	guard_lan_changed(d);
 	on_guard_timer(d, loop_now(d->loop));
 	on_soon(d, loop_now(d->loop));
@@ -476,12 +489,12 @@ void guard_close(struct leond *d)
 	timer_free(d->guard_io->soon);
 	free(d->guard_io);
 	d->guard_io = NULL;
-	guard_free(&d->guard);
+	guard_free(d->guard);
 }
 
 void guard_leave(struct leond *d)
 {
-	guard_lan(&d->guard, d->guard.lan, loop_now(d->loop));
+	guard_lan(d->guard, d->guard->lan, loop_now(d->loop));
 	on_soon(d, loop_now(d->loop));
 }
 
@@ -490,6 +503,6 @@ void guard_apply_conf(struct leond *d)
 	struct guard_conf c = conf_of(d);
 	mono_t now = loop_now(d->loop);
 
-	act_on(d, guard_configure(&d->guard, &c, now));
+	act_on(d, guard_configure(d->guard, &c, now));
 	on_guard_timer(d, now);
 }

@@ -4,7 +4,12 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+
+struct leond;
 
 /* The LAN behind the node has changed in VLANs of the given classes (struct record_lan). Forgets
  * possibly wrong entries. */

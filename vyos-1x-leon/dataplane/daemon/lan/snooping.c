@@ -11,6 +11,17 @@
 #include "base/defs.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "daemon/guard/loop_guard.h"
+#include "daemon/lan/vlans.h"
+#include "daemon/leond.h"
+#include "fwd/fwd.h"
+#include "fwd/stats.h"
+#include "io/tap.h"
+#include "proto/overlay.h"
+#include "state/tables/fdb.h"
+#include "state/tables/listeners.h"
+#include "state/tables/nodedb.h"
+#include "wire/frame/mcast.h"
 
 struct snooping {
 	struct groups *groups; /* NULL: off */
@@ -39,7 +50,7 @@ static void update(void *arg, mono_t now)
 	if (!s->groups)
 		return;
 	set_routers(d, false, now);
-	n = groups_announced(s->groups, d->vlans.map, now, s->entry, LISTENERS_MAX);
+	n = groups_announced(s->groups, d->vlans->map, now, s->entry, LISTENERS_MAX);
 	overlay_set_groups(d->overlay, s->entry, n);
 }
 
@@ -56,8 +67,8 @@ static bool is_on_lan(struct leond *d, const struct fwd_report *r)
 	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
 
 	return r->multicast.query.on_lan &&
-	       (guard_vlan_state(&d->guard, vlan) != GUARD_BLOCKED || slot == SLOT_SELF || !n ||
-		guard_is_on_lan(&d->guard, vlan, n->id));
+	       (guard_vlan_state(d->guard, vlan) != GUARD_BLOCKED || slot == SLOT_SELF || !n ||
+		guard_is_on_lan(d->guard, vlan, n->id));
 }
 
 void snooping_report(struct leond *d, const struct fwd_report *r)
@@ -127,7 +138,7 @@ static void send_query(struct leond *d, uint16_t vlan, uint8_t family, const str
 				       group ? MCAST_LAST_MEMBER_MS : MCAST_RESPONSE_MS, frame);
 
 	/* Fails while the interface is down; then no host can answer. */
-	if (tap_send(d->tap.fd[0], frame, len) >= 0)
+	if (tap_send(d->tap->fd[0], frame, len) >= 0)
 		d->snooping->n_queries++;
 }
 
@@ -139,14 +150,14 @@ static void ask_group(void *arg, uint16_t vlan, const struct ip_addr *group)
 /* One router of a LAN queries. */
 static bool is_ours_to_query(const struct leond *d, uint16_t vlan)
 {
-	const struct vlan_set *served = vlans_served(&d->vlans);
-	enum guard_state state = guard_vlan_state(&d->guard, vlan);
+	const struct vlan_set *served = vlans_served(d->vlans);
+	enum guard_state state = guard_vlan_state(d->guard, vlan);
 
 	if (state == GUARD_LISTENING || state == GUARD_BLOCKED)
 		return false;
 	if (served)
 		return vlan_set_has(served, vlan);
-	return vlan == 0 || d->guard.vlan[vlan] || fdb_count_in(d->fdb, vlan);
+	return vlan == 0 || d->guard->vlan[vlan] || fdb_count_in(d->fdb, vlan);
 }
 
 static void query(struct leond *d, mono_t now)

@@ -5,8 +5,14 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include <stdint.h>
+
+#include "base/mono.h"
 #include "state/tables/groups.h"
+
+struct fwd_report;
+struct leond;
+struct vlan_set;
 
 void snooping_start(struct leond *d);
 void snooping_apply_conf(struct leond *d);

@@ -13,6 +13,13 @@
 #include "daemon/leond.h"
 #include "daemon/report/clock.h"
 #include "daemon/report/event_text.h"
+#include "fwd/fwd.h"
+#include "io/tap.h"
+#include "proto/overlay.h"
+#include "state/conf/conf.h"
+#include "state/tables/fdb.h"
+#include "state/tables/neigh.h"
+#include "state/tables/nodedb.h"
 
 /* Debounce: `bridge vlan add` of many VLANs sends one message each. */
 #define GATHER_MS 50
@@ -57,13 +64,13 @@ static void note_stacked(void *arg, const struct nl_link *link)
 
 static enum vlans_source of_stack(struct leond *d, struct vlan_set *out)
 {
-	struct stack s = { .d = d, .lower = d->tap.ifindex };
+	struct stack s = { .d = d, .lower = d->tap->ifindex };
 
 	if (nl_links(d->nl, note_stacked, &s) < 0)
 		s.others = true;
 	if (s.is_port)
 		guard_lan_found(d);
-	if (!s.devices || s.others || d->vlans.hidden)
+	if (!s.devices || s.others || d->vlans->hidden)
 		return VLANS_ANY;
 	/* The host receives untagged frames. */
 	vlan_set_add(&s.set, 0);
@@ -78,7 +85,7 @@ static enum vlans_source of_kernel(struct leond *d, struct vlan_set *out)
 	if (!d->device.is_port)
 		return of_stack(d, out);
 	if (!d->device.bridge_port || nl_link_by_index(d->nl, d->device.master, &master) < 0 ||
-	    !master.vlan_filtering || nl_port_vlans(d->nl, d->tap.ifindex, out) < 0)
+	    !master.vlan_filtering || nl_port_vlans(d->nl, d->tap->ifindex, out) < 0)
 		return VLANS_ANY;
 	return VLANS_BRIDGE;
 }
@@ -91,7 +98,7 @@ static enum vlans_source find(struct leond *d, struct vlan_set *out)
 		*out = d->conf->vlans;
 		source = VLANS_CONFIGURED;
 	}
-	segments_limit(d->vlans.map, out);
+	segments_limit(d->vlans->map, out);
 	return source;
 }
 
@@ -102,26 +109,26 @@ static void report(struct leond *d)
 	const struct event_facts n = { .kind = EV_VLANS };
 	char which[160];
 
-	if (d->vlans.source == VLANS_ANY) {
+	if (d->vlans->source == VLANS_ANY) {
 		report_event(d, &n, "frames of all VLANs are carried");
 		return;
 	}
-	vlan_set_format(&d->vlans.set, which, sizeof(which));
+	vlan_set_format(&d->vlans->set, which, sizeof(which));
 	report_event(d, &n, "frames of %s are carried (source: %s)", *which ? which : "no VLAN",
-		     vlans_source_name(d->vlans.source));
+		     vlans_source_name(d->vlans->source));
 }
 
 static void announce(struct leond *d)
 {
-	const struct vlan_set *served = vlans_served(&d->vlans);
+	const struct vlan_set *served = vlans_served(d->vlans);
 	struct id_range range[MSG_SEGMENTS_MAX];
 	unsigned n;
 
-	if (!served && !d->vlans.map) {
+	if (!served && !d->vlans->map) {
 		overlay_set_segments(d->overlay, NULL, 0);
 		return;
 	}
-	n = segments_ranges(d->vlans.map, served, range, MSG_SEGMENTS_MAX);
+	n = segments_ranges(d->vlans->map, served, range, MSG_SEGMENTS_MAX);
 	overlay_set_segments(d->overlay, range, n);
 }
 
@@ -130,10 +137,10 @@ static void update(struct leond *d)
 	struct vlan_set set = { 0 };
 	enum vlans_source source = find(d, &set);
 
-	if (source == d->vlans.source && vlan_set_equal(&set, &d->vlans.set))
+	if (source == d->vlans->source && vlan_set_equal(&set, &d->vlans->set))
 		return;
-	d->vlans.source = source;
-	d->vlans.set = set;
+	d->vlans->source = source;
+	d->vlans->set = set;
 	report(d);
 	announce(d);
 	guard_vlans_changed(d);
@@ -147,7 +154,7 @@ static void on_gathered(void *arg, mono_t now)
 
 static bool is_about_us(const struct leond *d, const struct nl_link *link)
 {
-	return link->index == d->tap.ifindex || link->lower == d->tap.ifindex ||
+	return link->index == d->tap->ifindex || link->lower == d->tap->ifindex ||
 	       (d->device.master && link->index == d->device.master);
 }
 
@@ -156,18 +163,18 @@ void vlans_changed(struct leond *d, const struct nl_event *ev)
 	if (ev->change != NL_OVERRUN && !is_about_us(d, &ev->link))
 		return;
 	if (ev->link.lower)
-		d->vlans.hidden = false;
-	if (!timer_is_set(d->vlans.timer))
-		timer_set(d->vlans.timer, mono_add_ms(loop_now(d->loop), GATHER_MS));
+		d->vlans->hidden = false;
+	if (!timer_is_set(d->vlans->timer))
+		timer_set(d->vlans->timer, mono_add_ms(loop_now(d->loop), GATHER_MS));
 }
 
 void vlans_frame_seen(struct leond *d, uint16_t vlan)
 {
-	const struct vlan_set *served = vlans_served(&d->vlans);
+	const struct vlan_set *served = vlans_served(d->vlans);
 
 	/* The VLAN may be a recent addition to the bridge's filter. */
-	if (served && !vlan_set_has(served, vlan) && d->vlans.source == VLANS_DEVICES) {
-		d->vlans.hidden = true;
+	if (served && !vlan_set_has(served, vlan) && d->vlans->source == VLANS_DEVICES) {
+		d->vlans->hidden = true;
 		update(d);
 	}
 	guard_vlan_seen(d, vlan);
@@ -175,19 +182,19 @@ void vlans_frame_seen(struct leond *d, uint16_t vlan)
 
 void vlans_open(struct leond *d)
 {
-	d->vlans.map = segments_new(d->conf->segment, d->conf->n_segments);
+	d->vlans->map = segments_new(d->conf->segment, d->conf->n_segments);
 }
 
 void vlans_start(struct leond *d)
 {
 	announce(d);
-	d->vlans.timer = timer_new(d->loop, on_gathered, d);
+	d->vlans->timer = timer_new(d->loop, on_gathered, d);
 	update(d);
 }
 
 void vlans_stop(struct leond *d)
 {
-	timer_free(d->vlans.timer);
+	timer_free(d->vlans->timer);
 }
 
 /* --- change of the segment map --- */
@@ -216,12 +223,12 @@ static uint64_t difference(const struct segments *a, const struct segments *b, s
 /* This and other nodes have learned hosts of these VLANs in the previous segments of the VLANs. */
 static void replace_map(struct leond *d)
 {
-	struct segments *old = d->vlans.map;
+	struct segments *old = d->vlans->map;
 	struct vlan_set changed = { 0 };
 	uint64_t classes;
 
-	d->vlans.map = segments_new(d->conf->segment, d->conf->n_segments);
-	classes = difference(old, d->vlans.map, &changed);
+	d->vlans->map = segments_new(d->conf->segment, d->conf->n_segments);
+	classes = difference(old, d->vlans->map, &changed);
 	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(overlay_nodes(d->overlay));
 	     slot++) {
 		fdb_forget_slot(d->fdb, slot, &changed, now_s_of(loop_now(d->loop)));
@@ -239,7 +246,7 @@ static void replace_map(struct leond *d)
 
 void vlans_apply_conf(struct leond *d)
 {
-	if (!is_as_configured(d->vlans.map, d->conf))
+	if (!is_as_configured(d->vlans->map, d->conf))
 		replace_map(d);
 	update(d);
 }

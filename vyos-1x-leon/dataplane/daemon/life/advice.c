@@ -10,6 +10,7 @@
 #include "daemon/accel/accelerator.h"
 #include "daemon/leond.h"
 #include "daemon/life/advice.h"
+#include "state/conf/conf.h"
 
 #define SHORT_SECRET 16
 

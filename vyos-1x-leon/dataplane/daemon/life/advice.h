@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+struct conf;
 
 typedef void (*advice_fn)(void *arg, const char *text);
 void advice_of(const struct conf *c, advice_fn fn, void *arg);

@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 
+#include "base/loop.h"
 #include "daemon/leond.h"
 #include "daemon/life/advice.h"
 #include "daemon/life/apply.h"
@@ -14,6 +15,9 @@
 #include "daemon/life/snapshot.h"
 #include "daemon/report/event_text.h"
 #include "daemon/underlay/cache.h"
+#include "proto/overlay.h"
+#include "state/conf/conf.h"
+#include "state/tables/fdb.h"
 
 #define NAMED_MAX 4 /* nodes named in a warning; the others are counted */
 

@@ -4,7 +4,8 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
 #include "daemon/verdict.h"
+
+struct leond;
 
 void leond_reload(struct leond *d, struct apply_verdict *v);

@@ -9,10 +9,14 @@
 #include <unistd.h>
 
 #include "base/defs.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include "crypto/aead.h"
+#include "crypto/seal.h"
 #include "daemon/life/confread.h"
 #include "daemon/leond.h"
 #include "io/file.h"
+#include "state/conf/conf.h"
 
 #define CONFIG_FILE_MAX (4u << 20)
 

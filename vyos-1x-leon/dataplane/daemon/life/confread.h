@@ -4,7 +4,10 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct conf;
 
 /* Returns true with the reason if libcrypto lacks a primitive that each node needs. */
 bool conf_base_refused(char *err, size_t err_len);

@@ -6,6 +6,7 @@
  */
 #include <sys/epoll.h>
 
+#include "base/loop.h"
 #include "daemon/accel/accelerator.h"
 #include "daemon/lan/loop_guard_io.h"
 #include "daemon/lan/snooping.h"
@@ -14,6 +15,11 @@
 #include "daemon/life/frames.h"
 #include "daemon/report/clock.h"
 #include "daemon/report/event_text.h"
+#include "fwd/fwd.h"
+#include "proto/overlay.h"
+#include "state/tables/fdb.h"
+#include "state/tables/neigh.h"
+#include "state/tables/nodedb.h"
 
 #define DRAIN_MAX 2048
 

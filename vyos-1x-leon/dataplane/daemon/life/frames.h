@@ -4,6 +4,6 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+struct leond;
 
 int frames_start(struct leond *d);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "daemon/guard/loop_guard.h"
 #include "daemon/leond.h"
 #include "daemon/life/housekeeping.h"
 #include "daemon/life/modules.h"
@@ -15,6 +16,8 @@
 #include "daemon/report/clock.h"
 #include "daemon/report/event_text.h"
 #include "daemon/underlay/reach.h"
+#include "fwd/fwd.h"
+#include "io/ctlsock.h"
 
 #define NEIGH_AGE_EVERY_S 10
 /* Period of a complete scan of the FDB, in seconds. */
@@ -49,7 +52,7 @@ static void report_status(struct leond *d)
 	}
 	snprintf(text, sizeof(text), "STATUS=%s: %u of %u other nodes reachable%s",
 		 d->conf->interface, reachable, others,
-		 guard_state(&d->guard) == GUARD_BLOCKED ? ", blocked by the loop guard" : "");
+		 guard_state(d->guard) == GUARD_BLOCKED ? ", blocked by the loop guard" : "");
 	/* Only after a change: a slow service manager blocks its clients. */
 	if (strcmp(text, d->housekeeping->status) == 0)
 		return;

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+struct leond;
 
 void housekeeping_start(struct leond *d);
 void housekeeping_free(struct leond *d);

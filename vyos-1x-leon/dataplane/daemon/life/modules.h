@@ -4,7 +4,9 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include "base/mono.h"
+
+struct leond;
 
 /* Starts the modules in the order of the table; called when device, overlay and workers exist. */
 void modules_start(struct leond *d);

@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 
+#include "base/loop.h"
+#include "crypto/stretch.h"
 #include "daemon/accel/accel_queues.h"
 #include "daemon/identity/invitation_file.h"
 #include "daemon/lan/loop_guard_io.h"
@@ -18,11 +20,16 @@
 #include "daemon/underlay/bottleneck.h"
 #include "daemon/underlay/lines.h"
 #include "daemon/transport/streams.h"
+#include "fwd/fwd.h"
+#include "io/udp.h"
+#include "proto/overlay.h"
+#include "state/tables/fdb.h"
+#include "state/tables/neigh.h"
 #include "wire/frame/ecn.h"
 
 static int send_control(struct leond *d, const struct endpoint *to, const void *data, size_t len)
 {
-	const struct udp *u = endpoint_is_stream(to) ? &d->stream_udp : lines_udp(d, to->line);
+	const struct udp *u = endpoint_is_stream(to) ? d->stream_udp : lines_udp(d, to->line);
 	int fd4 = u->n ? u->fd4[0] : -1, fd6 = u->n ? u->fd6[0] : -1;
 
 	if (d->conf->dscp_control == CONF_DSCP_NONE)

@@ -3,12 +3,23 @@
  * Builds the forwarding snapshot from overlay, configuration and tables, and publishes it. Control
  * thread; called when paths change, when the loop guard blocks or unblocks, and at reload.
  */
+#include "base/vlan_set.h"
 #include "daemon/accel/accel_queues.h"
 #include "daemon/device/offload.h"
 #include "daemon/device/scheduling.h"
+#include "daemon/guard/loop_guard.h"
+#include "daemon/lan/vlans.h"
 #include "daemon/leond.h"
 #include "daemon/life/snapshot.h"
 #include "daemon/underlay/bottleneck.h"
+#include "fwd/fwd.h"
+#include "proto/overlay.h"
+#include "state/conf/conf.h"
+#include "state/tables/fdb.h"
+#include "state/tables/nodedb.h"
+#include "state/tables/policy.h"
+#include "state/tables/segments.h"
+#include "state/tables/snap.h"
 
 static void fill_vlan(struct leond *d, const struct guard_vlan *v, struct snap *s)
 {
@@ -19,7 +30,7 @@ static void fill_vlan(struct leond *d, const struct guard_vlan *v, struct snap *
 	for (unsigned i = 0; i < v->n_received; i++) {
 		const struct node *n = nodedb_find(overlay_nodes(d->overlay), v->received[i].node);
 
-		uint16_t vlan = segments_vlan(d->vlans.map, v->received[i].segment);
+		uint16_t vlan = segments_vlan(d->vlans->map, v->received[i].segment);
 
 		if (n && vlan != VLAN_NONE)
 			snap_add_same_lan(s, n->slot, vlan);
@@ -28,16 +39,16 @@ static void fill_vlan(struct leond *d, const struct guard_vlan *v, struct snap *
 
 static void fill_lan(struct leond *d, struct snap *s)
 {
-	const struct vlan_set *served = vlans_served(&d->vlans);
-	const struct guard *g = &d->guard;
+	const struct vlan_set *served = vlans_served(d->vlans);
+	const struct guard *g = d->guard;
 	bool guarded = g->conf.enabled && g->lan;
 
-	if (!guarded && !served && !d->vlans.map)
+	if (!guarded && !served && !d->vlans->map)
 		return;
 	snap_add_lan(s);
 	if (served)
 		s->lan->served = *served;
-	segments_limit(d->vlans.map, &s->lan->served);
+	segments_limit(d->vlans->map, &s->lan->served);
 	s->lan->guarded = guarded;
 	if (!guarded)
 		s->lan->open = s->lan->served;
@@ -84,7 +95,7 @@ void snapshot_publish(struct leond *d)
 	s->fdb = d->fdb;
 	s->neigh = d->neigh;
 	s->listeners = c->multicast_snooping ? d->listeners : NULL;
-	s->segments = d->vlans.map;
+	s->segments = d->vlans->map;
 	if (policy_uses_pairs(&c->policy))
 		snap_set_policy(s, &c->policy);
 	overlay_fill_snap(d->overlay, s);

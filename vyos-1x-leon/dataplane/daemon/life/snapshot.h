@@ -4,7 +4,9 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include <stdint.h>
+
+struct leond;
 
 void snapshot_publish(struct leond *d);
 /* Replaces the FDB by one of this capacity and publishes. */

@@ -11,12 +11,15 @@
 #include <unistd.h>
 
 #include "base/defs.h"
+#include "base/loop.h"
 #include "base/version.h"
+#include "crypto/stretch.h"
 #include "daemon/accel/accel_queues.h"
 #include "daemon/accel/accel_relay.h"
 #include "daemon/accel/accel_reports.h"
 #include "daemon/accel/accelerator.h"
 #include "daemon/control/cmds.h"
+#include "daemon/lan/vlans.h"
 #include "daemon/metrics/counters.h"
 #include "daemon/control/probes.h"
 #include "daemon/device/cipher_library.h"
@@ -26,6 +29,7 @@
 #include "daemon/identity/identity_file.h"
 #include "daemon/identity/invitation_file.h"
 #include "daemon/identity/node_identity.h"
+#include "daemon/guard/loop_guard.h"
 #include "daemon/lan/loop_guard_io.h"
 #include "daemon/leond.h"
 #include "daemon/life/advice.h"
@@ -43,9 +47,19 @@
 #include "daemon/underlay/cache.h"
 #include "daemon/underlay/datagrams.h"
 #include "daemon/transport/fallback.h"
+#include "daemon/underlay/ipsec.h"
 #include "daemon/underlay/lines.h"
 #include "daemon/underlay/seeds.h"
 #include "daemon/transport/streams.h"
+#include "fwd/fwd.h"
+#include "io/ctlsock.h"
+#include "io/netlink/netlink.h"
+#include "io/tap.h"
+#include "io/udp.h"
+#include "proto/overlay.h"
+#include "state/tables/fdb.h"
+#include "state/tables/listeners.h"
+#include "state/tables/neigh.h"
 
 #define WORKERS_MAX	 8
 #define LEAVE_COUNT	 3
@@ -160,7 +174,7 @@ static int sockets_open(struct leond *d)
 	const struct conf *c = d->conf;
 	bool any = c->source4.family == 0 && c->source6.family == 0;
 	struct udp_config uc = {
-		.n = d->tap.n_queues,
+		.n = d->tap->n_queues,
 		.v4 = any || c->source4.family,
 		.v6 = c->source6.family || (any && host_has_ipv6()),
 		.source4 = c->source4,
@@ -168,7 +182,7 @@ static int sockets_open(struct leond *d)
 		.port = c->port,
 		.device = c->source_interface[0] ? c->source_interface : NULL,
 	};
-	int r = c->n_lines ? lines_open(d, host_has_ipv6()) : udp_open(&d->udp, &uc);
+	int r = c->n_lines ? lines_open(d, host_has_ipv6()) : udp_open(d->udp, &uc);
 
 	d->udp_is_open = r == 0;
 	if (r == 0)
@@ -190,7 +204,7 @@ static int kernel_side_open(struct leond *d)
 		log_error("config", "%s", err);
 		return r;
 	}
-	r = tap_open(&d->tap, d->nl, d->conf->interface, wanted_workers(d->conf));
+	r = tap_open(d->tap, d->nl, d->conf->interface, wanted_workers(d->conf));
 	if (r < 0)
 		return r;
 	d->tap_is_open = true;
@@ -218,7 +232,7 @@ static void overlay_side_open(struct leond *d)
 	vlans_open(d);
 	guard_open(d);
 	d->overlay = overlay_new(d->loop, d->conf, d->self, overlay_glue_ops(), d, 0);
-	overlay_set_workers(d->overlay, d->tap.n_queues);
+	overlay_set_workers(d->overlay, d->tap->n_queues);
 	identity_hand_over(d);
 	lines_hand_over(d);
 	invitations_load(d);
@@ -228,12 +242,12 @@ static int workers_start(struct leond *d)
 {
 	struct fwd_io io[WORKERS_MAX];
 	struct fwd_setup setup = {
-		.n_workers = d->tap.n_queues,
+		.n_workers = d->tap->n_queues,
 		.io = io,
-		.tap_offload = d->tap.granted.tso,
-		.tap_uso = d->tap.granted.uso,
-		.udp_gso = d->udp.gso,
-		.udp_gro = d->udp.gro,
+		.tap_offload = d->tap->granted.tso,
+		.tap_uso = d->tap->granted.uso,
+		.udp_gso = d->udp->gso,
+		.udp_gro = d->udp->gro,
 		.slots_maximum = SLOTS_MAX,
 	};
 	int r;
@@ -241,14 +255,14 @@ static int workers_start(struct leond *d)
 	r = accel_queues_open(d);
 	if (r < 0)
 		return r;
-	for (unsigned i = 0; i < d->tap.n_queues; i++)
-		io[i] = (struct fwd_io){ .tap = d->tap.fd[i],
-					 .udp4 = d->udp.fd4[i],
-					 .udp6 = d->udp.fd6[i],
+	for (unsigned i = 0; i < d->tap->n_queues; i++)
+		io[i] = (struct fwd_io){ .tap = d->tap->fd[i],
+					 .udp4 = d->udp->fd4[i],
+					 .udp6 = d->udp->fd6[i],
 					 .accel = accel_queues_worker_end(d, i),
-					 .second4 = d->second_udp.n ? d->second_udp.fd4[i] : 0,
-					 .second6 = d->second_udp.n ? d->second_udp.fd6[i] : 0,
-					 .stream = d->stream_udp.n ? d->stream_udp.fd4[i] : 0 };
+					 .second4 = d->second_udp->n ? d->second_udp->fd4[i] : 0,
+					 .second6 = d->second_udp->n ? d->second_udp->fd6[i] : 0,
+					 .stream = d->stream_udp->n ? d->stream_udp->fd4[i] : 0 };
 	d->fwd = fwd_new(&setup);
 	snapshot_publish(d);
 	r = fwd_start(d->fwd);
@@ -334,8 +348,8 @@ int leond_start(struct leond *d, const char *config_path, struct conf *conf)
 	if (r < 0)
 		return r;
 	log_notice("daemon", "started version=%s interface=%s node=%s port=%u workers=%u",
-		   leon_version, d->tap.name, node_id_format(d->self, id, sizeof(id)), d->udp.port,
-		   d->tap.n_queues);
+		   leon_version, d->tap->name, node_id_format(d->self, id, sizeof(id)),
+		   d->udp->port, d->tap->n_queues);
 	loop_notify(d->loop, "READY=1");
 	return 0;
 }
@@ -375,10 +389,10 @@ static void tables_free(struct leond *d)
 	fdb_free(d->fdb);
 	neigh_free(d->neigh);
 	listeners_free(d->listeners);
-	segments_free(d->vlans.map);
+	segments_free(d->vlans->map);
 	events_free(d->events);
 	counters_free(d);
-	ipsec_report_free(&d->ipsec);
+	ipsec_report_free(d->ipsec);
 }
 
 void leond_free(struct leond *d)
@@ -391,11 +405,11 @@ void leond_free(struct leond *d)
 	modules_stop(d);
 	watch_stop(d);
 	if (d->udp_is_open)
-		udp_close(&d->udp);
-	udp_close(&d->stream_udp);
-	udp_close(&d->second_udp);
+		udp_close(d->udp);
+	udp_close(d->stream_udp);
+	udp_close(d->second_udp);
 	if (d->tap_is_open)
-		tap_close(&d->tap);
+		tap_close(d->tap);
 	nl_close(d->nl);
 	timers_free(d);
 	loop_free(d->loop);

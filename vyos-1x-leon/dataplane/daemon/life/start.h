@@ -4,7 +4,8 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+struct conf;
+struct leond;
 
 /* Returns 0, or -errno after logging; the caller calls leond_free() in both cases. */
 int leond_start(struct leond *d, const char *config_path, struct conf *conf);

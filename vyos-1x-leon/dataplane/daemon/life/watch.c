@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 
 #include "base/defs.h"
+#include "base/loop.h"
 #include "daemon/device/device.h"
 #include "daemon/lan/bridge_ports.h"
 #include "daemon/lan/vlans.h"

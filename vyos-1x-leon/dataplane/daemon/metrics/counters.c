@@ -11,6 +11,7 @@
 #include "daemon/answer/command.h"
 #include "daemon/metrics/counters.h"
 #include "daemon/leond.h"
+#include "fwd/fwd.h"
 
 /* Values at the last reset. */
 struct counters_reset {

@@ -4,7 +4,12 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include <stdint.h>
+
+#include "base/mono.h"
+#include "fwd/stats.h"
+
+struct leond;
 
 void counters_read(struct leond *d, uint64_t counter[N_COUNTERS], uint64_t drop[N_DROPS]);
 mono_t counters_since(const struct leond *d); /* the start, or the last reset */

@@ -13,6 +13,8 @@
 #include "daemon/accel/accel_queues.h"
 #include "daemon/accel/accel_reports.h"
 #include "daemon/answer/command.h"
+#include "daemon/device/mtu.h"
+#include "daemon/guard/loop_guard.h"
 #include "daemon/metrics/counters.h"
 #include "daemon/metrics/metrics_out.h"
 #include "daemon/device/offload.h"
@@ -23,6 +25,7 @@
 #include "daemon/transport/portmap.h"
 #include "daemon/underlay/reach.h"
 #include "daemon/transport/streams.h"
+#include "fwd/fwd.h"
 
 /* --- the packet path --- */
 
@@ -217,15 +220,15 @@ static void put_daemon(struct out *o)
 	put_gauge(o, "neighbors", "Neighbors known for ARP and ND suppression.",
 		  neigh_count(d->neigh));
 	put_gauge(o, "loop_guard_blocked", "1 if the loop guard stops forwarding.",
-		  guard_state(&d->guard) == GUARD_BLOCKED);
+		  guard_state(d->guard) == GUARD_BLOCKED);
 	put_gauge(o, "loop_guard_vlans_forwarded",
 		  "VLANs that this node forwards and shares with another node on the LAN.",
-		  guard_count(&d->guard, GUARD_SHARED));
+		  guard_count(d->guard, GUARD_SHARED));
 	put_gauge(o, "loop_guard_vlans_blocked", "VLANs forwarded by another node on the LAN.",
-		  guard_count(&d->guard, GUARD_BLOCKED));
+		  guard_count(d->guard, GUARD_BLOCKED));
 	put_gauge(o, "local_loop", "1 if frames of this node return over the local segment.",
-		  d->guard.local_loop);
-	put_gauge(o, "interface_mtu_bytes", "MTU of the interface.", d->device.rule.mtu);
+		  d->guard->local_loop);
+	put_gauge(o, "interface_mtu_bytes", "MTU of the interface.", d->mtu->mtu);
 	put_gauge(o, "reassembly_bytes", "Memory held by reassembly.",
 		  fwd_reassembly_bytes(d->fwd));
 	put_gauge(o, "resident_memory_bytes", "Resident memory of the daemon.", resident_bytes());

@@ -5,9 +5,19 @@
 #include <stdlib.h>
 
 #include "base/defs.h"
+#include "base/loop.h"
 #include "base/mem.h"
+#include "crypto/seal.h"
 #include "daemon/metrics/metrics_out.h"
 #include "daemon/leond.h"
+#include "daemon/underlay/ipsec.h"
+#include "proto/overlay.h"
+#include "state/latency/choice.h"
+#include "state/latency/gain.h"
+#include "state/latency/one_way.h"
+#include "state/latency/pair.h"
+#include "state/latency/path.h"
+#include "state/tables/nodedb.h"
 
 /* Facts about another member at the time of the request. A pointer is NULL if the fact is
  * unknown, and `link` is zero without a link. */
@@ -83,7 +93,7 @@ static void gather(struct out *o, const struct node *n, struct facts *f)
 	if (!f->has_link)
 		f->link = (struct overlay_link){ 0 };
 	if (f->link.ep.ip.family)
-		f->is_ipsec = ipsec_protects(&o->d->ipsec, &f->link.ep.ip, loop_now(o->d->loop));
+		f->is_ipsec = ipsec_protects(o->d->ipsec, &f->link.ep.ip, loop_now(o->d->loop));
 	if (g)
 		gain_add(&f->gain, g, o->now);
 	overlay_path_data(v, n->slot, &tx, &f->path_lost, &relay);

@@ -4,6 +4,11 @@
  */
 #include "daemon/metrics/metrics_out.h"
 
+#include "base/addr.h"
+#include "daemon/leond.h"
+#include "state/conf/conf.h"
+#include "state/tables/nodedb.h"
+
 #include <inttypes.h>
 
 /* Escapes backslash, quote and newline in label values. */

@@ -4,9 +4,13 @@
  */
 #pragma once
 
+#include <stdint.h>
 #include <stdio.h>
 
-#include "daemon/leond.h"
+#include "base/mono.h"
+
+struct leond;
+struct node;
 
 struct out {
 	FILE *f;

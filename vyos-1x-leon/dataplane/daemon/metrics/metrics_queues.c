@@ -9,12 +9,17 @@
 #include "daemon/leond.h"
 #include "daemon/underlay/bottleneck.h"
 #include "daemon/underlay/senders.h"
+#include "fwd/fwd.h"
+#include "io/tap.h"
+#include "proto/overlay.h"
+#include "state/conf/conf.h"
+#include "state/tables/nodedb.h"
 
 static struct fwd_queue all_queues(const struct leond *d)
 {
 	struct fwd_queue all = { 0 }, q;
 
-	for (unsigned i = 0; i < d->tap.n_queues; i++) {
+	for (unsigned i = 0; i < d->tap->n_queues; i++) {
 		fwd_queue(d->fwd, i, &q);
 		all.backlog_bytes += q.backlog_bytes;
 		all.waits_us += q.waits_us;
@@ -163,7 +168,7 @@ void put_queues(struct out *o)
 	put_seconds(o, q.waits_us);
 	put_sample(o, "queue_wait_seconds_count");
 	put_u64(o, below);
-	for (unsigned i = 0; i < o->d->tap.n_queues; i++)
+	for (unsigned i = 0; i < o->d->tap->n_queues; i++)
 		fwd_add_socket_waits(o->d->fwd, i, &socket);
 	put_head(o, "socket_wait_seconds", "summary",
 		 "Queueing delay of received datagrams in the socket, the oldest datagram of each "

@@ -5,13 +5,26 @@
  */
 #include "base/defs.h"
 #include "base/version.h"
+#include "crypto/aead.h"
+#include "crypto/keys.h"
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
+#include "daemon/device/mtu.h"
+#include "daemon/guard/loop_guard.h"
 #include "daemon/metrics/counters.h"
 #include "daemon/device/offload.h"
 #include "daemon/leond.h"
 #include "daemon/transport/portmap.h"
 #include "daemon/transport/streams.h"
+#include "fwd/fwd.h"
+#include "io/netlink/netlink.h"
+#include "io/tap.h"
+#include "io/udp.h"
+#include "proto/overlay.h"
+#include "state/conf/conf.h"
+#include "state/tables/fdb.h"
+#include "state/tables/neigh.h"
+#include "wire/frame/guard.h"
 
 #define ADDRS_MAX 64
 
@@ -105,7 +118,7 @@ static void write_offloads(struct command *c)
 	jsonw_bool(c->w, "tap_vnet_header", true);
 	for (unsigned i = 0; i < N_OFFLOADS; i++)
 		jsonw_bool(c->w, offload_name(i), offload_unused(d, i) == NULL);
-	jsonw_bool(c->w, "timestamps", d->udp.timestamps);
+	jsonw_bool(c->w, "timestamps", d->udp->timestamps);
 	jsonw_object(c->w, "unused");
 	for (unsigned i = 0; i < N_OFFLOADS; i++)
 		jsonw_str(c->w, offload_name(i), offload_unused(d, i));
@@ -118,7 +131,7 @@ static void write_guard_vlan(struct command *c, const struct guard_vlan *v)
 {
 	jsonw_object(c->w, NULL);
 	jsonw_u64(c->w, "vlan", v->id);
-	jsonw_str(c->w, "state", guard_state_name(guard_vlan_state(&c->d->guard, v->id)));
+	jsonw_str(c->w, "state", guard_state_name(guard_vlan_state(c->d->guard, v->id)));
 	answer_forwarder(c->w, c->d, v->id);
 	answer_age(c->w, "since_seconds", c->now, v->since);
 	jsonw_array(c->w, "nodes");
@@ -132,7 +145,7 @@ static void write_guard_vlan(struct command *c, const struct guard_vlan *v)
 		jsonw_bool(c->w, "forwards", h->flags & GUARD_FORWARDS);
 		jsonw_bool(c->w, "ready", h->flags & GUARD_READY);
 		jsonw_bool(c->w, "receives_us", h->hears_us);
-		jsonw_bool(c->w, "silent", guard_is_silent(&c->d->guard, h));
+		jsonw_bool(c->w, "silent", guard_is_silent(c->d->guard, h));
 		jsonw_u64(c->w, "preference", h->rank.preference);
 		jsonw_end(c->w);
 	}
@@ -142,7 +155,7 @@ static void write_guard_vlan(struct command *c, const struct guard_vlan *v)
 
 static void write_guard_vlans(struct command *c)
 {
-	const struct guard *g = &c->d->guard;
+	const struct guard *g = c->d->guard;
 
 	jsonw_array(c->w, "vlans");
 	for (unsigned i = 0; i < g->n_used; i++)
@@ -152,7 +165,7 @@ static void write_guard_vlans(struct command *c)
 
 static void write_guard(struct command *c)
 {
-	const struct guard *g = &c->d->guard;
+	const struct guard *g = c->d->guard;
 
 	jsonw_object(c->w, "loop_guard");
 	jsonw_str(c->w, "state", guard_state_name(guard_state(g)));
@@ -243,7 +256,7 @@ static void write_interface(struct command *c)
 {
 	struct leond *d = c->d;
 	struct nl_addr addr[ADDRS_MAX];
-	int n = nl_addrs(d->nl, d->tap.ifindex, addr, ADDRS_MAX);
+	int n = nl_addrs(d->nl, d->tap->ifindex, addr, ADDRS_MAX);
 	struct nl_link bridge;
 
 	jsonw_array(c->w, "interface_addresses");
@@ -277,13 +290,13 @@ enum command_result show_statistics(struct command *c)
 	answer_id(c->w, "node_id", d->self);
 	answer_name(c->w, "name", d, d->self);
 	jsonw_u64(c->w, "vni", d->conf->vni);
-	jsonw_u64(c->w, "port", d->udp.port);
+	jsonw_u64(c->w, "port", d->udp->port);
 	answer_mac(c->w, "mac", d->device.mac);
-	jsonw_u64(c->w, "workers", d->tap.n_queues);
+	jsonw_u64(c->w, "workers", d->tap->n_queues);
 	jsonw_str(c->w, "scheduling", d->realtime ? "realtime" : "normal");
 	jsonw_str(c->w, "cipher_library", aead_library());
-	jsonw_u64(c->w, "interface_mtu", d->device.rule.mtu);
-	jsonw_str(c->w, "interface_mtu_source", mtu_source_name(d->device.rule.source));
+	jsonw_u64(c->w, "interface_mtu", d->mtu->mtu);
+	jsonw_str(c->w, "interface_mtu_source", mtu_source_name(d->mtu->source));
 	write_interface(c);
 	jsonw_bool(c->w, "authenticated", keyring_sealed(overlay_keyring(d->overlay)));
 	answer_age(c->w, "uptime_seconds", c->now, d->started);

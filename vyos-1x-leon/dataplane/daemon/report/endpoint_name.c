@@ -4,6 +4,9 @@
  */
 #include "daemon/report/endpoint_name.h"
 
+#include "base/addr.h"
+#include "daemon/leond.h"
+
 char *endpoint_name(const struct leond *d, const struct endpoint *ep, char *buf, size_t len)
 {
 	for (uint32_t i = 0; i < d->n_stream_links; i++)

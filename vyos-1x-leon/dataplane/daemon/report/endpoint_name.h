@@ -4,7 +4,10 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include <stddef.h>
+
+struct endpoint;
+struct leond;
 
 /* Writes "192.0.2.1:443". buf needs ENDPOINT_STRLEN bytes. */
 char *endpoint_name(const struct leond *d, const struct endpoint *ep, char *buf, size_t len);

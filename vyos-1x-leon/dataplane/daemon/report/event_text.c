@@ -7,11 +7,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/loop.h"
 #include "daemon/leond.h"
 #include "daemon/report/clock.h"
 #include "daemon/report/endpoint_name.h"
 #include "daemon/report/event_log.h"
 #include "daemon/report/event_text.h"
+#include "proto/overlay.h"
+#include "state/conf/conf.h"
+#include "state/latency/choice.h"
+#include "state/tables/nodedb.h"
 
 const char *node_name_of(struct leond *d, node_id_t id)
 {

@@ -4,7 +4,16 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/defs.h"
+#include "state/event.h"
+#include "wire/message/msg.h"
+
+struct leond;
+struct overlay_event;
 
 /* Fields of an event in addition to its sentence. */
 struct event_facts {

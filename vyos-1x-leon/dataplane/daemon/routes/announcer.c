@@ -12,11 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/leond.h"
 #include "daemon/report/event_text.h"
 #include "daemon/routes/announcer.h"
 #include "daemon/routes/kernel_routes.h"
+#include "io/netlink/netlink.h"
+#include "io/tap.h"
+#include "proto/overlay.h"
 
 #define LOOK_MS	 1000
 #define REACT_MS 20 /* debounce of link and address changes */
@@ -106,7 +110,7 @@ static enum announce_reach look_up(struct announcer *a, const struct prefix *p,
 
 	if (a->gave_up)
 		return ANNOUNCE_UNKNOWN;
-	rc = nl_route_lookup(d->nl, ip, a->vrf, d->tap.ifindex, &l);
+	rc = nl_route_lookup(d->nl, ip, a->vrf, d->tap->ifindex, &l);
 	if (rc == 0 && l.kind == NL_LOOKUP_UNKNOWN)
 		rc = -EOPNOTSUPP;
 	if (rc < 0) {

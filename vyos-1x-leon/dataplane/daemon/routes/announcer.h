@@ -4,8 +4,10 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
 #include "state/routes/announce.h"
+
+struct leond;
+struct nl_event;
 
 void announcer_start(struct leond *d); /* called before other nodes know this one */
 void announcer_free(struct leond *d);

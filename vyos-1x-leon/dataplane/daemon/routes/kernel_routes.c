@@ -7,11 +7,15 @@
  * changed. The routes disappear with the interface. If the interface persists (VyOS creates it),
  * leftovers of an earlier run are removed at the start.
  */
+#include "base/loop.h"
+#include "daemon/leond.h"
 #include "daemon/routes/kernel_routes_core.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "io/netlink/netlink.h"
+#include "io/tap.h"
 
 #define TICK_MS	   250
 #define SPACING_MS 50 /* minimum interval of runs after changes */
@@ -106,7 +110,7 @@ void routes_addresses_changed(struct leond *d)
 
 void routes_changed(struct leond *d, const struct nl_event *ev)
 {
-	int index = d->tap.ifindex;
+	int index = d->tap->ifindex;
 
 	/* A link loses its routes with its last address. */
 	if (ev->change == NL_ADDR_GONE && ev->addr.index == index)
@@ -128,7 +132,7 @@ void routes_start(struct leond *d)
 	r->timer = timer_new(d->loop, on_timer, r);
 	r->resync_at = now;
 	r->table = d->device.table;
-	if (nl_link_by_index(d->nl, d->tap.ifindex, &link) == 0)
+	if (nl_link_by_index(d->nl, d->tap->ifindex, &link) == 0)
 		d->device.up = link.up && link.running;
 	routes_gather_own(r);
 	timer_set(r->timer, now);

@@ -4,8 +4,15 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "state/routes/rib.h"
+
+struct conf;
+struct ip_addr;
+struct leond;
+struct nl_event;
 
 #define ROUTE_PROTOCOL 76
 void routes_start(struct leond *d);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "daemon/routes/kernel_routes.h"
+#include "io/netlink/netlink.h"
 
 #define ROUTE_BATCH	   1000 /* zebra falls behind if much more changes at once */
 #define ROUTE_STRAYS_MAX   64

@@ -3,6 +3,8 @@
  * Inputs of the route planner, see kernel_routes_core.h: members with their latencies, addresses of
  * this host, and underlay addresses of other nodes. Control thread.
  */
+#include "daemon/guard/loop_guard.h"
+#include "daemon/leond.h"
 #include "daemon/routes/kernel_routes_core.h"
 
 #include <stdlib.h>
@@ -10,6 +12,13 @@
 
 #include "base/mem.h"
 #include "daemon/report/event_text.h"
+#include "daemon/seed_host.h"
+#include "io/netlink/netlink.h"
+#include "io/tap.h"
+#include "proto/overlay.h"
+#include "state/latency/choice.h"
+#include "state/latency/path.h"
+#include "state/tables/nodedb.h"
 
 /* Routing table of datagrams to other nodes: that of the source-interface's VRF. */
 static uint32_t underlay_table(const struct leond *d)
@@ -37,7 +46,7 @@ const char *routes_why_unusable(const struct leond *d)
 		return "the interface is a port of a bridge or bond";
 	if (!d->device.up)
 		return "the interface is down";
-	if (guard_vlan_state(&d->guard, 0) == GUARD_BLOCKED)
+	if (guard_vlan_state(d->guard, 0) == GUARD_BLOCKED)
 		return "the loop guard blocks";
 	return NULL;
 }
@@ -142,7 +151,7 @@ void routes_gather_own(struct routes *r)
 		if (table != r->d->device.table)
 			continue;
 		r->own[r->n_own++] = addr[i].ip;
-		if (addr[i].index == r->d->tap.ifindex || p.len == prefix_host_len(&p.ip))
+		if (addr[i].index == r->d->tap->ifindex || p.len == prefix_host_len(&p.ip))
 			continue;
 		prefix_mask(&p);
 		r->connected[r->n_connected++] = p;

@@ -3,6 +3,7 @@
  * State of the kernel's routes, see kernel_routes_core.h: reads them and executes plans in batches.
  * Control thread.
  */
+#include "daemon/leond.h"
 #include "daemon/routes/kernel_routes_core.h"
 
 #include <errno.h>
@@ -10,6 +11,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "io/netlink/netlink.h"
+#include "io/tap.h"
 
 static void have_add(struct routes *r, const struct rib_installed *e)
 {
@@ -84,7 +87,7 @@ static void notify_gone(struct routes *r, const struct rib_installed *e, unsigne
 				   .gateway = e[i].gateway,
 				   .metric = e[i].metric,
 				   .table = r->table,
-				   .index = r->d->tap.ifindex,
+				   .index = r->d->tap->ifindex,
 				   .protocol = ROUTE_PROTOCOL },
 		};
 
@@ -116,7 +119,7 @@ void routes_resync(struct routes *r, mono_t now)
 	r->table = d->device.table;
 	r->have = NULL;
 	r->n_have = r->cap_have = 0;
-	rc = nl_routes(d->nl, ROUTE_PROTOCOL, d->tap.ifindex, on_route, r);
+	rc = nl_routes(d->nl, ROUTE_PROTOCOL, d->tap->ifindex, on_route, r);
 	delete_strays(r, now);
 	if (rc < 0) {
 		/* Keeps the previous state: a dump of a table that changed during the dump is
@@ -163,7 +166,7 @@ static void request_kernel(struct routes *r, const struct rib_step *step, unsign
 				   .gateway = step[i].route.gateway,
 				   .metric = step[i].route.metric,
 				   .table = d->device.table,
-				   .index = d->tap.ifindex,
+				   .index = d->tap->ifindex,
 				   .protocol = ROUTE_PROTOCOL },
 		};
 	}

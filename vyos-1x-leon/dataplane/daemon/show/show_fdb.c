@@ -6,6 +6,9 @@
 #include "daemon/answer/command.h"
 #include "daemon/leond.h"
 #include "daemon/report/clock.h"
+#include "proto/overlay.h"
+#include "state/tables/fdb.h"
+#include "state/tables/neigh.h"
 
 static void write_entry(struct command *c, const struct fdb_entry *e)
 {

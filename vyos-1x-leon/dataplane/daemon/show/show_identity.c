@@ -8,6 +8,8 @@
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
 #include "daemon/leond.h"
+#include "proto/overlay.h"
+#include "state/conf/conf.h"
 
 static const uint8_t *key_of(struct leond *d, const struct node *n)
 {

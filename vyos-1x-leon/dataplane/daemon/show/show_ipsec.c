@@ -13,6 +13,10 @@
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
 #include "daemon/leond.h"
+#include "daemon/seed_host.h"
+#include "daemon/underlay/ipsec.h"
+#include "proto/overlay.h"
+#include "state/conf/conf.h"
 
 #define REPORT_MAX (2 * CONF_NODES_LIMIT)
 
@@ -34,9 +38,9 @@ static void write_endpoint(struct command *c, const struct endpoint *ep, const s
 		jsonw_str(c->w, "name", peer);
 	answer_protected(c->w, c->d, &ep->ip, c->now);
 	jsonw_str(c->w, "reason",
-		  ipsec_protects(&c->d->ipsec, &ep->ip, c->now)
+		  ipsec_protects(c->d->ipsec, &ep->ip, c->now)
 			  ? NULL
-			  : ipsec_problem(&c->d->ipsec, &ep->ip, c->now));
+			  : ipsec_problem(c->d->ipsec, &ep->ip, c->now));
 	jsonw_end(c->w);
 }
 
@@ -103,7 +107,7 @@ static void write_node(struct command *c, const struct node *n)
 
 static void write_problems(struct command *c)
 {
-	const struct ipsec_report *r = &c->d->ipsec;
+	const struct ipsec_report *r = c->d->ipsec;
 
 	jsonw_array(c->w, "problems");
 	for (size_t i = 0; ipsec_problem(r, &about_all, c->now) && i < r->n_problems; i++)
@@ -117,7 +121,7 @@ enum command_result show_ipsec(struct command *c)
 	struct nodedb *db = overlay_nodes(c->d->overlay);
 
 	answer_id(c->w, "node_id", c->d->self);
-	answer_age(c->w, "reported_seconds", c->now, c->d->ipsec.at);
+	answer_age(c->w, "reported_seconds", c->now, c->d->ipsec->at);
 	write_problems(c);
 	jsonw_array(c->w, "endpoints");
 	write_peers(c);
@@ -152,7 +156,7 @@ static bool report_problems(struct command *c)
 		free(problem);
 		return false;
 	}
-	ipsec_report_problems(&c->d->ipsec, problem, n);
+	ipsec_report_problems(c->d->ipsec, problem, n);
 	return true;
 }
 
@@ -176,7 +180,7 @@ enum command_result report_ipsec(struct command *c)
 		return command_refuse(c, "argument \"protected\": entry %zu is no IP address",
 				      i + 1);
 	}
-	ipsec_report_set(&c->d->ipsec, ip, n, c->now);
+	ipsec_report_set(c->d->ipsec, ip, n, c->now);
 	if (!report_problems(c))
 		return command_refuse(c, "argument \"problems\" is no list of {address, text}");
 	jsonw_u64(c->w, "count", n);

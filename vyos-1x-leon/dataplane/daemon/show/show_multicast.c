@@ -10,6 +10,10 @@
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
 #include "daemon/lan/snooping.h"
+#include "daemon/lan/vlans.h"
+#include "daemon/leond.h"
+#include "proto/overlay.h"
+#include "state/tables/listeners.h"
 #include "wire/frame/mcast.h"
 
 /* Bounds the answer. A site has at most GROUPS_MAX groups. */
@@ -58,7 +62,7 @@ static void collect_here(struct command *c, struct shown_listeners *r)
 	for (uint32_t i = 0; g && (domain = groups_next(g, &i));)
 		for (uint32_t k = 0; k < domain->n; k++) {
 			const struct group *group = &domain->group[k];
-			uint32_t segment = segments_id(c->d->vlans.map, domain->vlan);
+			uint32_t segment = segments_id(c->d->vlans->map, domain->vlan);
 
 			add(r, &(struct shown_listener){ listener_entry(segment, domain->family,
 									mcast_low(&group->ip)),
@@ -84,8 +88,8 @@ static void write_domain(struct command *c, const struct groups_domain *g)
 {
 	jsonw_object(c->w, NULL);
 	jsonw_u64(c->w, "vlan", g->vlan);
-	answer_known(c->w, "segment", segments_id(c->d->vlans.map, g->vlan) != SEGMENT_ID_NONE,
-		     segments_id(c->d->vlans.map, g->vlan));
+	answer_known(c->w, "segment", segments_id(c->d->vlans->map, g->vlan) != SEGMENT_ID_NONE,
+		     segments_id(c->d->vlans->map, g->vlan));
 	jsonw_str(c->w, "family", family_name(g->family));
 	jsonw_str(c->w, "state", groups_state_name(groups_state(g, c->now)));
 	if (g->querier.family)
@@ -132,7 +136,7 @@ static void write_listener(struct command *c, uint16_t slot)
 static unsigned write_group(struct command *c, const struct shown_listener *row, unsigned n)
 {
 	uint32_t segment = listener_segment(row->entry);
-	uint16_t vlan = segments_vlan(c->d->vlans.map, segment);
+	uint16_t vlan = segments_vlan(c->d->vlans->map, segment);
 	unsigned used = 0;
 
 	jsonw_object(c->w, NULL);

@@ -5,6 +5,7 @@
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
 #include "daemon/leond.h"
+#include "daemon/seed_host.h"
 #include "daemon/transport/fallback.h"
 #include "daemon/underlay/reach.h"
 

@@ -9,6 +9,12 @@
 #include "daemon/answer/command.h"
 #include "daemon/metrics/counters.h"
 #include "daemon/leond.h"
+#include "fwd/fwd.h"
+#include "proto/overlay.h"
+#include "state/conf/conf.h"
+#include "state/latency/pair.h"
+#include "state/latency/path.h"
+#include "state/tables/policy.h"
 
 /* --- match --- */
 

@@ -9,6 +9,10 @@
 #include "daemon/leond.h"
 #include "daemon/underlay/bottleneck.h"
 #include "daemon/underlay/senders.h"
+#include "fwd/fwd.h"
+#include "io/tap.h"
+#include "proto/overlay.h"
+#include "state/conf/conf.h"
 
 /* Percentile of sojourn times; null without any. */
 static void write_wait(struct jsonw *w, const char *key, const uint64_t waits[FWD_WAITS],
@@ -139,7 +143,7 @@ enum command_result show_queues(struct command *c)
 	answer_known(c->w, "shaper_ingress_kbits", ingress != 0, ingress);
 	write_bottleneck(c);
 	jsonw_array(c->w, "queues");
-	for (unsigned i = 0; i < c->d->tap.n_queues; i++)
+	for (unsigned i = 0; i < c->d->tap->n_queues; i++)
 		write_queue(c, i);
 	jsonw_end(c->w);
 	jsonw_array(c->w, "tiers");

@@ -11,6 +11,8 @@
 #include "daemon/leond.h"
 #include "daemon/routes/announcer.h"
 #include "daemon/routes/kernel_routes.h"
+#include "proto/overlay.h"
+#include "state/latency/choice.h"
 
 /* Returns the installed route of a wanted route, or NULL. */
 static const struct rib_installed *installed_as(const struct routes_view *v,

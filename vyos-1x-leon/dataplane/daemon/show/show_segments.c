@@ -4,9 +4,17 @@
  * of each VLAN between LAN and overlay, flood counters, and the segments of other nodes. Control
  * thread.
  */
+#include "base/vlan_set.h"
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
+#include "daemon/guard/loop_guard.h"
+#include "daemon/lan/vlans.h"
 #include "daemon/leond.h"
+#include "fwd/fwd.h"
+#include "proto/overlay.h"
+#include "state/tables/fdb.h"
+#include "state/tables/segments.h"
+#include "state/tables/snap.h"
 
 static void write_ranges(struct jsonw *w, const char *key, const struct id_range *range, unsigned n)
 {
@@ -22,10 +30,10 @@ static void write_ranges(struct jsonw *w, const char *key, const struct id_range
 
 static void write_served(struct command *c)
 {
-	const struct vlan_set *served = vlans_served(&c->d->vlans);
+	const struct vlan_set *served = vlans_served(c->d->vlans);
 	struct id_range range[VLAN_RANGES_MAX];
 
-	jsonw_str(c->w, "source", vlans_source_name(c->d->vlans.source));
+	jsonw_str(c->w, "source", vlans_source_name(c->d->vlans->source));
 	if (served)
 		write_ranges(c->w, "vlans", range, vlan_set_ranges(served, range));
 	else
@@ -47,14 +55,14 @@ static unsigned count_members(const struct snap *s, uint16_t vlan)
 
 static void write_segment(struct command *c, uint16_t vlan)
 {
-	const struct guard *g = &c->d->guard;
-	const struct segment *mapped = segments_of(c->d->vlans.map, vlan);
+	const struct guard *g = c->d->guard;
+	const struct segment *mapped = segments_of(c->d->vlans->map, vlan);
 	struct fwd_vlan counted;
 
 	fwd_vlan(c->d->fwd, vlan, &counted);
 	jsonw_object(c->w, NULL);
 	jsonw_u64(c->w, "vlan", vlan);
-	jsonw_u64(c->w, "segment", segments_id(c->d->vlans.map, vlan));
+	jsonw_u64(c->w, "segment", segments_id(c->d->vlans->map, vlan));
 	if (mapped)
 		jsonw_str(c->w, "name", mapped->name);
 	else
@@ -72,11 +80,12 @@ static void write_segment(struct command *c, uint16_t vlan)
 /* All served VLANs if they are known, else the VLANs in use. */
 static bool is_shown(const struct leond *d, uint16_t vlan)
 {
-	const struct vlan_set *served = vlans_served(&d->vlans);
+	const struct vlan_set *served = vlans_served(d->vlans);
 
 	if (served)
 		return vlan_set_has(served, vlan);
-	return d->guard.vlan[vlan] || segments_of(d->vlans.map, vlan) || fdb_count_in(d->fdb, vlan);
+	return d->guard->vlan[vlan] || segments_of(d->vlans->map, vlan) ||
+	       fdb_count_in(d->fdb, vlan);
 }
 
 static void write_node(struct command *c, const struct node *n)

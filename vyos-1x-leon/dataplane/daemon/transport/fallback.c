@@ -9,9 +9,14 @@
 #include <string.h>
 
 #include "base/defs.h"
+#include "base/loop.h"
 #include "base/mem.h"
+#include "daemon/leond.h"
 #include "daemon/underlay/seeds.h"
 #include "daemon/transport/streams.h"
+#include "proto/overlay.h"
+#include "state/conf/conf.h"
+#include "state/tables/nodedb.h"
 
 #define TICK_MS	      250
 #define UDP_SILENT_MS 3000

@@ -6,7 +6,9 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include <stdint.h>
+
+struct leond;
 
 void fallback_start(struct leond *d);
 void fallback_apply_conf(struct leond *d); /* the list of peers changed; after seeds_reset() */

@@ -12,10 +12,15 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "daemon/leond.h"
 #include "daemon/report/event_text.h"
 #include "daemon/transport/child.h"
+#include "io/netlink/netlink.h"
+#include "io/udp.h"
 #include "ipc/stream_control.h"
 #include "io/tcp_socket.h"
+#include "proto/overlay.h"
+#include "state/conf/conf.h"
 
 #define REMOVE_MS 1000 /* leond waits for the removal of the mapping at its end */
 /* leon-portmap sends a report each second at most. A program that sends more is compromised. */
@@ -98,7 +103,7 @@ static void report_mapped(struct leond *d)
 								 sizeof(external)) };
 
 	report_event(d, &n, "gateway %s maps UDP port %u to %s (%s)",
-		     ip_format(&m->hop.gateway, gateway, sizeof(gateway)), d->udp.port, external,
+		     ip_format(&m->hop.gateway, gateway, sizeof(gateway)), d->udp->port, external,
 		     portmap_method_name(m->method));
 }
 
@@ -294,8 +299,8 @@ static void request(struct leond *d)
 				     .lifetime_s = c->port_mapping_s,
 				     .gateway = m->hop.gateway,
 				     .source = m->source,
-				     .port = d->udp.port,
-				     .external_port = d->udp.port };
+				     .port = d->udp->port,
+				     .external_port = d->udp->port };
 	int fd = udp_connect(&tc, &to);
 
 	if (fd < 0)
@@ -341,7 +346,7 @@ static bool look_for_gateway(struct leond *d)
 	}
 	m->hop = hop;
 	m->source = source;
-	if (d->udp.fd4[0] >= 0 && hop.gateway.family && source.family && !ip_is_global(&source))
+	if (d->udp->fd4[0] >= 0 && hop.gateway.family && source.family && !ip_is_global(&source))
 		return true;
 	leave_gateway(d, ip_is_global(&source) ? PORTMAP_IS_PUBLIC : PORTMAP_IS_NO_GATEWAY,
 		      "the route to the Internet changed");

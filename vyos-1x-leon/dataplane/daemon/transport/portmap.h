@@ -6,8 +6,14 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/mono.h"
 #include "ipc/portmap_control.h"
+
+struct leond;
 
 void portmap_apply_conf(struct leond *d); /* also the start */
 void portmap_second(struct leond *d, mono_t now);

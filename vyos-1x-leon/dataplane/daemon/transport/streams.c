@@ -12,10 +12,16 @@
 #include <unistd.h>
 
 #include "base/defs.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include "daemon/leond.h"
 #include "daemon/transport/child.h"
 #include "daemon/underlay/resolve.h"
+#include "io/tap.h"
 #include "io/tcp_socket.h"
+#include "io/udp.h"
+#include "proto/overlay.h"
+#include "state/conf/conf.h"
 
 #define UNUSED_MS	60000 /* a connection without a node at its other end */
 #define PROXY_RESOLVE_S 60
@@ -34,9 +40,9 @@ struct stream_relay {
 
 int streams_open(struct leond *d)
 {
-	struct udp_config c = { .n = d->tap.n_queues, .v4 = true, .source4 = IP_STREAM_HOST };
+	struct udp_config c = { .n = d->tap->n_queues, .v4 = true, .source4 = IP_STREAM_HOST };
 
-	return d->conf->transport_tls ? udp_open(&d->stream_udp, &c) : 0;
+	return d->conf->transport_tls ? udp_open(d->stream_udp, &c) : 0;
 }
 
 /* --- table --- */
@@ -186,7 +192,7 @@ static void configure(struct leond *d)
 {
 	struct stream_command c = {
 		.order = STREAM_SETUP,
-		.sockets = { .ip = IP_STREAM_HOST, .port = d->stream_udp.port },
+		.sockets = { .ip = IP_STREAM_HOST, .port = d->stream_udp->port },
 	};
 
 	snprintf(c.certificate, sizeof(c.certificate), "%s", d->conf->tls_certificate);
@@ -214,7 +220,7 @@ static void listen_there(struct leond *d)
 {
 	struct stream_relay *s = d->streams;
 	struct tcp_config tc = tcp_of(d->conf);
-	const int in_use[] = { d->udp.fd4[0], d->udp.fd6[0] };
+	const int in_use[] = { d->udp->fd4[0], d->udp->fd6[0] };
 	bool failed = false;
 
 	for (unsigned i = 0; i < array_size(in_use) && d->conf->tls_listen_port; i++) {

@@ -6,8 +6,15 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include <stdint.h>
+
+#include "base/mono.h"
 #include "ipc/stream_control.h"
+
+struct conf_peer;
+struct ip_addr;
+struct leond;
+struct stream_link;
 
 /* Opens the sockets of the workers for streams; called before the workers start. */
 int streams_open(struct leond *d);

@@ -12,8 +12,15 @@
 
 #include <stdlib.h>
 
+#include "base/loop.h"
 #include "base/mem.h"
+#include "daemon/leond.h"
 #include "daemon/report/event_text.h"
+#include "fwd/fwd.h"
+#include "io/tap.h"
+#include "proto/overlay.h"
+#include "state/conf/conf.h"
+#include "state/tables/nodedb.h"
 
 /* A limit is used up if frames wait and the line delivers it except for this part. */
 #define SPARE_PART 8
@@ -56,7 +63,7 @@ static bool frames_wait(const struct leond *d)
 	uint64_t frames = 0;
 	struct fwd_queue q;
 
-	for (unsigned i = 0; i < d->tap.n_queues; i++) {
+	for (unsigned i = 0; i < d->tap->n_queues; i++) {
 		fwd_queue(d->fwd, i, &q);
 		frames += q.backlog_frames;
 	}
@@ -119,7 +126,7 @@ static void set_tap_limit(struct leond *d)
 {
 	uint32_t kbits = limit_kbits(d);
 
-	tap_pass_super(&d->tap, !kbits || kbits >= FWD_SUPER_KBITS);
+	tap_pass_super(d->tap, !kbits || kbits >= FWD_SUPER_KBITS);
 }
 
 static void notify(struct leond *d, bool limited)

@@ -6,8 +6,12 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "state/rates/autorate.h"
+
+struct leond;
 
 void bottleneck_start(struct leond *d);
 void bottleneck_free(struct leond *d);

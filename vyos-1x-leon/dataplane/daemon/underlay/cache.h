@@ -4,8 +4,13 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include <stdint.h>
+
+#include "base/mono.h"
 #include "daemon/underlay/members.h"
+
+struct conf;
+struct leond;
 
 void cache_load(struct leond *d);
 void cache_append_to(const struct leond *d, struct conf *c);

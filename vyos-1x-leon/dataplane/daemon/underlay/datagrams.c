@@ -5,6 +5,8 @@
  */
 #include "daemon/leond.h"
 #include "daemon/underlay/datagrams.h"
+#include "io/udp.h"
+#include "state/conf/conf.h"
 
 int datagrams_apply_conf(struct leond *d)
 {
@@ -16,7 +18,7 @@ int datagrams_apply_conf(struct leond *d)
 				       .df_unset = c->df_unset,
 				       .fwmark = c->fwmark };
 
-	int first = udp_set_marking(&d->udp, &m), second = udp_set_marking(&d->second_udp, &m);
+	int first = udp_set_marking(d->udp, &m), second = udp_set_marking(d->second_udp, &m);
 
 	return first ? first : second;
 }

@@ -4,6 +4,6 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+struct leond;
 
 int datagrams_apply_conf(struct leond *d);

@@ -7,14 +7,21 @@
 #include <string.h>
 
 #include "base/defs.h"
+#include "daemon/leond.h"
 #include "daemon/report/event_text.h"
 #include "daemon/underlay/datagrams.h"
+#include "io/netlink/netlink.h"
+#include "io/tap.h"
+#include "io/udp.h"
+#include "proto/overlay.h"
+#include "state/conf/conf.h"
+#include "state/tables/nodedb.h"
 
 #define ADDRS_MAX 256
 
 struct udp *lines_udp(struct leond *d, uint8_t line)
 {
-	return line ? &d->second_udp : &d->udp;
+	return line ? d->second_udp : d->udp;
 }
 
 /* --- state of the host --- */
@@ -45,10 +52,10 @@ static bool is_present(struct leond *d, const struct conf_line *l, int index)
 static struct udp_config sockets_of(const struct leond *d, uint8_t i)
 {
 	const struct conf_line *l = &d->conf->line[i];
-	struct udp_config c = { .n = d->tap.n_queues,
+	struct udp_config c = { .n = d->tap->n_queues,
 				.v4 = l->ip.family != 6,
 				.v6 = l->ip.family != 4,
-				.port = i ? d->udp.port : d->conf->port,
+				.port = i ? d->udp->port : d->conf->port,
 				.device = l->interface[0] ? l->interface : NULL,
 				.late = true,
 				.shared = i > 0 };
@@ -67,7 +74,7 @@ static void bind_again(struct leond *d, uint8_t i, int index)
 	struct udp *u = lines_udp(d, i);
 	int r;
 
-	c.port = d->udp.port;
+	c.port = d->udp->port;
 	r = udp_reopen(u, &c);
 	if (r < 0)
 		log_error("udp", "line %s cannot use interface %s: %s", d->conf->line[i].name,

@@ -6,7 +6,12 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct leond;
+struct nl_event;
+struct udp;
 
 /* Opens the sockets of all lines, instead of those of the source-address. Returns 0 or -errno. */
 int lines_open(struct leond *d, bool v6);

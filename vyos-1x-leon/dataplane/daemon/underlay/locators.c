@@ -8,10 +8,15 @@
 #include <string.h>
 
 #include "base/defs.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/leond.h"
 #include "daemon/routes/kernel_routes.h"
 #include "daemon/underlay/locators.h"
+#include "io/netlink/netlink.h"
+#include "io/tap.h"
+#include "io/udp.h"
+#include "proto/overlay.h"
 
 #define GATHER_MS 200
 #define ADDRS_MAX 256
@@ -31,7 +36,7 @@ static bool is_inside(const struct leond *d, const struct nl_link *link)
 	struct nl_link on = *link;
 
 	for (unsigned i = 0; i < STACKED_MAX; i++) {
-		if (on.index == d->tap.ifindex ||
+		if (on.index == d->tap->ifindex ||
 		    (d->device.bridge_port && on.index == d->device.master) ||
 		    (strncmp(on.name, "leon", 4) == 0 && on.tun_is_tap))
 			return true;
@@ -57,7 +62,7 @@ static bool is_of_source(const struct leond *d, const struct nl_link *link)
 
 static bool is_wanted(struct leond *d, const struct nl_addr *a)
 {
-	struct endpoint ep = { .ip = a->ip, .port = d->udp.port };
+	struct endpoint ep = { .ip = a->ip, .port = d->udp->port };
 	struct nl_link link;
 
 	if (a->link_scope || a->tentative || a->deprecated || !endpoint_is_usable(&ep))
@@ -70,7 +75,7 @@ static bool is_wanted(struct leond *d, const struct nl_addr *a)
 static void add(struct leond *d, struct endpoint *list, unsigned *n, const struct ip_addr *ip)
 {
 	if (*n < MSG_LOCATORS_MAX)
-		list[(*n)++] = (struct endpoint){ .ip = *ip, .port = d->udp.port };
+		list[(*n)++] = (struct endpoint){ .ip = *ip, .port = d->udp->port };
 }
 
 static unsigned add_wanted(struct leond *d, struct endpoint list[MSG_LOCATORS_MAX],

@@ -4,7 +4,8 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+struct leond;
+struct nl_event;
 
 void locators_start(struct leond *d);
 void locators_free(struct leond *d);

@@ -9,6 +9,7 @@
 
 #include "daemon/leond.h"
 #include "daemon/report/event_text.h"
+#include "daemon/seed_host.h"
 #include "daemon/underlay/reach.h"
 
 #define PATIENCE_MS   30000 /* delay before an unreachable peer is reported */

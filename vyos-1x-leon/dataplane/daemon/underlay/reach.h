@@ -4,7 +4,14 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/mono.h"
+#include "proto/overlay.h"
+
+struct conf_peer;
+struct leond;
 
 struct reach {
 	const struct conf_peer *peer;

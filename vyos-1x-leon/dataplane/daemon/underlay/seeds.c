@@ -11,11 +11,16 @@
 #include <sys/epoll.h>
 
 #include "base/defs.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/leond.h"
 #include "daemon/report/event_text.h"
+#include "daemon/seed_host.h"
 #include "daemon/underlay/cache.h"
+#include "daemon/underlay/resolve.h"
 #include "daemon/underlay/seeds.h"
+#include "proto/overlay.h"
+#include "state/conf/conf.h"
 
 #define BACKOFF_FIRST_S 5
 #define BACKOFF_LAST_S	60

@@ -4,7 +4,12 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include <stdint.h>
+
+#include "base/mono.h"
+
+struct endpoint;
+struct leond;
 
 int seeds_start(struct leond *d);
 void seeds_stop(struct leond *d); /* also without seeds_start() */

@@ -5,7 +5,9 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+#include <stdint.h>
+
+struct leond;
 
 void senders_start(struct leond *d);
 void senders_free(struct leond *d);

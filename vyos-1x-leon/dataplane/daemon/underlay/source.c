@@ -7,9 +7,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/leond.h"
 #include "daemon/report/event_text.h"
+#include "io/netlink/netlink.h"
+#include "state/conf/conf.h"
 
 #define ADDRS_MAX 1024
 

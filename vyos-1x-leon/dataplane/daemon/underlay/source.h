@@ -4,7 +4,8 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+struct leond;
+struct nl_event;
 
 void source_start(struct leond *d);
 void source_free(struct leond *d);

@@ -7,8 +7,12 @@
 
 #include <stdlib.h>
 
+#include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/leond.h"
+#include "fwd/fwd.h"
+#include "proto/overlay.h"
+#include "state/tables/nodedb.h"
 
 #define LOOK_EVERY_MS 100
 

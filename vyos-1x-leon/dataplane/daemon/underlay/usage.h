@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
+struct leond;
 
 void usage_start(struct leond *d);
 void usage_free(struct leond *d);

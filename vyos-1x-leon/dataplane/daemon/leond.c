@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The memory of struct leond and of its parts that are not opaque.
+ */
+#include "daemon/leond.h"
+
+#include "base/mem.h"
+#include "daemon/device/mtu.h"
+#include "daemon/guard/loop_guard.h"
+#include "daemon/lan/vlans.h"
+#include "daemon/underlay/ipsec.h"
+#include "io/tap.h"
+#include "io/udp.h"
+
+struct whole {
+	struct leond d;
+	struct tap tap;
+	struct udp udp, stream_udp, second_udp;
+	struct mtu_rule mtu;
+	struct vlans vlans;
+	struct guard guard;
+	struct ipsec_report ipsec;
+};
+
+struct leond *leond_new(void)
+{
+	struct whole *w = x_new(struct whole);
+
+	w->d.tap = &w->tap;
+	w->d.udp = &w->udp;
+	w->d.stream_udp = &w->stream_udp;
+	w->d.second_udp = &w->second_udp;
+	w->d.mtu = &w->mtu;
+	w->d.vlans = &w->vlans;
+	w->d.guard = &w->guard;
+	w->d.ipsec = &w->ipsec;
+	return &w->d;
+}
