@@ -19,6 +19,9 @@
 #include "base/json/jsonw.h"
 #include "base/mem.h"
 #include "../sim/sim.h"
+#include "proto/overlay_ops.h"
+#include "proto/view.h"
+#include "state/latency/choice.h"
 
 #define MEASURE_MS     30000
 #define SETTLE_MS      30000

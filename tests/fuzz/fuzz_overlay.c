@@ -16,6 +16,7 @@
 #include "proto/core.h"
 #include "proto/peer.h"
 #include "proto/handshake/sign.h"
+#include "proto/view.h"
 #include "wire/bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -9,9 +9,11 @@
 
 #include "base/defs.h"
 #include "base/log.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "proto/core.h"
 #include "proto/peer.h"
+#include "proto/view.h"
 
 /* Replaces the random numbers of libc in the product. */
 static uint64_t lab_chance;

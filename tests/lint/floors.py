@@ -46,7 +46,7 @@ FLOORS = {
         ['report/'],
     ],
     'proto': [
-        ['overlay', 'dispatch', 'periodic', 'view'],
+        ['overlay', 'overlay_ops', 'overlay_seeds', 'dispatch', 'periodic', 'view'],
         ['session/'],
         ['handshake/'],
         ['paths'],
@@ -84,8 +84,8 @@ PROGRAM_FLOORS = {
 }
 
 # Contracts with upper layers: any floor may include the headers and define parts of the contracts.
-CONTRACTS = {'proto/overlay.h', 'fwd/worker.h', 'fwd/fwd.h', 'daemon/leond.h',
-             'daemon/seed_host.h', 'daemon/verdict.h'}
+CONTRACTS = {'proto/overlay.h', 'proto/overlay_ops.h', 'proto/overlay_seeds.h', 'proto/view.h',
+             'fwd/worker.h', 'fwd/fwd.h', 'daemon/leond.h', 'daemon/seed_host.h', 'daemon/verdict.h'}
 
 # Layer -> member of struct overlay or struct peer -> files with access, in addition to view.c.
 PRIVATE = {

@@ -2,7 +2,9 @@
 /*
  * Queries about simulated nodes: the part of sim.h that reads state and changes nothing.
  */
+#include "proto/view.h"
 #include "sim.h"
+#include "state/latency/choice.h"
 
 #include <stdio.h>
 #include <stdlib.h>

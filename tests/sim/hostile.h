@@ -12,6 +12,7 @@
 #include "proto/core.h"
 #include "proto/peer.h"
 #include "proto/send.h"
+#include "proto/view.h"
 #include "sim.h"
 #include "wire/bytes.h"
 

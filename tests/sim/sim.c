@@ -11,6 +11,10 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
+#include "proto/overlay_ops.h"
+#include "proto/view.h"
+#include "state/latency/choice.h"
+#include "state/tables/snap.h"
 
 #define PORT	   5366
 #define MAGIC_FLOW 0x464c4f57u

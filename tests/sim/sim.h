@@ -14,7 +14,11 @@
 
 #include "base/addr.h"
 #include "base/loop.h"
+#include "crypto/aead.h"
+#include "crypto/stretch.h"
 #include "proto/overlay.h"
+#include "state/conf/conf.h"
+#include "state/event.h"
 #include "wire/datagram/leon.h"
 
 #define SIM_NODES_MAX 1024

@@ -14,6 +14,7 @@
 #include "base/defs.h"
 #include "../length.h"
 #include "sim.h"
+#include "state/tables/nodedb.h"
 
 #define NODES 6
 

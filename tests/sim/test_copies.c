@@ -12,7 +12,11 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "proto/view.h"
 #include "sim.h"
+#include "state/latency/choice.h"
+#include "state/latency/pair.h"
+#include "state/tables/snap.h"
 
 #define MESH 5
 

@@ -17,7 +17,9 @@
 #include "proto/core.h"
 #include "proto/peer.h"
 #include "proto/send.h"
+#include "proto/view.h"
 #include "sim.h"
+#include "state/tables/snap.h"
 
 #define NODES	4
 #define STEP_MS 10

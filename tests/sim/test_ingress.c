@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "proto/core.h"
+#include "proto/view.h"
 #include "sim.h"
 
 #define KBITS 20000

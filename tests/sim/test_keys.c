@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "proto/core.h"
 #include "proto/peer.h"
+#include "proto/view.h"
 #include "sim.h"
 
 static struct sim *new_mesh(unsigned n, uint64_t seed, uint32_t rekey_ms)

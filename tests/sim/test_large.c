@@ -14,6 +14,8 @@
 #include <stdlib.h>
 
 #include "base/defs.h"
+#include "proto/overlay_ops.h"
+#include "proto/view.h"
 #include "sim.h"
 
 /* AddressSanitizer makes each of the N * N messages a second several times as expensive. */

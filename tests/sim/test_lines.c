@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "proto/view.h"
 #include "sim.h"
 
 #define FIRST	  0

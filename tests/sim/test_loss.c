@@ -13,6 +13,7 @@
 
 #include "proto/core.h"
 #include "../length.h"
+#include "proto/view.h"
 #include "sim.h"
 
 #define MOVES_MS  3000 /* limit from the first loss to a working path */

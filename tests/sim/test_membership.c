@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "proto/view.h"
 #include "sim.h"
 
 static void expect_converged(struct sim *s, int64_t within_ms)
@@ -698,10 +699,9 @@ static void test_lan_down(void **state)
 static void test_reload(void **state)
 {
 	struct sim *s = new_mesh(4, 25);
-	struct conf other;
+	struct conf other = *s->node[2].conf;
 
 	(void)state;
-	other = *s->node[2].conf;
 	snprintf(other.node_name, sizeof(other.node_name), "renamed");
 	other.transit_disable = true;
 	overlay_set_conf(s->node[2].o, &other);

@@ -17,6 +17,8 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "../length.h"
+#include "proto/overlay_ops.h"
+#include "proto/view.h"
 #include "sim.h"
 
 #define RUNS LENGTH(20, 2)

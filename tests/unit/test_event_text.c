@@ -21,6 +21,7 @@
 #include "daemon/report/event_log.h"
 #include "daemon/report/event_text.h"
 #include "proto/overlay.h"
+#include "proto/overlay_ops.h"
 #include "state/conf/conf.h"
 
 #define GOLDEN SOURCE_ROOT "/tests/unit/event_sentences.txt"

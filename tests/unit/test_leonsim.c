@@ -17,6 +17,8 @@
 #include "figures.h"
 #include "oracle.h"
 #include "options.h"
+#include "proto/overlay_ops.h"
+#include "proto/view.h"
 #include "replay.h"
 
 static void write_file(char *name, const char *text)

@@ -10,6 +10,10 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "proto/overlay_ops.h"
+#include "proto/view.h"
+#include "state/conf/conf.h"
+#include "state/latency/choice.h"
 #include "wire/datagram/leon.h"
 
 #define PORT	    5366

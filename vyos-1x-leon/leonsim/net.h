@@ -12,6 +12,7 @@
 
 #include "base/loop.h"
 #include "proto/overlay.h"
+#include "state/latency/path.h"
 #include "trace.h"
 
 #define PACKET_KINDS 3

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "state/conf/conf.h"
 
 #define ROUNDS 2
 #define NOBODY UINT16_MAX

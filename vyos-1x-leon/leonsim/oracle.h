@@ -6,6 +6,7 @@
 #pragma once
 
 #include "net.h"
+#include "wire/datagram/leon.h"
 
 struct oracle;
 

@@ -9,6 +9,9 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "oracle.h"
+#include "proto/overlay_ops.h"
+#include "proto/view.h"
+#include "state/latency/choice.h"
 #include "state/latency/second.h"
 
 #define LOOK_MIN_US	 1000000

@@ -11,9 +11,7 @@
 #include <sys/prctl.h>
 
 #include "base/hex.h"
-#include "base/log.h"
 #include "base/version.h"
-#include "crypto/aead.h"
 #include "daemon/identity/identity_file.h"
 #include "daemon/identity/node_identity.h"
 #include "daemon/leond.h"

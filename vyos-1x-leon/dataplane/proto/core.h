@@ -8,11 +8,17 @@
 
 #include "base/siphash.h"
 #include "proto/measure/measure_state.h"
-#include "proto/overlay.h"
+#include "proto/overlay_ops.h"
 #include "proto/session/session_state.h"
 #include "proto/share/share_state.h"
 #include "proto/types.h"
+#include "state/conf/conf.h"
+#include "state/latency/choice.h"
+#include "state/latency/gain.h"
+#include "state/latency/pair.h"
 #include "state/tables/guard_number.h"
+#include "state/tables/nodedb.h"
+#include "wire/message/msg.h"
 
 /* Functions of higher floors that peer.c calls. */
 struct hooks {

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "proto/peer.h"
 #include "proto/service.h"
+#include "proto/view.h"
 
 /* Interval of full evaluations: each costs time in proportion to the square of the members. */
 #define LOOK_EVERY_MS 2000

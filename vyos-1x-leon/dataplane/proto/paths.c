@@ -14,12 +14,14 @@
 #include "proto/core.h"
 #include "proto/measure/loss.h"
 #include "proto/measure/path_probe.h"
+#include "proto/overlay.h"
 #include "proto/pairs.h"
 #include "proto/peer.h"
 #include "proto/schedule.h"
 #include "proto/send.h"
 #include "proto/service.h"
 #include "proto/topology.h"
+#include "proto/view.h"
 
 #define NOTICE_EVERY_MS	   100 /* minimum interval per source */
 #define LONG_TERM_EVERY_MS 2000

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/loop.h"
 #include "proto/core.h"
 
 mono_t overlay_now(const struct overlay *o);

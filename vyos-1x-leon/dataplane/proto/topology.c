@@ -12,6 +12,7 @@
 #include "proto/core.h"
 #include "proto/peer.h"
 #include "proto/service.h"
+#include "proto/view.h"
 
 #define NOTICE_MS 5000
 

@@ -5,7 +5,8 @@
  */
 #pragma once
 
-#include "proto/overlay.h"
+#include "base/addr.h"
+#include "base/mono.h"
 #include "wire/datagram/leon.h"
 
 struct overlay;

@@ -5,10 +5,11 @@
 #include "proto/core.h"
 #include "proto/measure/loss.h"
 #include "proto/measure/probe.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
 #include "proto/peer.h"
 #include "proto/service.h"
 #include "proto/session/move.h"
+#include "state/tables/snap.h"
 
 #define DUPLICATE_SHOWN_MS 120000 /* after the last sign; signs come every ten seconds */
 /* Wait of distributed data for its order: for queues of the lines, and at most. */

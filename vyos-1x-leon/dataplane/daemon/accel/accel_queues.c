@@ -14,11 +14,9 @@
 #include "daemon/leond.h"
 #include "io/tap.h"
 #include "ipc/accel_queue.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
-#include "state/tables/nodedb.h"
 #include "state/tables/snap.h"
-#include "wire/message/msg.h"
 
 /* IDLE_MS: time without interceptable connections of a node after which its TCP frames bypass
  * leon-accel. Connections have been released and requests answered by then. BYPASSED_MS: minimum

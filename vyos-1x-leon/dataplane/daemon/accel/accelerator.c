@@ -24,11 +24,9 @@
 #include "fwd/fwd.h"
 #include "ipc/accel_queue.h"
 #include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
 #include "state/latency/choice.h"
-#include "state/latency/path.h"
-#include "state/tables/nodedb.h"
-#include "state/tables/snap.h"
 
 #define MOVED_MAX 128 /* reported hosts for a new leon-accel */
 

@@ -14,7 +14,7 @@
 #include "daemon/report/clock.h"
 #include "daemon/report/event_text.h"
 #include "daemon/underlay/ipsec.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
 #include "state/latency/path.h"
 

@@ -12,7 +12,7 @@
 
 #include "daemon/leond.h"
 #include "io/ctlsock.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
 
 void command_drop(struct command *c)
 {

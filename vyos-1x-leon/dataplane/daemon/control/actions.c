@@ -11,6 +11,11 @@
 #include "daemon/report/clock.h"
 #include "daemon/underlay/reach.h"
 #include "daemon/verdict.h"
+#include "proto/overlay.h"
+#include "proto/view.h"
+#include "state/conf/conf.h"
+#include "state/tables/fdb.h"
+#include "state/tables/neigh.h"
 
 /* Converts the comma-separated list of conf_restart_keys() to an array. */
 static void write_keys(struct jsonw *w, const char *list)

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/defs.h"
-#include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/answer/command.h"
 #include "daemon/control/cmds.h"

@@ -9,10 +9,8 @@
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
 #include "daemon/leond.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/latency/choice.h"
-#include "state/latency/latdb.h"
-#include "state/latency/path.h"
 
 #define ALTERNATIVES_MAX 5
 #define CANDIDATES_MAX	 (ALTERNATIVES_MAX + 4)

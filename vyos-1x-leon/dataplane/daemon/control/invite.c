@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/hex.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
@@ -20,6 +19,7 @@
 #include "io/ctlsock.h"
 #include "io/udp.h"
 #include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
 #include "state/conf/new_node.h"
 #include "state/tables/invitations.h"

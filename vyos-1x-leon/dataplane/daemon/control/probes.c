@@ -15,8 +15,8 @@
 #include "daemon/control/probes.h"
 #include "daemon/leond.h"
 #include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/latency/choice.h"
-#include "wire/datagram/leon.h"
 
 #define PROBE_TIMEOUT_MS 2000
 #define PING_SPACING_MS	 200

@@ -19,11 +19,8 @@
 #include "fwd/fwd.h"
 #include "io/netlink/netlink.h"
 #include "io/tap.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/latency/choice.h"
-#include "state/tables/nodedb.h"
-#include "state/tables/snap.h"
-#include "wire/datagram/leon.h"
 
 static void note_master(struct leond *d, int master)
 {

@@ -8,11 +8,9 @@
 #include "base/log.h"
 #include "daemon/leond.h"
 #include "fwd/fwd.h"
-#include "fwd/stats.h"
 #include "io/tap.h"
 #include "io/udp.h"
 #include "state/conf/conf.h"
-#include "state/tables/snap.h"
 
 void offload_apply_conf(struct leond *d)
 {

@@ -11,9 +11,7 @@
 #include <unistd.h>
 
 #include "base/hex.h"
-#include "base/log.h"
 #include "base/mem.h"
-#include "crypto/aead.h"
 #include "daemon/identity/identity_file.h"
 #include "daemon/leond.h"
 #include "io/file.h"

@@ -16,6 +16,7 @@
 #include "daemon/report/event_text.h"
 #include "io/file.h"
 #include "proto/overlay.h"
+#include "state/conf/conf.h"
 #include "state/tables/invitations.h"
 
 static int64_t now_s(void)

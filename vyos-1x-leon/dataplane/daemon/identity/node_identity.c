@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "daemon/identity/node_identity.h"
-#include "daemon/leond.h"
 #include "io/netlink/netlink.h"
 #include "state/conf/conf.h"
 

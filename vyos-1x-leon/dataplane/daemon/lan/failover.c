@@ -14,15 +14,13 @@
 #include "base/defs.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "base/vlan_set.h"
 #include "daemon/guard/loop_guard.h"
 #include "daemon/leond.h"
 #include "daemon/report/clock.h"
 #include "io/tap.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/tables/fdb.h"
 #include "state/tables/neigh.h"
-#include "state/tables/nodedb.h"
 #include "wire/frame/eth.h"
 
 #define RUN_EVERY_MS 10

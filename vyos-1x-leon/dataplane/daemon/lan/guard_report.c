@@ -4,12 +4,10 @@
  */
 #include "daemon/lan/guard_report.h"
 
-#include "base/vlan_set.h"
 #include "daemon/guard/loop_guard.h"
 #include "daemon/lan/vlans.h"
 #include "daemon/leond.h"
 #include "daemon/report/event_text.h"
-#include "state/tables/segments.h"
 
 /* Sets *out to the changed VLANs in the given state. Returns the first other node on the LANs of
  * these VLANs. */

@@ -15,14 +15,12 @@
 
 #include "base/loop.h"
 #include "base/mem.h"
-#include "base/vlan_set.h"
 #include "daemon/guard/loop_guard.h"
 #include "daemon/leond.h"
 #include "io/tap.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/tables/fdb.h"
 #include "state/tables/neigh.h"
-#include "state/tables/nodedb.h"
 #include "wire/frame/eth.h"
 
 #define WAIT_MS		500

@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "crypto/keys.h"
 #include "daemon/accel/accel_queues.h"
-#include "daemon/guard/guard_peer.h"
 #include "daemon/guard/loop_guard.h"
 #include "daemon/lan/failover.h"
 #include "daemon/lan/guard_report.h"
@@ -28,11 +27,8 @@
 #include "fwd/fwd.h"
 #include "io/tap.h"
 #include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/latency/choice.h"
-#include "state/tables/fdb.h"
-#include "state/tables/guard_number.h"
-#include "state/tables/neigh.h"
-#include "state/tables/nodedb.h"
 #include "wire/frame/guard.h"
 
 /* Minimum time between two announcements of changes. */

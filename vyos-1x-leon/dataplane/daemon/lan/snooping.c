@@ -15,13 +15,10 @@
 #include "daemon/lan/vlans.h"
 #include "daemon/leond.h"
 #include "fwd/fwd.h"
-#include "fwd/stats.h"
 #include "io/tap.h"
 #include "proto/overlay.h"
-#include "state/tables/fdb.h"
-#include "state/tables/listeners.h"
-#include "state/tables/nodedb.h"
-#include "wire/frame/mcast.h"
+#include "proto/view.h"
+#include "state/conf/conf.h"
 
 struct snooping {
 	struct groups *groups; /* NULL: off */

@@ -16,10 +16,8 @@
 #include "fwd/fwd.h"
 #include "io/tap.h"
 #include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
-#include "state/tables/fdb.h"
-#include "state/tables/neigh.h"
-#include "state/tables/nodedb.h"
 
 /* Debounce: `bridge vlan add` of many VLANs sends one message each. */
 #define GATHER_MS 50

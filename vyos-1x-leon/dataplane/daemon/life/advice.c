@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "daemon/accel/accelerator.h"
-#include "daemon/leond.h"
 #include "daemon/life/advice.h"
 #include "state/conf/conf.h"
 

@@ -16,6 +16,7 @@
 #include "daemon/report/event_text.h"
 #include "daemon/underlay/cache.h"
 #include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
 #include "state/tables/fdb.h"
 

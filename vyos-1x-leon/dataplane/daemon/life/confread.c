@@ -9,12 +9,8 @@
 #include <unistd.h>
 
 #include "base/defs.h"
-#include "base/log.h"
 #include "base/mem.h"
-#include "crypto/aead.h"
-#include "crypto/seal.h"
 #include "daemon/life/confread.h"
-#include "daemon/leond.h"
 #include "io/file.h"
 #include "state/conf/conf.h"
 

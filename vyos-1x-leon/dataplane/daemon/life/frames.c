@@ -17,9 +17,8 @@
 #include "daemon/report/event_text.h"
 #include "fwd/fwd.h"
 #include "proto/overlay.h"
-#include "state/tables/fdb.h"
-#include "state/tables/neigh.h"
-#include "state/tables/nodedb.h"
+#include "proto/overlay_seeds.h"
+#include "proto/view.h"
 
 #define DRAIN_MAX 2048
 

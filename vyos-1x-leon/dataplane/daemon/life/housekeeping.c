@@ -18,6 +18,8 @@
 #include "daemon/underlay/reach.h"
 #include "fwd/fwd.h"
 #include "io/ctlsock.h"
+#include "proto/view.h"
+#include "state/conf/conf.h"
 
 #define NEIGH_AGE_EVERY_S 10
 /* Period of a complete scan of the FDB, in seconds. */

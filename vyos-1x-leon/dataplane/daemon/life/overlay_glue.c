@@ -6,7 +6,6 @@
 #include <errno.h>
 
 #include "base/loop.h"
-#include "crypto/stretch.h"
 #include "daemon/accel/accel_queues.h"
 #include "daemon/identity/invitation_file.h"
 #include "daemon/lan/loop_guard_io.h"
@@ -22,9 +21,8 @@
 #include "daemon/transport/streams.h"
 #include "fwd/fwd.h"
 #include "io/udp.h"
-#include "proto/overlay.h"
-#include "state/tables/fdb.h"
-#include "state/tables/neigh.h"
+#include "proto/overlay_ops.h"
+#include "proto/overlay_seeds.h"
 #include "wire/frame/ecn.h"
 
 static int send_control(struct leond *d, const struct endpoint *to, const void *data, size_t len)

@@ -3,7 +3,6 @@
  * Builds the forwarding snapshot from overlay, configuration and tables, and publishes it. Control
  * thread; called when paths change, when the loop guard blocks or unblocks, and at reload.
  */
-#include "base/vlan_set.h"
 #include "daemon/accel/accel_queues.h"
 #include "daemon/device/offload.h"
 #include "daemon/device/scheduling.h"
@@ -13,13 +12,8 @@
 #include "daemon/life/snapshot.h"
 #include "daemon/underlay/bottleneck.h"
 #include "fwd/fwd.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
-#include "state/tables/fdb.h"
-#include "state/tables/nodedb.h"
-#include "state/tables/policy.h"
-#include "state/tables/segments.h"
-#include "state/tables/snap.h"
 
 static void fill_vlan(struct leond *d, const struct guard_vlan *v, struct snap *s)
 {

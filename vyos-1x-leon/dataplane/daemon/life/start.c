@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/defs.h"
-#include "base/loop.h"
 #include "base/version.h"
 #include "crypto/stretch.h"
 #include "daemon/accel/accel_queues.h"
@@ -29,7 +28,6 @@
 #include "daemon/identity/identity_file.h"
 #include "daemon/identity/invitation_file.h"
 #include "daemon/identity/node_identity.h"
-#include "daemon/guard/loop_guard.h"
 #include "daemon/lan/loop_guard_io.h"
 #include "daemon/leond.h"
 #include "daemon/life/advice.h"
@@ -53,13 +51,9 @@
 #include "daemon/transport/streams.h"
 #include "fwd/fwd.h"
 #include "io/ctlsock.h"
-#include "io/netlink/netlink.h"
 #include "io/tap.h"
 #include "io/udp.h"
 #include "proto/overlay.h"
-#include "state/tables/fdb.h"
-#include "state/tables/listeners.h"
-#include "state/tables/neigh.h"
 
 #define WORKERS_MAX	 8
 #define LEAVE_COUNT	 3

@@ -9,6 +9,7 @@
 
 #include "base/defs.h"
 #include "base/log.h"
+#include "base/loop.h"
 #include "base/version.h"
 #include "daemon/accel/accel_queues.h"
 #include "daemon/accel/accel_reports.h"
@@ -26,6 +27,8 @@
 #include "daemon/underlay/reach.h"
 #include "daemon/transport/streams.h"
 #include "fwd/fwd.h"
+#include "proto/overlay_ops.h"
+#include "proto/view.h"
 
 /* --- the packet path --- */
 

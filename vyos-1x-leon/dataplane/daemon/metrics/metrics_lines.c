@@ -9,9 +9,8 @@
 #include "daemon/metrics/metrics_out.h"
 #include "daemon/leond.h"
 #include "daemon/underlay/lines.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
-#include "state/tables/nodedb.h"
 
 #define NODE_METRIC(...)
 #define PAIR_METRIC(name, type, unit, is_known, value, help)                                       \

@@ -7,17 +7,14 @@
 #include "base/defs.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "crypto/seal.h"
 #include "daemon/metrics/metrics_out.h"
 #include "daemon/leond.h"
 #include "daemon/underlay/ipsec.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/latency/choice.h"
 #include "state/latency/gain.h"
 #include "state/latency/one_way.h"
 #include "state/latency/pair.h"
-#include "state/latency/path.h"
-#include "state/tables/nodedb.h"
 
 /* Facts about another member at the time of the request. A pointer is NULL if the fact is
  * unknown, and `link` is zero without a link. */

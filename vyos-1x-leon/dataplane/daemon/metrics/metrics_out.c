@@ -4,7 +4,6 @@
  */
 #include "daemon/metrics/metrics_out.h"
 
-#include "base/addr.h"
 #include "daemon/leond.h"
 #include "state/conf/conf.h"
 #include "state/tables/nodedb.h"

@@ -11,9 +11,8 @@
 #include "daemon/underlay/senders.h"
 #include "fwd/fwd.h"
 #include "io/tap.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
-#include "state/tables/nodedb.h"
 
 static struct fwd_queue all_queues(const struct leond *d)
 {

@@ -5,8 +5,6 @@
  */
 #include "base/defs.h"
 #include "base/version.h"
-#include "crypto/aead.h"
-#include "crypto/keys.h"
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
 #include "daemon/device/mtu.h"
@@ -20,11 +18,9 @@
 #include "io/netlink/netlink.h"
 #include "io/tap.h"
 #include "io/udp.h"
-#include "proto/overlay.h"
+#include "proto/overlay_ops.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
-#include "state/tables/fdb.h"
-#include "state/tables/neigh.h"
-#include "wire/frame/guard.h"
 
 #define ADDRS_MAX 64
 

@@ -4,7 +4,6 @@
  */
 #include "daemon/report/endpoint_name.h"
 
-#include "base/addr.h"
 #include "daemon/leond.h"
 
 char *endpoint_name(const struct leond *d, const struct endpoint *ep, char *buf, size_t len)

@@ -13,10 +13,10 @@
 #include "daemon/report/endpoint_name.h"
 #include "daemon/report/event_log.h"
 #include "daemon/report/event_text.h"
-#include "proto/overlay.h"
+#include "proto/overlay_ops.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
 #include "state/latency/choice.h"
-#include "state/tables/nodedb.h"
 
 const char *node_name_of(struct leond *d, node_id_t id)
 {

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "io/netlink/netlink.h"
 #include "io/tap.h"
 
 #define TICK_MS	   250

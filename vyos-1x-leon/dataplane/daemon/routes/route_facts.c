@@ -13,12 +13,9 @@
 #include "base/mem.h"
 #include "daemon/report/event_text.h"
 #include "daemon/seed_host.h"
-#include "io/netlink/netlink.h"
 #include "io/tap.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/latency/choice.h"
-#include "state/latency/path.h"
-#include "state/tables/nodedb.h"
 
 /* Routing table of datagrams to other nodes: that of the source-interface's VRF. */
 static uint32_t underlay_table(const struct leond *d)

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "io/netlink/netlink.h"
 #include "io/tap.h"
 
 static void have_add(struct routes *r, const struct rib_installed *e)

@@ -15,11 +15,10 @@
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
 #include "daemon/leond.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
 #include "state/latency/choice.h"
 #include "state/latency/energy.h"
-#include "state/latency/path.h"
 
 #define LISTED_MAX 8192 /* in one answer; the others are counted */
 

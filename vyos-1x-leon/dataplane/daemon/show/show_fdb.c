@@ -6,7 +6,7 @@
 #include "daemon/answer/command.h"
 #include "daemon/leond.h"
 #include "daemon/report/clock.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/tables/fdb.h"
 #include "state/tables/neigh.h"
 

@@ -9,6 +9,8 @@
 #include "daemon/answer/command.h"
 #include "daemon/leond.h"
 #include "proto/overlay.h"
+#include "proto/overlay_ops.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
 
 static const uint8_t *key_of(struct leond *d, const struct node *n)

@@ -15,7 +15,7 @@
 #include "daemon/leond.h"
 #include "daemon/seed_host.h"
 #include "daemon/underlay/ipsec.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
 
 #define REPORT_MAX (2 * CONF_NODES_LIMIT)

@@ -5,9 +5,8 @@
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
 #include "daemon/leond.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/latency/choice.h"
-#include "state/latency/latdb.h"
 
 static bool is_shown(const struct node *n)
 {

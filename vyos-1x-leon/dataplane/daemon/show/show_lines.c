@@ -7,9 +7,8 @@
 #include "daemon/answer/command.h"
 #include "daemon/leond.h"
 #include "daemon/underlay/lines.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
-#include "state/latency/latdb.h"
 
 static void write_line(struct command *c, uint8_t i)
 {

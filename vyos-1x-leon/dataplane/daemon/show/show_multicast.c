@@ -12,7 +12,8 @@
 #include "daemon/lan/snooping.h"
 #include "daemon/lan/vlans.h"
 #include "daemon/leond.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
+#include "state/conf/conf.h"
 #include "state/tables/listeners.h"
 #include "wire/frame/mcast.h"
 

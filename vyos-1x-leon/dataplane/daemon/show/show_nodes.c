@@ -5,12 +5,11 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "crypto/seal.h"
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
 #include "daemon/leond.h"
 #include "proto/overlay.h"
-#include "state/minmax.h"
+#include "proto/view.h"
 #include "state/tables/fdb.h"
 
 /* FDB entries per slot; the caller frees the array. */

@@ -6,11 +6,10 @@
 #include "daemon/answer/command.h"
 #include "daemon/leond.h"
 #include "daemon/routes/kernel_routes.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/latency/choice.h"
 #include "state/latency/gain.h"
 #include "state/latency/one_way.h"
-#include "state/latency/path.h"
 
 /* Destinations of the routes through this node. */
 static void write_exported(struct command *c, node_id_t node)

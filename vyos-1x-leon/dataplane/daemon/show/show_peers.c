@@ -8,6 +8,8 @@
 #include "daemon/seed_host.h"
 #include "daemon/transport/fallback.h"
 #include "daemon/underlay/reach.h"
+#include "proto/view.h"
+#include "state/conf/conf.h"
 
 static void write_address(struct command *c, const struct overlay_seed *s, unsigned k, bool reached)
 {

@@ -10,11 +10,9 @@
 #include "daemon/metrics/counters.h"
 #include "daemon/leond.h"
 #include "fwd/fwd.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
 #include "state/latency/pair.h"
-#include "state/latency/path.h"
-#include "state/tables/policy.h"
 
 /* --- match --- */
 

@@ -11,7 +11,7 @@
 #include "daemon/underlay/senders.h"
 #include "fwd/fwd.h"
 #include "io/tap.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
 
 /* Percentile of sojourn times; null without any. */

@@ -11,7 +11,7 @@
 #include "daemon/leond.h"
 #include "daemon/routes/announcer.h"
 #include "daemon/routes/kernel_routes.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/latency/choice.h"
 
 /* Returns the installed route of a wanted route, or NULL. */

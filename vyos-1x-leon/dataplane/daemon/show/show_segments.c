@@ -4,17 +4,13 @@
  * of each VLAN between LAN and overlay, flood counters, and the segments of other nodes. Control
  * thread.
  */
-#include "base/vlan_set.h"
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
 #include "daemon/guard/loop_guard.h"
 #include "daemon/lan/vlans.h"
 #include "daemon/leond.h"
 #include "fwd/fwd.h"
-#include "proto/overlay.h"
-#include "state/tables/fdb.h"
-#include "state/tables/segments.h"
-#include "state/tables/snap.h"
+#include "proto/view.h"
 
 static void write_ranges(struct jsonw *w, const char *key, const struct id_range *range, unsigned n)
 {

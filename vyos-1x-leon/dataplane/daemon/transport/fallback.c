@@ -15,8 +15,9 @@
 #include "daemon/underlay/seeds.h"
 #include "daemon/transport/streams.h"
 #include "proto/overlay.h"
+#include "proto/overlay_seeds.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
-#include "state/tables/nodedb.h"
 
 #define TICK_MS	      250
 #define UDP_SILENT_MS 3000

@@ -20,6 +20,7 @@
 #include "ipc/stream_control.h"
 #include "io/tcp_socket.h"
 #include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
 
 #define REMOVE_MS 1000 /* leond waits for the removal of the mapping at its end */

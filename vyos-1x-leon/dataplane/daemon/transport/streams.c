@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/defs.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "daemon/leond.h"
 #include "daemon/transport/child.h"

@@ -19,8 +19,8 @@
 #include "fwd/fwd.h"
 #include "io/tap.h"
 #include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
-#include "state/tables/nodedb.h"
 
 /* A limit is used up if frames wait and the line delivers it except for this part. */
 #define SPARE_PART 8

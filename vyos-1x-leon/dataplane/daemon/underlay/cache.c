@@ -11,15 +11,13 @@
 #include <unistd.h>
 
 #include "base/defs.h"
-#include "base/log.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/leond.h"
 #include "daemon/underlay/cache.h"
 #include "io/file.h"
-#include "proto/overlay.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
-#include "state/tables/nodedb.h"
 
 #define SAVE_EVERY_MS 60000
 

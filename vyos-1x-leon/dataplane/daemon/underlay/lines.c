@@ -14,8 +14,9 @@
 #include "io/tap.h"
 #include "io/udp.h"
 #include "proto/overlay.h"
+#include "proto/overlay_ops.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
-#include "state/tables/nodedb.h"
 
 #define ADDRS_MAX 256
 

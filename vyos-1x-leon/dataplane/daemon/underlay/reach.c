@@ -11,6 +11,8 @@
 #include "daemon/report/event_text.h"
 #include "daemon/seed_host.h"
 #include "daemon/underlay/reach.h"
+#include "state/conf/conf.h"
+#include "wire/datagram/leon.h"
 
 #define PATIENCE_MS   30000 /* delay before an unreachable peer is reported */
 #define REPORT_BURST  8	    /* limit of such events at once */

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/mono.h"
-#include "proto/overlay.h"
+#include "proto/overlay_seeds.h"
 
 struct conf_peer;
 struct leond;

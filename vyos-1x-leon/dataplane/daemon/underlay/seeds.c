@@ -17,9 +17,8 @@
 #include "daemon/report/event_text.h"
 #include "daemon/seed_host.h"
 #include "daemon/underlay/cache.h"
-#include "daemon/underlay/resolve.h"
 #include "daemon/underlay/seeds.h"
-#include "proto/overlay.h"
+#include "proto/overlay_seeds.h"
 #include "state/conf/conf.h"
 
 #define BACKOFF_FIRST_S 5

@@ -8,14 +8,14 @@
 
 #include <stdlib.h>
 
-#include "base/addr.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/leond.h"
 #include "fwd/fwd.h"
 #include "proto/overlay.h"
+#include "proto/view.h"
+#include "state/conf/conf.h"
 #include "state/rates/shares.h"
-#include "state/tables/nodedb.h"
 
 struct sender {
 	node_id_t id; /* node of these values; slots are reused */

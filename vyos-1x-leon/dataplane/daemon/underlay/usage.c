@@ -12,7 +12,7 @@
 #include "daemon/leond.h"
 #include "fwd/fwd.h"
 #include "proto/overlay.h"
-#include "state/tables/nodedb.h"
+#include "proto/view.h"
 
 #define LOOK_EVERY_MS 100
 

@@ -11,6 +11,7 @@
 #include "base/hex.h"
 #include "proto/core.h"
 #include "proto/service.h"
+#include "proto/view.h"
 
 #define NOTIFY_AGAIN_MS 600000 /* interval per key and node-id */
 

@@ -19,6 +19,7 @@
 #include "proto/handshake/initiator.h"
 #include "proto/handshake/handshake.h"
 #include "proto/handshake/seed.h"
+#include "proto/view.h"
 
 #define GRACE_MS	 5000  /* grace time for datagrams of the previous session in flight */
 #define SETTLE_MS	 3000  /* time after which the peer must use the new session */

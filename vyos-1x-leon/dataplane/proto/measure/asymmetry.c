@@ -10,6 +10,7 @@
 #include "proto/core.h"
 #include "proto/measure/rtt.h"
 #include "proto/service.h"
+#include "proto/view.h"
 
 #define LOOK_MS	 5000
 #define HOLDS_MS 30000 /* duration before a report */

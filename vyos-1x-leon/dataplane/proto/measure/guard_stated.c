@@ -6,6 +6,7 @@
 #include "proto/measure/guard_stated.h"
 
 #include "base/defs.h"
+#include "proto/overlay.h"
 #include "proto/peer.h"
 #include "proto/service.h"
 

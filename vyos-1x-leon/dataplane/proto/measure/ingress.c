@@ -10,6 +10,7 @@
 #include "proto/overlay.h"
 #include "proto/peer.h"
 #include "proto/service.h"
+#include "proto/view.h"
 
 /* Lifetime of a received limit, in time and in PINGs of a link without data. */
 #define VALID_MS    5000

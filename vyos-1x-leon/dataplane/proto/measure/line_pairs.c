@@ -15,6 +15,7 @@
 #include "proto/measure/link.h"
 #include "proto/measure/probe.h"
 #include "proto/measure/rtt.h"
+#include "proto/overlay.h"
 #include "proto/peer.h"
 #include "proto/schedule.h"
 #include "proto/service.h"

@@ -4,8 +4,10 @@
  */
 #include "proto/measure/line_rates.h"
 
+#include "proto/overlay.h"
 #include "proto/schedule.h"
 #include "proto/service.h"
+#include "proto/view.h"
 
 /* Without a full line for this time, all data uses one line. */
 #define NEEDED_MS 30000

@@ -8,7 +8,10 @@
 #include "proto/gso_trial.h"
 #include "proto/loss_meas.h"
 #include "proto/types.h"
+#include "state/latency/one_way.h"
+#include "state/latency/path.h"
 #include "state/rates/line_rate.h"
+#include "state/rates/link_load.h"
 #include "state/rates/shares.h"
 
 struct probe {

@@ -12,6 +12,7 @@
 #include "proto/core.h"
 #include "proto/measure/link.h"
 #include "proto/measure/rtt.h"
+#include "proto/overlay.h"
 #include "proto/peer.h"
 #include "proto/service.h"
 

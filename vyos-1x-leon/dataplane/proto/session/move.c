@@ -7,6 +7,7 @@
  */
 #include "proto/session/move.h"
 
+#include "proto/overlay.h"
 #include "proto/schedule.h"
 #include "proto/core.h"
 #include "proto/measure/line_pairs.h"

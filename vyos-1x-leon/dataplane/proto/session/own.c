@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/defs.h"
+#include "proto/overlay.h"
 #include "proto/schedule.h"
 #include "proto/core.h"
 #include "proto/peer.h"

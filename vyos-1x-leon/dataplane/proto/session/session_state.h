@@ -5,7 +5,10 @@
  */
 #pragma once
 
+#include "crypto/keys.h"
+#include "proto/overlay_seeds.h"
 #include "proto/types.h"
+#include "wire/message/msg.h"
 
 /* A received, authentic HELLO. */
 struct rx_hello {

@@ -13,6 +13,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "proto/core.h"
+#include "proto/overlay.h"
 #include "proto/peer.h"
 #include "proto/schedule.h"
 #include "proto/send.h"
