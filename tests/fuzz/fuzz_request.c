@@ -15,7 +15,7 @@
 #include "daemon/answer/command.h"
 #include "daemon/control/probes.h"
 #include "daemon/guard/loop_guard.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/life/apply.h"
 #include "daemon/life/snapshot.h"
 #include "daemon/report/event_log.h"
@@ -121,9 +121,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	memcpy(line, data + 1, len - 1);
 	on_request(d, &c, line, len - 1);
 	free(line);
-	if (d->jobs)
+	if (d->states->jobs)
 		lab_run(l, 300);
-	if (c.n_answers != (d->jobs ? 0 : 1))
+	if (c.n_answers != (d->states->jobs ? 0 : 1))
 		abort();
 	probe_jobs_drop(d);
 	return 0;

@@ -30,7 +30,7 @@ FLOORS = {
          'stats'],
     ],
     'daemon': [
-        ['main', 'leond', 'seed_host', 'verdict'],
+        ['main', 'leond', 'seed_host', 'states', 'verdict'],
         ['life/'],
         ['control/'],
         ['show/'],
@@ -85,7 +85,8 @@ PROGRAM_FLOORS = {
 
 # Contracts with upper layers: any floor may include the headers and define parts of the contracts.
 CONTRACTS = {'proto/overlay.h', 'proto/overlay_ops.h', 'proto/overlay_seeds.h', 'proto/view.h',
-             'fwd/worker.h', 'fwd/fwd.h', 'daemon/leond.h', 'daemon/seed_host.h', 'daemon/verdict.h'}
+             'fwd/worker.h', 'fwd/fwd.h', 'daemon/leond.h', 'daemon/states.h',
+             'daemon/seed_host.h', 'daemon/verdict.h'}
 
 # Layer -> member of struct overlay or struct peer -> files with access, in addition to view.c.
 PRIVATE = {

@@ -8,12 +8,14 @@
 #include "daemon/device/mtu.h"
 #include "daemon/guard/loop_guard.h"
 #include "daemon/lan/vlans.h"
+#include "daemon/states.h"
 #include "daemon/underlay/ipsec.h"
 #include "io/tap.h"
 #include "io/udp.h"
 
 struct whole {
 	struct leond d;
+	struct states states;
 	struct tap tap;
 	struct udp udp, stream_udp, second_udp;
 	struct mtu_rule mtu;
@@ -26,6 +28,7 @@ struct leond *leond_new(void)
 {
 	struct whole *w = x_new(struct whole);
 
+	w->d.states = &w->states;
 	w->d.tap = &w->tap;
 	w->d.udp = &w->udp;
 	w->d.stream_udp = &w->stream_udp;

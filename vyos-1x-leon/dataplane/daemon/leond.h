@@ -2,7 +2,8 @@
 /*
  * struct leond owns all state of one overlay interface: the loop, the kernel's device and sockets,
  * the tables, the protocol, the workers and the control socket. There is one per process; it is
- * passed down, and there is no global. All functions here run on the control thread.
+ * passed down, and there is no global. states.h has the private states of modules. All functions
+ * here run on the control thread.
  *
  * Each module has its own header. A module may use modules of its own folder and of later folders,
  * in this order. First life: start, reload, stop, reports of the protocol and the workers. Control:
@@ -19,51 +20,26 @@
 #include "base/addr.h"
 #include "base/mono.h"
 
-/* Parts, and private states of modules. */
-struct accel_queues;
-struct accel_relay;
-struct accel_reports;
-struct accelerator;
-struct announcer;
 struct apply_verdict;
-struct bottleneck;
-struct cache;
 struct conf;
-struct counters_reset;
 struct ctl_server;
 struct events;
-struct failover;
-struct fallback;
 struct fdb;
 struct fwd;
 struct guard;
-struct guard_io;
-struct host_probes_start_vlans;
-struct housekeeping;
 struct ipsec_report;
 struct leond;
 struct listeners;
-struct locators;
 struct loop;
 struct mtu_rule;
 struct neigh;
 struct nl;
-struct nl_monitor;
 struct overlay;
-struct portmap;
-struct probe_job;
-struct resolver;
-struct routes;
 struct seed_host;
-struct senders;
-struct snooping;
-struct source_state;
-struct stream_relay;
+struct states;
 struct stretcher;
 struct tap;
-struct timer;
 struct udp;
-struct usage;
 struct vlans;
 
 /* A TLS connection that carries datagrams (transport/streams.h). */
@@ -108,14 +84,12 @@ struct leond {
 	const char *config_path;
 	struct loop *loop;
 	struct conf *conf;
+	struct states *states;
 	node_id_t self;
 	mono_t started;
-	uint8_t identity[32]; /* secret key, until the overlay has it */
 
 	struct nl *nl;
-	struct nl_monitor *monitor;
-	bool tap_is_open, udp_is_open, workers_run, realtime;
-	const char *cipher_library; /* as in the log; NULL before the first choice */
+	bool realtime;
 	struct tap *tap;
 	struct udp *udp;
 	struct udp *stream_udp; /* sockets to leon-tls; n 0: none */
@@ -134,48 +108,13 @@ struct leond {
 	struct vlans *vlans;
 	struct guard *guard;
 
-	struct resolver *resolver;
 	uint32_t n_seeds;
 	struct seed_host *seed;
-	uint32_t seed_generation; /* answers for an earlier list of peers are ignored */
-	mono_t reach_at;	  /* pacing of reach.c's events */
-
 	uint32_t n_configured_peers;
-	struct timer *drain_timer, *ports_timer;
-	bool gso_refused; /* a refusal of GSO was reported */
-
-	struct announcer *announcer;
-	struct cache *cache;
-	struct counters_reset *counters_reset; /* NULL: no reset yet */
-	struct guard_io *guard_io;
-	struct housekeeping *housekeeping;
-	struct bottleneck *bottleneck;
-	struct locators *locators;
-	struct portmap *portmap; /* NULL: no `port-mapping` */
-	struct routes *routes;
-	struct senders *senders;
-	struct snooping *snooping;
-	struct stream_relay *streams; /* NULL: no `transport tls` */
-	struct fallback *fallback;
 	uint32_t n_stream_links;
 	struct stream_link *stream_link;
-	struct source_state *source;
-	struct failover *failover;
-	struct host_probes_start_vlans *host_probes_start_vlans;
-	struct usage *usage;
-	struct accel_queues *accel_queues;
-	struct accelerator *accelerator;
-	struct accel_reports *accel_reports;
-
-	struct timer *leave_timer, *release_timer;
-	mono_t stop_at;
-	unsigned leaves_sent;
-
 	struct ipsec_report *ipsec;
-
 	struct ctl_server *ctl;
-	struct probe_job *jobs;		  /* trace and ping in progress */
-	struct accel_relay *accel_relays; /* accel_relay.c: requests without an answer */
 };
 
 /* Returns a zeroed object with its parts, for free(). */

@@ -11,7 +11,7 @@
 
 #include "base/loop.h"
 #include "base/mem.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "io/tap.h"
 #include "ipc/accel_queue.h"
 #include "proto/view.h"
@@ -70,7 +70,7 @@ int accel_queues_open(struct leond *d)
 {
 	struct accel_queues *q = x_new(struct accel_queues);
 
-	d->accel_queues = q;
+	d->states->accel_queues = q;
 	q->opened = loop_now(d->loop);
 	for (; q->n < d->tap->n_queues && q->n < ACCEL_QUEUES_MAX; q->n++) {
 		int pair[2];
@@ -87,29 +87,29 @@ int accel_queues_open(struct leond *d)
 
 void accel_queues_free(struct leond *d)
 {
-	struct accel_queues *q = d->accel_queues;
+	struct accel_queues *q = d->states->accel_queues;
 
 	for (unsigned i = 0; q && i < q->n; i++) {
 		close(q->ours[i]);
 		close(q->theirs[i]);
 	}
 	free(q);
-	d->accel_queues = NULL;
+	d->states->accel_queues = NULL;
 }
 
 unsigned accel_queues_count(const struct leond *d)
 {
-	return d->accel_queues ? d->accel_queues->n : 0;
+	return d->states->accel_queues ? d->states->accel_queues->n : 0;
 }
 
 int accel_queues_worker_end(const struct leond *d, unsigned worker)
 {
-	return worker < accel_queues_count(d) ? d->accel_queues->ours[worker] : -1;
+	return worker < accel_queues_count(d) ? d->states->accel_queues->ours[worker] : -1;
 }
 
 const int *accel_queues_accel_ends(const struct leond *d)
 {
-	return d->accel_queues->theirs;
+	return d->states->accel_queues->theirs;
 }
 
 void accel_queues_drain(struct leond *d)
@@ -117,13 +117,14 @@ void accel_queues_drain(struct leond *d)
 	uint8_t some[64];
 
 	for (unsigned i = 0; i < accel_queues_count(d); i++)
-		while (recv(d->accel_queues->theirs[i], some, sizeof(some), MSG_DONTWAIT) > 0)
+		while (recv(d->states->accel_queues->theirs[i], some, sizeof(some), MSG_DONTWAIT) >
+		       0)
 			continue;
 }
 
 void accel_queues_set_ready(struct leond *d, bool ready)
 {
-	struct accel_queues *q = d->accel_queues;
+	struct accel_queues *q = d->states->accel_queues;
 
 	q->ready = ready;
 	q->were_ready |= ready;
@@ -142,7 +143,7 @@ void accel_queues_update(struct leond *d, uint16_t slot, bool is_idle, mono_t no
 
 	if (slot >= SLOTS)
 		return;
-	way = &d->accel_queues->way[slot];
+	way = &d->states->accel_queues->way[slot];
 	ms = mono_sub_ms(now, way->since);
 	if (way->bypassed ? is_idle || ms < BYPASSED_MS : is_idle && ms < IDLE_MS)
 		return;
@@ -152,19 +153,19 @@ void accel_queues_update(struct leond *d, uint16_t slot, bool is_idle, mono_t no
 
 bool accel_queues_bypassed(const struct leond *d, uint16_t slot)
 {
-	return slot < SLOTS && d->accel_queues->way[slot].bypassed;
+	return slot < SLOTS && d->states->accel_queues->way[slot].bypassed;
 }
 
 void accel_queues_host_moved(struct leond *d, uint16_t slot, mono_t now)
 {
-	if (d->accel_queues && slot < SLOTS)
-		d->accel_queues->way[slot].migrated_until = now;
+	if (d->states->accel_queues && slot < SLOTS)
+		d->states->accel_queues->way[slot].migrated_until = now;
 }
 
 void accel_queues_hosts_forgotten(struct leond *d, mono_t now)
 {
-	if (d->accel_queues)
-		d->accel_queues->forgot = now;
+	if (d->states->accel_queues)
+		d->states->accel_queues->forgot = now;
 }
 
 static bool is_within(mono_t then, int64_t ms, mono_t now)
@@ -174,15 +175,15 @@ static bool is_within(mono_t then, int64_t ms, mono_t now)
 
 bool accel_queues_have_forgotten(const struct leond *d, mono_t now)
 {
-	const struct accel_queues *q = d->accel_queues;
+	const struct accel_queues *q = d->states->accel_queues;
 
 	return q && is_within(q->forgot, FORGOT_MS, now);
 }
 
 void accel_queues_inherited(struct leond *d, bool any_intercepted, mono_t now)
 {
-	if (any_intercepted && mono_sub_ms(now, d->accel_queues->opened) < MIGRATED_MS)
-		d->accel_queues->migrated = now;
+	if (any_intercepted && mono_sub_ms(now, d->states->accel_queues->opened) < MIGRATED_MS)
+		d->states->accel_queues->migrated = now;
 }
 
 void accel_queues_find_migrated(struct leond *d, uint16_t slot, bool any_intercepted, mono_t now)
@@ -192,20 +193,20 @@ void accel_queues_find_migrated(struct leond *d, uint16_t slot, bool any_interce
 	/* The hosts of this node need no path. */
 	if (slot >= SLOTS || slot == SLOT_SELF || !any_intercepted)
 		return;
-	way = &d->accel_queues->way[slot];
+	way = &d->states->accel_queues->way[slot];
 	if (is_within(way->migrated_until, MIGRATED_MS, now) ||
-	    is_within(d->accel_queues->migrated, MIGRATED_MS, now))
+	    is_within(d->states->accel_queues->migrated, MIGRATED_MS, now))
 		way->needed = now;
 }
 
 bool accel_queues_are_ready(const struct leond *d)
 {
-	return d->accel_queues && d->accel_queues->ready;
+	return d->states->accel_queues && d->states->accel_queues->ready;
 }
 
 bool accel_queues_await(const struct leond *d)
 {
-	const struct accel_queues *q = d->accel_queues;
+	const struct accel_queues *q = d->states->accel_queues;
 
 	return q && d->conf->acceleration && !q->were_ready &&
 	       mono_sub_ms(loop_now(d->loop), q->opened) < AWAIT_MS;
@@ -227,7 +228,7 @@ bool accel_queues_track(const struct leond *d, uint16_t slot)
 		return true;
 	if (!accel_queues_are_ready(d) || slot >= SLOTS)
 		return false;
-	needed = d->accel_queues->way[slot].needed;
+	needed = d->states->accel_queues->way[slot].needed;
 	return needed.ns && mono_sub_ms(loop_now(d->loop), needed) < AFTER_MS;
 }
 

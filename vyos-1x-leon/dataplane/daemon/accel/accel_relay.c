@@ -16,7 +16,7 @@
 #include "base/json/jsonw.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "state/conf/conf.h"
 
 #define RUN_DIR	     "/run/leon/"
@@ -58,7 +58,7 @@ bool accel_path(const struct leond *d, const char *there, const char *beside, ch
 /* The place of the request is free before the next request of fn. */
 static void finish(struct accel_relay *r, const char *answer, size_t len)
 {
-	struct accel_relay **link = &r->d->accel_relays;
+	struct accel_relay **link = &r->d->states->accel_relays;
 
 	while (*link != r)
 		link = &(*link)->next;
@@ -176,8 +176,8 @@ static int start(struct leond *d, struct jsonw *request, accel_relay_fn fn, void
 	}
 	r->timer = timer_new(d->loop, on_timeout, r);
 	timer_set(r->timer, mono_add_ms(loop_now(d->loop), ACCEL_RELAY_MS));
-	r->next = d->accel_relays;
-	d->accel_relays = r;
+	r->next = d->states->accel_relays;
+	d->states->accel_relays = r;
 	return 0;
 }
 
@@ -185,7 +185,7 @@ int accel_relay(struct leond *d, struct jsonw *request, accel_relay_fn fn, void 
 {
 	unsigned n = 0;
 
-	for (const struct accel_relay *r = d->accel_relays; r; r = r->next)
+	for (const struct accel_relay *r = d->states->accel_relays; r; r = r->next)
 		n += !r->is_report;
 	if (n < ACCEL_RELAYS_MAX)
 		return start(d, request, fn, arg);
@@ -198,12 +198,12 @@ int accel_relay_report(struct leond *d, accel_relay_fn fn, void *arg)
 	int rc = start(d, accel_request("show acceleration"), fn, arg);
 
 	if (rc == 0)
-		d->accel_relays->is_report = true;
+		d->states->accel_relays->is_report = true;
 	return rc;
 }
 
 void accel_relays_free(struct leond *d)
 {
-	while (d->accel_relays)
-		finish(d->accel_relays, NULL, 0);
+	while (d->states->accel_relays)
+		finish(d->states->accel_relays, NULL, 0);
 }

@@ -12,7 +12,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/accel/accel_relay.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/report/event_text.h"
 #include "state/conf/conf.h"
 
@@ -44,7 +44,7 @@ struct accel_reports {
 
 void accel_reports_open(struct leond *d)
 {
-	d->accel_reports = x_new(struct accel_reports);
+	d->states->accel_reports = x_new(struct accel_reports);
 }
 
 static void forget_nodes(struct accel_reports *r)
@@ -180,7 +180,7 @@ static struct accel_known *find_or_add(struct accel_reports *r, node_id_t id)
 
 void accel_reports_foreign(struct leond *d, node_id_t id)
 {
-	struct accel_known *k = find_or_add(d->accel_reports, id);
+	struct accel_known *k = find_or_add(d->states->accel_reports, id);
 	char who[NODE_LABEL_LEN];
 
 	if (!k)
@@ -191,7 +191,7 @@ void accel_reports_foreign(struct leond *d, node_id_t id)
 
 static void take_node(struct leond *d, const struct accel_node *n)
 {
-	struct accel_reports *r = d->accel_reports;
+	struct accel_reports *r = d->states->accel_reports;
 	struct accel_known *k = find_or_add(r, n->id);
 	char who[NODE_LABEL_LEN];
 
@@ -233,7 +233,7 @@ static uint64_t list_faults(const struct accel_reports *r, char *out, size_t roo
 static void report_faults(struct leond *d)
 {
 	struct event_facts facts = { .kind = EV_ACCELERATOR_FAULT };
-	struct accel_reports *r = d->accel_reports;
+	struct accel_reports *r = d->states->accel_reports;
 	mono_t now = loop_now(d->loop);
 	char list[256];
 
@@ -250,7 +250,7 @@ static void report_faults(struct leond *d)
 
 static void take_totals(struct leond *d, const struct accel_totals *t)
 {
-	struct accel_reports *r = d->accel_reports;
+	struct accel_reports *r = d->states->accel_reports;
 
 	r->totals = *t;
 	/* The first totals have the faults from before the start of this daemon. */
@@ -291,19 +291,19 @@ static void on_report(void *arg, const char *answer, size_t len)
 	struct leond *d = arg;
 	struct jsonr *doc;
 
-	d->accel_reports->is_requested = false;
+	d->states->accel_reports->is_requested = false;
 	if (!answer)
 		return;
 	doc = jsonr_parse(answer, len, ACCEL_RELAY_ANSWER_MAX);
 	if (take_report(d, doc))
-		d->accel_reports->silent = 0;
+		d->states->accel_reports->silent = 0;
 	jsonr_free(doc);
 }
 
 /* Without an answer, the next second has another request. */
 static void request_report(struct leond *d)
 {
-	struct accel_reports *r = d->accel_reports;
+	struct accel_reports *r = d->states->accel_reports;
 
 	if (!r->is_requested)
 		r->is_requested = accel_relay_report(d, on_report, d) == 0;
@@ -311,7 +311,7 @@ static void request_report(struct leond *d)
 
 bool accel_reports_second(struct leond *d)
 {
-	if (++d->accel_reports->silent > ACCEL_SILENT_S)
+	if (++d->states->accel_reports->silent > ACCEL_SILENT_S)
 		return false;
 	request_report(d);
 	return true;
@@ -319,14 +319,14 @@ bool accel_reports_second(struct leond *d)
 
 const struct accel_totals *accel_reports_totals(const struct leond *d)
 {
-	const struct accel_reports *r = d->accel_reports;
+	const struct accel_reports *r = d->states->accel_reports;
 
 	return r->has_totals ? &r->totals : NULL;
 }
 
 bool accel_reports_node(const struct leond *d, node_id_t id, struct accel_node *out)
 {
-	const struct accel_known *k = find(d->accel_reports, id);
+	const struct accel_known *k = find(d->states->accel_reports, id);
 
 	if (k)
 		*out = k->node;
@@ -339,8 +339,8 @@ void accel_reports_here(struct leond *d)
 {
 	const struct event_facts facts = { .kind = EV_ACCELERATOR_STARTED };
 
-	d->accel_reports->is_connected = true;
-	d->accel_reports->silent = 0;
+	d->states->accel_reports->is_connected = true;
+	d->states->accel_reports->silent = 0;
 	request_report(d);
 	report_event(d, &facts, "leon-accel has connected: TCP connections can be intercepted");
 }
@@ -348,7 +348,7 @@ void accel_reports_here(struct leond *d)
 void accel_reports_gone(struct leond *d)
 {
 	struct event_facts facts = { .kind = EV_ACCELERATOR_GONE };
-	struct accel_reports *r = d->accel_reports;
+	struct accel_reports *r = d->states->accel_reports;
 
 	if (!r->is_connected)
 		return;
@@ -367,11 +367,11 @@ void accel_reports_gone(struct leond *d)
 
 void accel_reports_free(struct leond *d)
 {
-	struct accel_reports *r = d->accel_reports;
+	struct accel_reports *r = d->states->accel_reports;
 
 	if (!r)
 		return;
 	forget_nodes(r);
 	free(r);
-	d->accel_reports = NULL;
+	d->states->accel_reports = NULL;
 }

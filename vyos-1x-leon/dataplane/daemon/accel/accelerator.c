@@ -20,7 +20,7 @@
 #include "daemon/accel/accel_queues.h"
 #include "daemon/accel/accel_relay.h"
 #include "daemon/accel/accel_reports.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "fwd/fwd.h"
 #include "ipc/accel_queue.h"
 #include "proto/overlay.h"
@@ -66,7 +66,7 @@ static bool close_watched(struct leond *d, int *fd)
 
 static void gone(struct leond *d)
 {
-	if (!close_watched(d, &d->accelerator->fd))
+	if (!close_watched(d, &d->states->accelerator->fd))
 		return;
 	if (!accel_queues_are_ready(d))
 		return;
@@ -82,7 +82,8 @@ static void notify(struct leond *d, const struct accel_notify_frame *f)
 	uint8_t buf[ACCEL_NOTIFY_MAX];
 	size_t len = accel_notify_encode(f, buf);
 
-	if (send(d->accelerator->fd, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno != EAGAIN)
+	if (send(d->states->accelerator->fd, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 &&
+	    errno != EAGAIN)
 		gone(d);
 }
 
@@ -90,7 +91,7 @@ static void notify_settings(struct leond *d)
 {
 	struct accel_notify_frame f = { .what = ACCEL_NOTIFY_SETTINGS, .settings = d->conf->accel };
 
-	if (d->accelerator->stopping)
+	if (d->states->accelerator->stopping)
 		f.settings.mode = ACCEL_OFF;
 	notify(d, &f);
 }
@@ -110,13 +111,13 @@ static void notify_moved(struct leond *d, const struct moved_mac *m)
 	struct accel_notify_frame f = { .what = ACCEL_NOTIFY_MOVED,
 					.moved = { m->vlan, m->mac, m->node } };
 
-	if (d->accelerator->fd >= 0)
+	if (d->states->accelerator->fd >= 0)
 		notify(d, &f);
 }
 
 static void notify_all_moved(struct leond *d)
 {
-	const struct accelerator *a = d->accelerator;
+	const struct accelerator *a = d->states->accelerator;
 	uint32_t n = min_of(a->n_moved, (uint32_t)MOVED_MAX);
 
 	for (uint32_t i = a->n_moved - n; i != a->n_moved; i++)
@@ -146,7 +147,8 @@ static int hand_queues(struct leond *d)
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(n * sizeof(int));
 	memcpy(CMSG_DATA(c), accel_queues_accel_ends(d), n * sizeof(int));
-	return sendmsg(d->accelerator->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return sendmsg(d->states->accelerator->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno
+											: 0;
 }
 
 static uint32_t rtt_of(const struct leond *d, uint16_t slot)
@@ -177,9 +179,9 @@ static void look_at_all(struct leond *d)
 	const struct accel_totals *t = accel_reports_totals(d);
 	mono_t now = loop_now(d->loop);
 
-	if (t && d->accelerator->is_new) {
+	if (t && d->states->accelerator->is_new) {
 		accel_queues_inherited(d, t->intercepted_now, now);
-		d->accelerator->is_new = false;
+		d->states->accelerator->is_new = false;
 	}
 	for (uint16_t slot = 0; slot < n; slot++) {
 		if (slot == SLOT_SELF)
@@ -218,7 +220,8 @@ static void notify_nodes(struct leond *d)
 		struct accel_notify_frame f = { .what = ACCEL_NOTIFY_NODE };
 
 		/* The node of a slot may have left while its frames are still diverted. */
-		if (!s->node[slot].accelerated || !s->node[slot].id || d->accelerator->fd < 0)
+		if (!s->node[slot].accelerated || !s->node[slot].id ||
+		    d->states->accelerator->fd < 0)
 			continue;
 		f.node.id = s->node[slot].id;
 		f.node.rtt_us = rtt_of(d, slot);
@@ -241,7 +244,7 @@ static bool take_here(struct leond *d, const void *data, size_t len)
 		return false;
 	accel_queues_set_ready(d, true);
 	accel_reports_here(d);
-	d->accelerator->is_new = true;
+	d->states->accelerator->is_new = true;
 	notify_nodes(d);
 	notify_all_moved(d);
 	return true;
@@ -271,7 +274,7 @@ static void on_connect(void *arg, int fd, uint32_t events)
 		return;
 	/* A second leon-accel replaces the first one. The first socket is closed. */
 	gone(d);
-	d->accelerator->fd = s;
+	d->states->accelerator->fd = s;
 	loop_fd_add(d->loop, s, EPOLLIN, on_hello, d);
 }
 
@@ -305,7 +308,7 @@ static int listen_at(const char *path)
 
 static int listen_here(struct leond *d)
 {
-	struct accelerator *a = d->accelerator;
+	struct accelerator *a = d->states->accelerator;
 	int fd;
 
 	accel_path(d, ".accel", ".accel", a->path, sizeof(a->path));
@@ -321,7 +324,7 @@ static int listen_here(struct leond *d)
 /* A connected leon-accel stays connected until it has released all connections. */
 static void listen_no_more(struct leond *d)
 {
-	struct accelerator *a = d->accelerator;
+	struct accelerator *a = d->states->accelerator;
 
 	if (close_watched(d, &a->listener))
 		unlink(a->path);
@@ -339,7 +342,7 @@ void accelerator_start(struct leond *d)
 	struct accelerator *a = x_new(struct accelerator);
 
 	a->listener = a->fd = -1;
-	d->accelerator = a;
+	d->states->accelerator = a;
 	notify_initial(d);
 	/* Without a socket TCP is not accelerated. All other functions work. */
 	if (d->conf->acceleration)
@@ -348,7 +351,7 @@ void accelerator_start(struct leond *d)
 
 void accelerator_apply_conf(struct leond *d)
 {
-	struct accelerator *a = d->accelerator;
+	struct accelerator *a = d->states->accelerator;
 
 	if (d->conf->acceleration && a->listener < 0)
 		listen_here(d); /* logged */
@@ -361,10 +364,10 @@ void accelerator_apply_conf(struct leond *d)
 
 bool accelerator_stop(struct leond *d)
 {
-	if (!d->accelerator || !accel_queues_are_ready(d))
+	if (!d->states->accelerator || !accel_queues_are_ready(d))
 		return false;
-	if (!d->accelerator->stopping) {
-		d->accelerator->stopping = true;
+	if (!d->states->accelerator->stopping) {
+		d->states->accelerator->stopping = true;
 		listen_no_more(d);
 		notify_settings(d);
 	}
@@ -386,7 +389,7 @@ static void follow_host(struct leond *d, uint16_t slot)
 
 void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac, const struct node *n)
 {
-	struct accelerator *a = d->accelerator;
+	struct accelerator *a = d->states->accelerator;
 	struct moved_mac *m;
 
 	if (!a)
@@ -409,7 +412,7 @@ void accelerator_appeared(struct leond *d, const struct node *n)
 	/* New hosts are frequent, so a new host counts only while a connection may exist. An
 	 * unconnected leon-accel, or a leon-accel before the first report, may have connections of
 	 * the host. The check of the next second decides. */
-	if (d->accelerator && (!t || t->intercepted_now) && n->slot != SLOT_SELF &&
+	if (d->states->accelerator && (!t || t->intercepted_now) && n->slot != SLOT_SELF &&
 	    accel_queues_have_forgotten(d, now))
 		accel_queues_host_moved(d, n->slot, now);
 }
@@ -441,12 +444,12 @@ void accelerator_second(struct leond *d, mono_t now)
 
 void accelerator_free(struct leond *d)
 {
-	struct accelerator *a = d->accelerator;
+	struct accelerator *a = d->states->accelerator;
 
 	if (!a)
 		return;
 	close_watched(d, &a->fd);
 	listen_no_more(d);
 	free(a);
-	d->accelerator = NULL;
+	d->states->accelerator = NULL;
 }

@@ -13,7 +13,7 @@
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
 #include "daemon/control/probes.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "proto/overlay.h"
 #include "proto/view.h"
 #include "state/latency/choice.h"
@@ -46,7 +46,7 @@ struct probe_job {
 
 static void job_free(struct leond *d, struct probe_job *job)
 {
-	struct probe_job **link = &d->jobs;
+	struct probe_job **link = &d->states->jobs;
 
 	while (*link && *link != job)
 		link = &(*link)->next;
@@ -62,10 +62,10 @@ static void job_free(struct leond *d, struct probe_job *job)
 
 void probe_jobs_drop(struct leond *d)
 {
-	while (d->jobs) {
-		struct command *c = d->jobs->command;
+	while (d->states->jobs) {
+		struct command *c = d->states->jobs->command;
 
-		job_free(d, d->jobs);
+		job_free(d, d->states->jobs);
 		command_drop(c);
 	}
 }
@@ -194,7 +194,7 @@ static bool too_many_jobs(const struct leond *d)
 {
 	unsigned n = 0;
 
-	for (const struct probe_job *j = d->jobs; j; j = j->next)
+	for (const struct probe_job *j = d->states->jobs; j; j = j->next)
 		n++;
 	return n >= JOBS_MAX;
 }
@@ -227,8 +227,8 @@ static struct probe_job *job_new(struct command *c)
 
 		job->hop[i] = hop ? hop->id : NODE_ID_NONE;
 	}
-	job->next = c->d->jobs;
-	c->d->jobs = job;
+	job->next = c->d->states->jobs;
+	c->d->states->jobs = job;
 	return job;
 }
 

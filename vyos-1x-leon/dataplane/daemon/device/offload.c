@@ -6,7 +6,7 @@
 #include "daemon/device/offload.h"
 
 #include "base/log.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "fwd/fwd.h"
 #include "io/tap.h"
 #include "io/udp.h"
@@ -63,11 +63,11 @@ void offload_look(struct leond *d, mono_t now)
 	uint64_t counter[N_COUNTERS], drops[N_DROPS];
 
 	(void)now;
-	if (d->gso_refused)
+	if (d->states->gso_refused)
 		return;
 	fwd_stats(d->fwd, counter, drops);
-	d->gso_refused = counter[CNT_gso_refused] > 0;
-	if (d->gso_refused)
+	d->states->gso_refused = counter[CNT_gso_refused] > 0;
+	if (d->states->gso_refused)
 		log_warn("daemon", "a route refuses UDP segmentation offload (IPsec, or a driver "
 				   "without checksum offload): throughput suffers");
 }

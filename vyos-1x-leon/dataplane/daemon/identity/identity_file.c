@@ -13,7 +13,7 @@
 #include "base/hex.h"
 #include "base/mem.h"
 #include "daemon/identity/identity_file.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "io/file.h"
 #include "proto/overlay.h"
 #include "state/conf/conf.h"
@@ -111,10 +111,10 @@ static void complain_of_place(const char *path, int r)
 int identity_load(struct leond *d)
 {
 	const char *path = d->conf->identity_file;
-	int r = read_key(path, d->identity);
+	int r = read_key(path, d->states->identity);
 
 	if (r == -ENOENT) {
-		r = make_key(path, d->identity);
+		r = make_key(path, d->states->identity);
 		if (r < 0)
 			complain_of_place(path, r);
 		else
@@ -123,7 +123,7 @@ int identity_load(struct leond *d)
 		complain_of_file(path, r);
 	}
 	if (r < 0)
-		x_wipe(d->identity, sizeof(d->identity));
+		x_wipe(d->states->identity, sizeof(d->states->identity));
 	return r;
 }
 
@@ -142,8 +142,8 @@ void identity_hand_over(struct leond *d)
 {
 	char public[TEXT_LEN + 1];
 
-	overlay_set_identity(d->overlay, d->identity);
-	x_wipe(d->identity, sizeof(d->identity));
+	overlay_set_identity(d->overlay, d->states->identity);
+	x_wipe(d->states->identity, sizeof(d->states->identity));
 	log_info("identity", "the identity of this node is %s",
 		 hex_format(overlay_identity(d->overlay), DH_KEY_LEN, public));
 }

@@ -9,7 +9,7 @@
 
 #include "base/loop.h"
 #include "daemon/lan/loop_guard_io.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "io/netlink/netlink.h"
 #include "io/tap.h"
 
@@ -63,17 +63,17 @@ static bool may_be_a_port(const struct leond *d, const struct nl_event *ev)
 
 void bridge_ports_changed(struct leond *d, const struct nl_event *ev)
 {
-	if (d->device.bridge_port && may_be_a_port(d, ev) && !timer_is_set(d->ports_timer))
-		timer_set(d->ports_timer, mono_add_ms(loop_now(d->loop), GATHER_MS));
+	if (d->device.bridge_port && may_be_a_port(d, ev) && !timer_is_set(d->states->ports_timer))
+		timer_set(d->states->ports_timer, mono_add_ms(loop_now(d->loop), GATHER_MS));
 }
 
 void bridge_ports_start(struct leond *d)
 {
-	d->ports_timer = timer_new(d->loop, on_gathered, d);
+	d->states->ports_timer = timer_new(d->loop, on_gathered, d);
 	bridge_ports_look(d);
 }
 
 void bridge_ports_stop(struct leond *d)
 {
-	timer_free(d->ports_timer);
+	timer_free(d->states->ports_timer);
 }

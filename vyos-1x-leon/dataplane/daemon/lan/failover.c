@@ -15,7 +15,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/guard/loop_guard.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/report/clock.h"
 #include "io/tap.h"
 #include "proto/view.h"
@@ -53,7 +53,7 @@ static bool is_meant(const struct leond *d, uint16_t vlan)
 {
 	enum guard_state state = guard_vlan_state(d->guard, vlan);
 
-	return vlan_set_has(&d->failover->vlans, vlan) &&
+	return vlan_set_has(&d->states->failover->vlans, vlan) &&
 	       (state == GUARD_SHARED || state == GUARD_CLEAR);
 }
 
@@ -73,7 +73,7 @@ static bool next_host(struct leond *d, bool *more)
 	uint8_t frame[ETH_ANNOUNCE_MAX];
 	struct fdb_entry e;
 
-	*more = fdb_next(d->fdb, &d->failover->at, &e);
+	*more = fdb_next(d->fdb, &d->states->failover->at, &e);
 	if (!*more || !is_elsewhere(d, e.slot, e.vlan) || !is_meant(d, e.vlan))
 		return false;
 	send_frame(d, frame, rarp_build_announcement(e.vlan, e.mac, frame));
@@ -86,7 +86,7 @@ static bool next_neighbor(struct leond *d, bool *more)
 	struct neigh_entry e;
 	size_t len;
 
-	*more = neigh_next(d->neigh, &d->failover->at, &e);
+	*more = neigh_next(d->neigh, &d->states->failover->at, &e);
 	if (!*more || !is_meant(d, e.vlan) || !is_elsewhere(d, e.slot, e.vlan) ||
 	    now_s_of(loop_now(d->loop)) - e.confirmed_s >= NEIGH_FRESH_S ||
 	    fdb_lookup(d->fdb, e.vlan, e.mac) != e.slot)
@@ -99,7 +99,7 @@ static bool next_neighbor(struct leond *d, bool *more)
 
 static void run(struct leond *d)
 {
-	struct failover *t = d->failover;
+	struct failover *t = d->states->failover;
 	unsigned sent = 0;
 	bool more = true;
 
@@ -117,15 +117,15 @@ static void on_timer(void *arg, mono_t now)
 	struct leond *d = arg;
 
 	run(d);
-	if (d->failover->round != DONE)
-		timer_set(d->failover->timer, mono_add_ms(now, RUN_EVERY_MS));
+	if (d->states->failover->round != DONE)
+		timer_set(d->states->failover->timer, mono_add_ms(now, RUN_EVERY_MS));
 	else
-		d->failover->vlans = (struct vlan_set){ 0 };
+		d->states->failover->vlans = (struct vlan_set){ 0 };
 }
 
 void failover_announce(struct leond *d, const struct vlan_set *vlans)
 {
-	struct failover *t = d->failover;
+	struct failover *t = d->states->failover;
 
 	if (!t || vlan_set_is_empty(vlans))
 		return;
@@ -139,15 +139,15 @@ void failover_announce(struct leond *d, const struct vlan_set *vlans)
 
 void failover_start(struct leond *d)
 {
-	d->failover = x_new(struct failover);
-	d->failover->round = DONE;
-	d->failover->timer = timer_new(d->loop, on_timer, d);
+	d->states->failover = x_new(struct failover);
+	d->states->failover->round = DONE;
+	d->states->failover->timer = timer_new(d->loop, on_timer, d);
 }
 
 void failover_stop(struct leond *d)
 {
-	if (d->failover)
-		timer_free(d->failover->timer);
-	free(d->failover);
-	d->failover = NULL;
+	if (d->states->failover)
+		timer_free(d->states->failover->timer);
+	free(d->states->failover);
+	d->states->failover = NULL;
 }

@@ -16,7 +16,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/guard/loop_guard.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "io/tap.h"
 #include "proto/view.h"
 #include "state/tables/fdb.h"
@@ -110,7 +110,7 @@ static void send_one(struct leond *d, const struct host_probe *host)
 static void on_timer(void *arg, mono_t now)
 {
 	struct leond *d = arg;
-	struct host_probes_start_vlans *a = d->host_probes_start_vlans;
+	struct host_probes_start_vlans *a = d->states->host_probes_start_vlans;
 
 	for (unsigned i = 0; i < EACH_TIME && a->at < a->n; i++)
 		send_one(d, &a->host[a->at++]);
@@ -122,7 +122,7 @@ static void on_timer(void *arg, mono_t now)
 
 void host_probes_start_vlans(struct leond *d, uint16_t slot, const struct vlan_set *vlans)
 {
-	struct host_probes_start_vlans *a = d->host_probes_start_vlans;
+	struct host_probes_start_vlans *a = d->states->host_probes_start_vlans;
 	struct neigh_entry e;
 	uint32_t iter = 0;
 	unsigned n_before;
@@ -143,14 +143,14 @@ void host_probes_start_vlans(struct leond *d, uint16_t slot, const struct vlan_s
 
 void host_probes_start(struct leond *d)
 {
-	d->host_probes_start_vlans = x_new(struct host_probes_start_vlans);
-	d->host_probes_start_vlans->timer = timer_new(d->loop, on_timer, d);
+	d->states->host_probes_start_vlans = x_new(struct host_probes_start_vlans);
+	d->states->host_probes_start_vlans->timer = timer_new(d->loop, on_timer, d);
 }
 
 void host_probes_stop(struct leond *d)
 {
-	if (d->host_probes_start_vlans)
-		timer_free(d->host_probes_start_vlans->timer);
-	free(d->host_probes_start_vlans);
-	d->host_probes_start_vlans = NULL;
+	if (d->states->host_probes_start_vlans)
+		timer_free(d->states->host_probes_start_vlans->timer);
+	free(d->states->host_probes_start_vlans);
+	d->states->host_probes_start_vlans = NULL;
 }

@@ -20,7 +20,7 @@
 #include "daemon/lan/loop_guard_io.h"
 #include "daemon/lan/snooping.h"
 #include "daemon/lan/vlans.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/report/clock.h"
 #include "daemon/report/event_text.h"
 #include "daemon/routes/kernel_routes.h"
@@ -84,7 +84,7 @@ static void send_frame(struct leond *d, uint16_t vlan)
 
 static bool may_send(const struct leond *d)
 {
-	return d->guard_io->timer && d->guard->conf.enabled && d->guard->lan;
+	return d->states->guard_io->timer && d->guard->conf.enabled && d->guard->lan;
 }
 
 static void send_urgent(struct leond *d)
@@ -140,7 +140,7 @@ void lan_changed(struct leond *d, uint16_t slot, uint64_t classes)
 
 static uint16_t lan_flags(const struct leond *d)
 {
-	const struct record_lan *lan = &d->guard_io->lan;
+	const struct record_lan *lan = &d->states->guard_io->lan;
 	uint16_t flags = lan->low || lan->high || lan->n ? RECORD_LAN : 0;
 
 	if (d->device.ports_down)
@@ -166,7 +166,7 @@ static int compare_ids(const void *a, const void *b)
  * node. */
 static void name_others(struct leond *d, bool moved)
 {
-	struct record_lan before = d->guard_io->lan, *now = &d->guard_io->lan;
+	struct record_lan before = d->states->guard_io->lan, *now = &d->states->guard_io->lan;
 
 	now->n = (uint8_t)guard_others(d->guard, now->node, MSG_LAN_NODES_MAX);
 	for (unsigned i = 0; moved && i < before.n && now->n < MSG_LAN_NODES_MAX; i++)
@@ -178,7 +178,7 @@ static void name_others(struct leond *d, bool moved)
 /* The other nodes must also learn again the node of each host of the LAN. */
 static void announce(struct leond *d)
 {
-	struct guard_io *io = d->guard_io;
+	struct guard_io *io = d->states->guard_io;
 	uint64_t moved = io->moved;
 
 	io->moved = 0;
@@ -192,17 +192,18 @@ static void announce(struct leond *d)
 /* Changes of many VLANs occur together, so a single event reports all changes. */
 static void notify(struct leond *d, mono_t now)
 {
-	if (vlan_set_is_empty(&d->guard_io->unreported))
+	if (vlan_set_is_empty(&d->states->guard_io->unreported))
 		return;
-	if (!mono_is_never(d->guard_io->notified_at) &&
-	    mono_sub_ms(now, d->guard_io->notified_at) < GATHER_MS) {
-		timer_set(d->guard_io->soon, mono_add_ms(d->guard_io->notified_at, GATHER_MS));
+	if (!mono_is_never(d->states->guard_io->notified_at) &&
+	    mono_sub_ms(now, d->states->guard_io->notified_at) < GATHER_MS) {
+		timer_set(d->states->guard_io->soon,
+			  mono_add_ms(d->states->guard_io->notified_at, GATHER_MS));
 		return;
 	}
-	d->guard_io->notified_at = now;
-	guard_report_states(d, &d->guard_io->unreported);
-	guard_report_mismatch(d, &d->guard_io->unlike);
-	d->guard_io->unreported = (struct vlan_set){ 0 };
+	d->states->guard_io->notified_at = now;
+	guard_report_states(d, &d->states->guard_io->unreported);
+	guard_report_mismatch(d, &d->states->guard_io->unlike);
+	d->states->guard_io->unreported = (struct vlan_set){ 0 };
 	routes_soon(d);
 	announce(d);
 }
@@ -212,8 +213,8 @@ static void note_changed(struct leond *d)
 {
 	struct guard *g = d->guard;
 
-	vlan_set_add_all(&d->guard_io->unreported, &g->changed);
-	d->guard_io->moved |= segments_classes(d->vlans->map, &g->moved);
+	vlan_set_add_all(&d->states->guard_io->unreported, &g->changed);
+	d->states->guard_io->moved |= segments_classes(d->vlans->map, &g->moved);
 	failover_announce(d, &g->begun);
 	g->moved = g->begun = g->changed = (struct vlan_set){ 0 };
 }
@@ -244,8 +245,8 @@ static void act_on(struct leond *d, unsigned outcome)
 	const struct event_facts begins = { .kind = EV_LOCAL_LOOP };
 	const struct event_facts ends = { .kind = EV_LOCAL_LOOP_OVER };
 
-	if ((outcome & (GUARD_CHANGED | GUARD_URGENT)) && d->guard_io->soon)
-		timer_set(d->guard_io->soon, loop_now(d->loop));
+	if ((outcome & (GUARD_CHANGED | GUARD_URGENT)) && d->states->guard_io->soon)
+		timer_set(d->states->guard_io->soon, loop_now(d->loop));
 	if (outcome & GUARD_LOOP_BEGINS)
 		report_event(
 			d, &begins,
@@ -291,7 +292,7 @@ static void report_unconfirmed(struct leond *d, const struct guard_frame *g,
 	char who[NODE_LABEL_LEN], mac[MAC_STRLEN];
 
 	if (!is_suspicious(d, g, b) ||
-	    !is_minute_over(&d->guard_io->unconfirmed_notified, loop_now(d->loop)))
+	    !is_minute_over(&d->states->guard_io->unconfirmed_notified, loop_now(d->loop)))
 		return;
 	n.value = g->tag;
 	report_event(
@@ -307,7 +308,7 @@ static void report_forged(struct leond *d, const struct guard_frame *g)
 	struct event_facts n = { .kind = EV_GUARD_FORGED, .value = g->tag };
 	char mac[MAC_STRLEN];
 
-	if (!is_minute_over(&d->guard_io->forged_notified, loop_now(d->loop)))
+	if (!is_minute_over(&d->states->guard_io->forged_notified, loop_now(d->loop)))
 		return;
 	report_event(
 		d, &n,
@@ -390,7 +391,7 @@ void guard_lan_changed(struct leond *d)
 		return;
 	act_on(d, guard_lan(d->guard, lan, loop_now(d->loop)));
 	/* Notifies the other nodes of the LAN, which would otherwise wait for a timeout. */
-	if (d->device.ports_down && d->guard_io->soon) {
+	if (d->device.ports_down && d->states->guard_io->soon) {
 		note_changed(d);
 		d->ops->publish(d);
 		announce(d);
@@ -399,7 +400,7 @@ void guard_lan_changed(struct leond *d)
 
 void guard_hosts_moved(struct leond *d, uint64_t classes)
 {
-	d->guard_io->moved |= classes;
+	d->states->guard_io->moved |= classes;
 	announce(d);
 }
 
@@ -440,7 +441,7 @@ static void on_guard_timer(void *arg, mono_t now)
 {
 	struct leond *d = arg;
 
-	timer_set(d->guard_io->timer, mono_add_ms(now, guard_tick_ms(d->guard)));
+	timer_set(d->states->guard_io->timer, mono_add_ms(now, guard_tick_ms(d->guard)));
 	guard_set_input(d->guard, fwd_input_is_current(d->fwd));
 	act_on(d, guard_tick(d->guard, now));
 	send_due(d);
@@ -461,7 +462,7 @@ void guard_open(struct leond *d)
 
 	struct guard_conf c = conf_of(d);
 
-	d->guard_io = x_new(struct guard_io);
+	d->states->guard_io = x_new(struct guard_io);
 	guard_init(d->guard, d->self, &c, now);
 	/* A random number: a host of a LAN without local guards cannot guess the value. */
 	d->guard->sequence = random_u64_nonzero() >> 2;
@@ -469,8 +470,8 @@ void guard_open(struct leond *d)
 
 void guard_start(struct leond *d)
 {
-	d->guard_io->timer = timer_new(d->loop, on_guard_timer, d);
-	d->guard_io->soon = timer_new(d->loop, on_soon, d);
+	d->states->guard_io->timer = timer_new(d->loop, on_guard_timer, d);
+	d->states->guard_io->soon = timer_new(d->loop, on_soon, d);
 	overlay_set_guard_number(d->overlay, d->guard->sequence);
 	guard_lan_changed(d);
 	on_guard_timer(d, loop_now(d->loop));
@@ -479,12 +480,12 @@ void guard_start(struct leond *d)
 
 void guard_close(struct leond *d)
 {
-	if (!d->guard_io)
+	if (!d->states->guard_io)
 		return;
-	timer_free(d->guard_io->timer);
-	timer_free(d->guard_io->soon);
-	free(d->guard_io);
-	d->guard_io = NULL;
+	timer_free(d->states->guard_io->timer);
+	timer_free(d->states->guard_io->soon);
+	free(d->states->guard_io);
+	d->states->guard_io = NULL;
 	guard_free(d->guard);
 }
 

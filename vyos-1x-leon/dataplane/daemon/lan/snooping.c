@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "daemon/guard/loop_guard.h"
 #include "daemon/lan/vlans.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "fwd/fwd.h"
 #include "io/tap.h"
 #include "proto/overlay.h"
@@ -33,7 +33,7 @@ static void set_routers(struct leond *d, bool off, mono_t now)
 {
 	const struct groups_domain *g;
 
-	for (uint32_t i = 0; (g = groups_next(d->snooping->groups, &i));)
+	for (uint32_t i = 0; (g = groups_next(d->states->snooping->groups, &i));)
 		listeners_set_router(d->listeners, g->vlan, g->family,
 				     !off && groups_state(g, now) == GROUPS_ROUTER);
 }
@@ -41,7 +41,7 @@ static void set_routers(struct leond *d, bool off, mono_t now)
 static void update(void *arg, mono_t now)
 {
 	struct leond *d = arg;
-	struct snooping *s = d->snooping;
+	struct snooping *s = d->states->snooping;
 	unsigned n;
 
 	if (!s->groups)
@@ -53,7 +53,7 @@ static void update(void *arg, mono_t now)
 
 static void update_soon(struct leond *d)
 {
-	timer_set(d->snooping->soon, loop_now(d->loop));
+	timer_set(d->states->snooping->soon, loop_now(d->loop));
 }
 
 /* If another node forwards, the LAN also has messages of other sites. The FDB has the senders,
@@ -71,7 +71,7 @@ static bool is_on_lan(struct leond *d, const struct fwd_report *r)
 void snooping_report(struct leond *d, const struct fwd_report *r)
 {
 	struct groups_query q = r->multicast.query;
-	struct groups *g = d->snooping ? d->snooping->groups : NULL;
+	struct groups *g = d->states->snooping ? d->states->snooping->groups : NULL;
 	uint16_t vlan = r->multicast.vlan;
 	mono_t now = loop_now(d->loop);
 
@@ -112,9 +112,9 @@ void snooping_announced(struct leond *d, uint16_t slot, const uint64_t *entry, u
 
 void snooping_relearn(struct leond *d, const struct vlan_set *vlans)
 {
-	if (!d->snooping || !d->snooping->groups)
+	if (!d->states->snooping || !d->states->snooping->groups)
 		return;
-	groups_relearn(d->snooping->groups, vlans);
+	groups_relearn(d->states->snooping->groups, vlans);
 	update_soon(d);
 }
 
@@ -136,7 +136,7 @@ static void send_query(struct leond *d, uint16_t vlan, uint8_t family, const str
 
 	/* Fails while the interface is down; then no host can answer. */
 	if (tap_send(d->tap->fd[0], frame, len) >= 0)
-		d->snooping->n_queries++;
+		d->states->snooping->n_queries++;
 }
 
 static void ask_group(void *arg, uint16_t vlan, const struct ip_addr *group)
@@ -164,9 +164,9 @@ static void query(struct leond *d, mono_t now)
 	for (uint16_t vlan = 0; vlan < VLAN_IDS; vlan++)
 		for (size_t i = 0; i < array_size(families); i++)
 			if (is_ours_to_query(d, vlan) &&
-			    groups_query_due(d->snooping->groups, vlan, families[i], now))
+			    groups_query_due(d->states->snooping->groups, vlan, families[i], now))
 				send_query(d, vlan, families[i], NULL);
-	groups_ask(d->snooping->groups, now, ask_group, d);
+	groups_ask(d->states->snooping->groups, now, ask_group, d);
 }
 
 /* A lost report may be that of a listener. */
@@ -175,18 +175,18 @@ static void check_lost(struct leond *d)
 	uint64_t counter[N_COUNTERS], drops[N_DROPS];
 
 	fwd_stats(d->fwd, counter, drops);
-	if (drops[DROP_event_ring_full] == d->snooping->lost)
+	if (drops[DROP_event_ring_full] == d->states->snooping->lost)
 		return;
-	d->snooping->lost = drops[DROP_event_ring_full];
-	groups_relearn(d->snooping->groups, NULL);
+	d->states->snooping->lost = drops[DROP_event_ring_full];
+	groups_relearn(d->states->snooping->groups, NULL);
 }
 
 void snooping_second(struct leond *d, mono_t now)
 {
-	if (!d->snooping->groups)
+	if (!d->states->snooping->groups)
 		return;
 	check_lost(d);
-	groups_expire(d->snooping->groups, now);
+	groups_expire(d->states->snooping->groups, now);
 	if (d->conf->multicast_querier)
 		query(d, now);
 	update(d, now);
@@ -194,7 +194,7 @@ void snooping_second(struct leond *d, mono_t now)
 
 void snooping_apply_conf(struct leond *d)
 {
-	struct snooping *s = d->snooping;
+	struct snooping *s = d->states->snooping;
 
 	if (!d->conf->multicast_snooping == !s->groups)
 		return;
@@ -210,27 +210,27 @@ void snooping_apply_conf(struct leond *d)
 
 void snooping_start(struct leond *d)
 {
-	d->snooping = x_new(struct snooping);
-	d->snooping->soon = timer_new(d->loop, update, d);
+	d->states->snooping = x_new(struct snooping);
+	d->states->snooping->soon = timer_new(d->loop, update, d);
 	snooping_apply_conf(d);
 }
 
 void snooping_stop(struct leond *d)
 {
-	if (!d->snooping)
+	if (!d->states->snooping)
 		return;
-	timer_free(d->snooping->soon);
-	groups_free(d->snooping->groups);
-	free(d->snooping);
-	d->snooping = NULL;
+	timer_free(d->states->snooping->soon);
+	groups_free(d->states->snooping->groups);
+	free(d->states->snooping);
+	d->states->snooping = NULL;
 }
 
 uint64_t snooping_queries(const struct leond *d)
 {
-	return d->snooping ? d->snooping->n_queries : 0;
+	return d->states->snooping ? d->states->snooping->n_queries : 0;
 }
 
 const struct groups *snooping_groups(const struct leond *d)
 {
-	return d->snooping ? d->snooping->groups : NULL;
+	return d->states->snooping ? d->states->snooping->groups : NULL;
 }

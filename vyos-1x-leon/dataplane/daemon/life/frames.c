@@ -11,7 +11,7 @@
 #include "daemon/lan/loop_guard_io.h"
 #include "daemon/lan/snooping.h"
 #include "daemon/lan/vlans.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/life/frames.h"
 #include "daemon/report/clock.h"
 #include "daemon/report/event_text.h"
@@ -168,7 +168,7 @@ static void drain(struct leond *d, mono_t now)
 	}
 	/* More reports are pending but the descriptor is acknowledged: continues after other
 	 * events. */
-	timer_set(d->drain_timer, now);
+	timer_set(d->states->drain_timer, now);
 }
 
 static void on_drain(void *arg, mono_t now)
@@ -187,6 +187,6 @@ static void on_reports(void *arg, int fd, uint32_t epoll_events)
 
 int frames_start(struct leond *d)
 {
-	d->drain_timer = timer_new(d->loop, on_drain, d);
+	d->states->drain_timer = timer_new(d->loop, on_drain, d);
 	return loop_fd_add(d->loop, fwd_report_fd(d->fwd), EPOLLIN, on_reports, d);
 }

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "daemon/guard/loop_guard.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/life/housekeeping.h"
 #include "daemon/life/modules.h"
 #include "daemon/life/snapshot.h"
@@ -46,7 +46,7 @@ static void report_status(struct leond *d)
 {
 	struct nodedb *db = overlay_nodes(d->overlay);
 	unsigned others = 0, reachable = 0;
-	char text[sizeof(d->housekeeping->status)];
+	char text[sizeof(d->states->housekeeping->status)];
 
 	for (const struct node *n = NULL; (n = nodedb_next(db, n));) {
 		others++;
@@ -56,9 +56,10 @@ static void report_status(struct leond *d)
 		 d->conf->interface, reachable, others,
 		 guard_state(d->guard) == GUARD_BLOCKED ? ", blocked by the loop guard" : "");
 	/* Only after a change: a slow service manager blocks its clients. */
-	if (strcmp(text, d->housekeeping->status) == 0)
+	if (strcmp(text, d->states->housekeeping->status) == 0)
 		return;
-	snprintf(d->housekeeping->status, sizeof(d->housekeeping->status), "%s", text);
+	snprintf(d->states->housekeeping->status, sizeof(d->states->housekeeping->status), "%s",
+		 text);
 	loop_notify(d->loop, text);
 }
 
@@ -68,21 +69,21 @@ static void report_descriptors(struct leond *d)
 	uint64_t n = ctl_counters(d->ctl)->no_descriptors;
 	const struct event_facts facts = { .kind = EV_NO_DESCRIPTORS, .value = n };
 
-	if (n == d->housekeeping->no_descriptors)
+	if (n == d->states->housekeeping->no_descriptors)
 		return;
-	if (d->housekeeping->no_descriptors == 0)
+	if (d->states->housekeeping->no_descriptors == 0)
 		report_event(
 			d, &facts,
 			"no file descriptor was left for the control socket: raise LimitNOFILE "
 			"of the unit");
-	d->housekeeping->no_descriptors = n;
+	d->states->housekeeping->no_descriptors = n;
 }
 
 static void on_second(void *arg, mono_t now)
 {
 	struct leond *d = arg;
 
-	timer_set(d->housekeeping->timer, mono_add_ms(now, 1000));
+	timer_set(d->states->housekeeping->timer, mono_add_ms(now, 1000));
 	age_tables(d, now);
 	fwd_reclaim(d->fwd);
 	modules_second(d, now);
@@ -92,15 +93,15 @@ static void on_second(void *arg, mono_t now)
 
 void housekeeping_start(struct leond *d)
 {
-	d->housekeeping = x_new(struct housekeeping);
-	d->housekeeping->timer = timer_new(d->loop, on_second, d);
-	timer_set(d->housekeeping->timer, mono_add_ms(loop_now(d->loop), 1000));
+	d->states->housekeeping = x_new(struct housekeeping);
+	d->states->housekeeping->timer = timer_new(d->loop, on_second, d);
+	timer_set(d->states->housekeeping->timer, mono_add_ms(loop_now(d->loop), 1000));
 }
 
 void housekeeping_free(struct leond *d)
 {
-	if (d->housekeeping)
-		timer_free(d->housekeeping->timer);
-	free(d->housekeeping);
-	d->housekeeping = NULL;
+	if (d->states->housekeeping)
+		timer_free(d->states->housekeeping->timer);
+	free(d->states->housekeeping);
+	d->states->housekeeping = NULL;
 }

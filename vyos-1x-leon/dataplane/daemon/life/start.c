@@ -29,7 +29,7 @@
 #include "daemon/identity/invitation_file.h"
 #include "daemon/identity/node_identity.h"
 #include "daemon/lan/loop_guard_io.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/life/advice.h"
 #include "daemon/life/apply.h"
 #include "daemon/life/frames.h"
@@ -70,15 +70,15 @@ static void on_leave(void *arg, mono_t now)
 {
 	struct leond *d = arg;
 
-	if (d->leaves_sent == LEAVE_COUNT) {
+	if (d->states->leaves_sent == LEAVE_COUNT) {
 		loop_quit(d->loop, 0);
 		return;
 	}
 	/* Repeated because leave is not acknowledged; spaced so that one burst of loss does not
 	 * drop all copies. */
 	overlay_leave(d->overlay);
-	d->leaves_sent++;
-	timer_set(d->leave_timer, mono_add_ms(now, LEAVE_SPACING_MS));
+	d->states->leaves_sent++;
+	timer_set(d->states->leave_timer, mono_add_ms(now, LEAVE_SPACING_MS));
 }
 
 static void begin_to_leave(struct leond *d, mono_t now)
@@ -94,8 +94,8 @@ static void on_release(void *arg, mono_t now)
 {
 	struct leond *d = arg;
 
-	if (accelerator_stop(d) && mono_sub_ms(now, d->stop_at) < RELEASE_MS) {
-		timer_set(d->release_timer, mono_add_ms(now, RELEASE_STEP_MS));
+	if (accelerator_stop(d) && mono_sub_ms(now, d->states->stop_at) < RELEASE_MS) {
+		timer_set(d->states->release_timer, mono_add_ms(now, RELEASE_STEP_MS));
 		return;
 	}
 	begin_to_leave(d, now);
@@ -104,16 +104,16 @@ static void on_release(void *arg, mono_t now)
 /* Sends leave, then ends the loop. */
 static void stop_begin(struct leond *d)
 {
-	if (d->leave_timer) {
+	if (d->states->leave_timer) {
 		log_notice("daemon", "second request to stop: leond ends without sending the rest");
 		loop_quit(d->loop, 0);
 		return;
 	}
 	loop_notify(d->loop, "STOPPING=1");
-	d->leave_timer = timer_new(d->loop, on_leave, d);
-	d->release_timer = timer_new(d->loop, on_release, d);
-	d->stop_at = loop_now(d->loop);
-	on_release(d, d->stop_at);
+	d->states->leave_timer = timer_new(d->loop, on_leave, d);
+	d->states->release_timer = timer_new(d->loop, on_release, d);
+	d->states->stop_at = loop_now(d->loop);
+	on_release(d, d->states->stop_at);
 }
 
 /* --- signals --- */
@@ -178,7 +178,7 @@ static int sockets_open(struct leond *d)
 	};
 	int r = c->n_lines ? lines_open(d, host_has_ipv6()) : udp_open(d->udp, &uc);
 
-	d->udp_is_open = r == 0;
+	d->states->udp_is_open = r == 0;
 	if (r == 0)
 		r = streams_open(d);
 	return r ? r : datagrams_apply_conf(d);
@@ -201,7 +201,7 @@ static int kernel_side_open(struct leond *d)
 	r = tap_open(d->tap, d->nl, d->conf->interface, wanted_workers(d->conf));
 	if (r < 0)
 		return r;
-	d->tap_is_open = true;
+	d->states->tap_is_open = true;
 	r = sockets_open(d);
 	if (r == 0) {
 		offload_apply_conf(d);
@@ -264,7 +264,7 @@ static int workers_start(struct leond *d)
 		log_error("daemon", "workers cannot be started: %s", strerror(-r));
 		return r;
 	}
-	d->workers_run = true;
+	d->states->workers_run = true;
 	scheduling_apply_conf(d);
 	return frames_start(d);
 }
@@ -366,14 +366,14 @@ int leond_run(struct leond *d)
 
 static void timers_free(struct leond *d)
 {
-	timer_free(d->drain_timer);
-	timer_free(d->leave_timer);
-	timer_free(d->release_timer);
+	timer_free(d->states->drain_timer);
+	timer_free(d->states->leave_timer);
+	timer_free(d->states->release_timer);
 }
 
 static void tables_free(struct leond *d)
 {
-	if (d->workers_run)
+	if (d->states->workers_run)
 		fwd_stop(d->fwd);
 	/* The protocol calls into fwd, so it is freed first. */
 	probe_jobs_drop(d);
@@ -398,11 +398,11 @@ void leond_free(struct leond *d)
 	housekeeping_free(d);
 	modules_stop(d);
 	watch_stop(d);
-	if (d->udp_is_open)
+	if (d->states->udp_is_open)
 		udp_close(d->udp);
 	udp_close(d->stream_udp);
 	udp_close(d->second_udp);
-	if (d->tap_is_open)
+	if (d->states->tap_is_open)
 		tap_close(d->tap);
 	nl_close(d->nl);
 	timers_free(d);

@@ -13,7 +13,7 @@
 #include "daemon/device/device.h"
 #include "daemon/lan/bridge_ports.h"
 #include "daemon/lan/vlans.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/routes/announcer.h"
 #include "daemon/routes/kernel_routes.h"
 #include "daemon/underlay/lines.h"
@@ -46,7 +46,7 @@ static void on_change(void *arg, const struct nl_event *ev)
 static void on_readable(void *arg, int fd, uint32_t epoll_events)
 {
 	struct leond *d = arg;
-	int r = nl_monitor_read(d->monitor, on_change, d);
+	int r = nl_monitor_read(d->states->monitor, on_change, d);
 
 	(void)epoll_events;
 	if (r < 0) {
@@ -58,16 +58,16 @@ static void on_readable(void *arg, int fd, uint32_t epoll_events)
 
 int watch_start(struct leond *d)
 {
-	int r = nl_monitor_open(&d->monitor, ROUTE_PROTOCOL, d->nl);
+	int r = nl_monitor_open(&d->states->monitor, ROUTE_PROTOCOL, d->nl);
 
 	if (r < 0) {
 		log_error("netlink", "changes cannot be followed: %s", strerror(-r));
 		return r;
 	}
-	return loop_fd_add(d->loop, nl_monitor_fd(d->monitor), EPOLLIN, on_readable, d);
+	return loop_fd_add(d->loop, nl_monitor_fd(d->states->monitor), EPOLLIN, on_readable, d);
 }
 
 void watch_stop(struct leond *d)
 {
-	nl_monitor_close(d->monitor);
+	nl_monitor_close(d->states->monitor);
 }

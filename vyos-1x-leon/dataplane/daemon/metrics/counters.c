@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "daemon/answer/command.h"
 #include "daemon/metrics/counters.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "fwd/fwd.h"
 
 /* Values at the last reset. */
@@ -21,7 +21,7 @@ struct counters_reset {
 
 void counters_read(struct leond *d, uint64_t counter[N_COUNTERS], uint64_t drop[N_DROPS])
 {
-	const struct counters_reset *r = d->counters_reset;
+	const struct counters_reset *r = d->states->counters_reset;
 
 	fwd_stats(d->fwd, counter, drop);
 	for (unsigned i = 0; r && i < N_COUNTERS; i++)
@@ -32,13 +32,13 @@ void counters_read(struct leond *d, uint64_t counter[N_COUNTERS], uint64_t drop[
 
 mono_t counters_since(const struct leond *d)
 {
-	return d->counters_reset ? d->counters_reset->at : d->started;
+	return d->states->counters_reset ? d->states->counters_reset->at : d->started;
 }
 
 void counters_free(struct leond *d)
 {
-	free(d->counters_reset);
-	d->counters_reset = NULL;
+	free(d->states->counters_reset);
+	d->states->counters_reset = NULL;
 }
 
 uint64_t resident_bytes(void)
@@ -56,10 +56,10 @@ uint64_t resident_bytes(void)
 
 enum command_result reset_statistics(struct command *c)
 {
-	struct counters_reset *r = c->d->counters_reset;
+	struct counters_reset *r = c->d->states->counters_reset;
 
 	if (!r)
-		r = c->d->counters_reset = x_new(struct counters_reset);
+		r = c->d->states->counters_reset = x_new(struct counters_reset);
 	fwd_stats(c->d->fwd, r->counter, r->drop);
 	r->at = c->now;
 	return CMD_DONE;

@@ -14,7 +14,7 @@
 
 #include "base/loop.h"
 #include "base/mem.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/report/event_text.h"
 #include "daemon/routes/announcer.h"
 #include "daemon/routes/kernel_routes.h"
@@ -211,7 +211,7 @@ static void on_timer(void *arg, mono_t now)
 
 void announcer_changed(struct leond *d, const struct nl_event *ev)
 {
-	struct announcer *a = d->announcer;
+	struct announcer *a = d->states->announcer;
 	mono_t at = mono_add_ms(loop_now(d->loop), REACT_MS);
 
 	(void)ev;
@@ -222,7 +222,7 @@ void announcer_changed(struct leond *d, const struct nl_event *ev)
 
 void announcer_apply_conf(struct leond *d)
 {
-	struct announcer *a = d->announcer;
+	struct announcer *a = d->states->announcer;
 
 	mono_t now = loop_now(d->loop);
 
@@ -238,22 +238,22 @@ void announcer_start(struct leond *d)
 
 	a->d = d;
 	a->timer = timer_new(d->loop, on_timer, a);
-	d->announcer = a;
+	d->states->announcer = a;
 	announcer_apply_conf(d);
 }
 
 void announcer_free(struct leond *d)
 {
-	struct announcer *a = d->announcer;
+	struct announcer *a = d->states->announcer;
 
 	if (!a)
 		return;
-	d->announcer = NULL;
+	d->states->announcer = NULL;
 	timer_free(a->timer);
 	free(a);
 }
 
 const struct announce *announcer_view(const struct leond *d)
 {
-	return &d->announcer->plan;
+	return &d->states->announcer->plan;
 }

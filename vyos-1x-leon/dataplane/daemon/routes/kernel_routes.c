@@ -8,7 +8,7 @@
  * leftovers of an earlier run are removed at the start.
  */
 #include "base/loop.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/routes/kernel_routes_core.h"
 
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static void on_timer(void *arg, mono_t now)
 
 void routes_soon(struct leond *d)
 {
-	struct routes *r = d->routes;
+	struct routes *r = d->states->routes;
 	mono_t now, at;
 
 	if (!r || r->stopping || is_idle(r))
@@ -91,20 +91,20 @@ static void look_again(struct routes *r)
 
 void routes_device_changed(struct leond *d)
 {
-	if (!d->routes)
+	if (!d->states->routes)
 		return;
-	d->routes->loss_is_known = true;
-	if (d->routes->table != d->device.table)
-		routes_gather_own(d->routes);
-	look_again(d->routes);
+	d->states->routes->loss_is_known = true;
+	if (d->states->routes->table != d->device.table)
+		routes_gather_own(d->states->routes);
+	look_again(d->states->routes);
 }
 
 void routes_addresses_changed(struct leond *d)
 {
-	if (!d->routes)
+	if (!d->states->routes)
 		return;
-	routes_gather_own(d->routes);
-	look_again(d->routes);
+	routes_gather_own(d->states->routes);
+	look_again(d->states->routes);
 }
 
 void routes_changed(struct leond *d, const struct nl_event *ev)
@@ -116,7 +116,7 @@ void routes_changed(struct leond *d, const struct nl_event *ev)
 		routes_device_changed(d);
 	if (ev->change == NL_OVERRUN ||
 	    (ev->change == NL_ROUTE_CHANGED && (ev->route_index == index || !ev->route_index)))
-		look_again(d->routes);
+		look_again(d->states->routes);
 }
 
 void routes_start(struct leond *d)
@@ -125,7 +125,7 @@ void routes_start(struct leond *d)
 	mono_t now = loop_now(d->loop);
 	struct nl_link link;
 
-	d->routes = r;
+	d->states->routes = r;
 	r->d = d;
 	r->plan = rib_new();
 	r->timer = timer_new(d->loop, on_timer, r);
@@ -139,7 +139,7 @@ void routes_start(struct leond *d)
 
 void routes_stop(struct leond *d)
 {
-	struct routes *r = d->routes;
+	struct routes *r = d->states->routes;
 	mono_t now = loop_now(d->loop);
 
 	if (!r || r->stopping)
@@ -153,11 +153,11 @@ void routes_stop(struct leond *d)
 
 void routes_free(struct leond *d)
 {
-	struct routes *r = d->routes;
+	struct routes *r = d->states->routes;
 
 	if (!r)
 		return;
-	d->routes = NULL;
+	d->states->routes = NULL;
 	timer_free(r->timer);
 	rib_free(r->plan);
 	free(r->have);
@@ -170,9 +170,10 @@ void routes_free(struct leond *d)
 
 bool routes_withhold(struct leond *d, const struct ip_addr *to)
 {
-	if (!d->routes || routes_are_apart(d->routes) || !rib_covers(d->routes->plan, to))
+	if (!d->states->routes || routes_are_apart(d->states->routes) ||
+	    !rib_covers(d->states->routes->plan, to))
 		return false;
-	d->routes->withheld++;
+	d->states->routes->withheld++;
 	return true;
 }
 
@@ -189,7 +190,7 @@ bool routes_announces(const struct conf *c, const struct ip_addr *ip)
 
 void routes_view(const struct leond *d, struct routes_view *v)
 {
-	const struct routes *r = d->routes;
+	const struct routes *r = d->states->routes;
 
 	*v = (struct routes_view){
 		.plan = r->plan,

@@ -4,7 +4,7 @@
  * this host, and underlay addresses of other nodes. Control thread.
  */
 #include "daemon/guard/loop_guard.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/routes/kernel_routes_core.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ const char *routes_why_unusable(const struct leond *d)
 {
 	if (!d->conf->export_next_hop && !d->conf->n_imports)
 		return "neither export next-hop nor import prefix is configured";
-	if (d->routes->stopping)
+	if (d->states->routes->stopping)
 		return "the daemon is stopping";
 	if (d->device.is_port)
 		return "the interface is a port of a bridge or bond";

@@ -11,7 +11,7 @@
 #include "base/defs.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/underlay/seeds.h"
 #include "daemon/transport/streams.h"
 #include "proto/overlay.h"
@@ -72,7 +72,7 @@ static bool next_address(const struct overlay_seed *s, unsigned *next, struct en
 
 static void dial(struct leond *d, uint32_t i, const struct overlay_seed *s, mono_t now)
 {
-	struct attempt *a = &d->fallback->attempt[i];
+	struct attempt *a = &d->states->fallback->attempt[i];
 	struct endpoint ep = { 0 };
 
 	if (mono_before(now, a->dial_at))
@@ -124,7 +124,7 @@ static void choose(struct leond *d, struct attempt *a, const struct overlay_seed
 
 static void look(struct leond *d, uint32_t i, mono_t now)
 {
-	struct attempt *a = &d->fallback->attempt[i];
+	struct attempt *a = &d->states->fallback->attempt[i];
 	struct overlay_link link = { 0 };
 	struct overlay_seed s;
 	const struct node *n = NULL;
@@ -150,17 +150,17 @@ static void on_tick(void *arg, mono_t now)
 {
 	struct leond *d = arg;
 
-	for (uint32_t i = 0; i < d->fallback->n && i < n_peers(d); i++)
+	for (uint32_t i = 0; i < d->states->fallback->n && i < n_peers(d); i++)
 		if (is_watched(d, i))
 			look(d, i, now);
-	timer_set(d->fallback->timer, mono_add_ms(now, TICK_MS));
+	timer_set(d->states->fallback->timer, mono_add_ms(now, TICK_MS));
 }
 
 /* --- connections --- */
 
 static void forget(struct leond *d, uint32_t i, const char *reason)
 {
-	struct attempt *a = &d->fallback->attempt[i];
+	struct attempt *a = &d->states->fallback->attempt[i];
 
 	a->id = 0;
 	a->stream = (struct endpoint){ 0 };
@@ -171,8 +171,8 @@ static void forget(struct leond *d, uint32_t i, const char *reason)
 static void on_changed(struct leond *d, uint32_t id, const struct stream_link *link,
 		       const char *reason)
 {
-	for (uint32_t i = 0; i < d->fallback->n; i++) {
-		struct attempt *a = &d->fallback->attempt[i];
+	for (uint32_t i = 0; i < d->states->fallback->n; i++) {
+		struct attempt *a = &d->states->fallback->attempt[i];
 
 		/* 0: all connections ended. */
 		if (!a->id || (id && a->id != id))
@@ -185,7 +185,7 @@ static void on_changed(struct leond *d, uint32_t id, const struct stream_link *l
 		a->dial_wait_ms = 0;
 		a->reason[0] = '\0';
 		seeds_set_stream(d, i, &a->stream);
-		timer_set(d->fallback->timer, loop_now(d->loop));
+		timer_set(d->states->fallback->timer, loop_now(d->loop));
 	}
 }
 
@@ -205,7 +205,7 @@ static uint64_t name_of(const struct conf_peer *p)
 /* Peers that remain keep their connection. */
 static void keep(struct leond *d, uint32_t i, struct fallback *old)
 {
-	struct fallback *f = d->fallback;
+	struct fallback *f = d->states->fallback;
 
 	for (uint32_t k = 0; k < old->n; k++) {
 		if (old->name[k] != f->name[i] || !is_watched(d, i))
@@ -218,7 +218,7 @@ static void keep(struct leond *d, uint32_t i, struct fallback *old)
 
 void fallback_apply_conf(struct leond *d)
 {
-	struct fallback *f = d->fallback, old;
+	struct fallback *f = d->states->fallback, old;
 
 	if (!f)
 		return;
@@ -242,15 +242,15 @@ void fallback_start(struct leond *d)
 {
 	if (!d->conf->transport_tls)
 		return;
-	d->fallback = x_new(struct fallback);
-	d->fallback->timer = timer_new(d->loop, on_tick, d);
+	d->states->fallback = x_new(struct fallback);
+	d->states->fallback->timer = timer_new(d->loop, on_tick, d);
 	streams_set_watcher(d, on_changed);
-	timer_set(d->fallback->timer, loop_now(d->loop));
+	timer_set(d->states->fallback->timer, loop_now(d->loop));
 }
 
 void fallback_stop(struct leond *d)
 {
-	struct fallback *f = d->fallback;
+	struct fallback *f = d->states->fallback;
 
 	if (!f)
 		return;
@@ -258,12 +258,12 @@ void fallback_stop(struct leond *d)
 	free(f->name);
 	free(f->attempt);
 	free(f);
-	d->fallback = NULL;
+	d->states->fallback = NULL;
 }
 
 struct fallback_view fallback_view(const struct leond *d, uint32_t i)
 {
-	const struct fallback *f = d->fallback;
+	const struct fallback *f = d->states->fallback;
 	const struct attempt *a;
 
 	if (!f || i >= f->n || !is_watched(d, i))

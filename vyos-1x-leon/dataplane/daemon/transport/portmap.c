@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/report/event_text.h"
 #include "daemon/transport/child.h"
 #include "io/netlink/netlink.h"
@@ -73,7 +73,7 @@ const char *portmap_state_name(enum portmap_state s)
 
 static void report_refused(struct leond *d, const char *reason)
 {
-	struct portmap *m = d->portmap;
+	struct portmap *m = d->states->portmap;
 	const struct event_facts n = { .kind = EV_PORT_MAPPING_REFUSED, .detail = reason };
 	char gateway[IP_STRLEN];
 
@@ -86,7 +86,7 @@ static void report_refused(struct leond *d, const char *reason)
 
 static void report_lost(struct leond *d, const char *reason)
 {
-	struct portmap *m = d->portmap;
+	struct portmap *m = d->states->portmap;
 	char external[ENDPOINT_STRLEN];
 	const struct event_facts n = { .kind = EV_PORT_MAPPING_LOST,
 				       .detail = endpoint_format(&m->external, external,
@@ -97,7 +97,7 @@ static void report_lost(struct leond *d, const char *reason)
 
 static void report_mapped(struct leond *d)
 {
-	struct portmap *m = d->portmap;
+	struct portmap *m = d->states->portmap;
 	char external[ENDPOINT_STRLEN], gateway[IP_STRLEN];
 	const struct event_facts n = { .kind = EV_PORT_MAPPED,
 				       .detail = endpoint_format(&m->external, external,
@@ -113,7 +113,7 @@ static void report_mapped(struct leond *d)
 /* No record keeps an address for which no mapping exists. */
 static void withdraw(struct leond *d, const char *reason)
 {
-	struct portmap *m = d->portmap;
+	struct portmap *m = d->states->portmap;
 
 	if (m->announced) {
 		report_lost(d, reason);
@@ -127,14 +127,14 @@ static void withdraw(struct leond *d, const char *reason)
  * it, or if another node sees this node there, in a private underlay. */
 static bool is_credible(const struct leond *d)
 {
-	const struct ip_addr *ip = &d->portmap->external.ip;
+	const struct ip_addr *ip = &d->states->portmap->external.ip;
 
 	return ip_is_global(ip) || overlay_is_observed_at(d->overlay, ip);
 }
 
 static void announce(struct leond *d, mono_t now)
 {
-	struct portmap *m = d->portmap;
+	struct portmap *m = d->states->portmap;
 	char ip[IP_STRLEN];
 
 	if (m->external.port == 0 || m->announced)
@@ -166,7 +166,7 @@ static void announce(struct leond *d, mono_t now)
 
 static void mapped(struct leond *d, const struct portmap_report *p, mono_t now)
 {
-	struct portmap *m = d->portmap;
+	struct portmap *m = d->states->portmap;
 
 	if (!endpoint_equal(&p->external, &m->external)) {
 		withdraw(d, "the gateway has another one now");
@@ -182,7 +182,7 @@ static void mapped(struct leond *d, const struct portmap_report *p, mono_t now)
 
 static void failed(struct leond *d, const struct portmap_report *p)
 {
-	struct portmap *m = d->portmap;
+	struct portmap *m = d->states->portmap;
 
 	m->failures++;
 	snprintf(m->reason, sizeof(m->reason), "%s", p->reason);
@@ -196,7 +196,7 @@ static void failed(struct leond *d, const struct portmap_report *p)
 /* Returns false if the program does not behave like leon-portmap. */
 static bool took(struct leond *d, struct portmap_report *p)
 {
-	struct portmap *m = d->portmap;
+	struct portmap *m = d->states->portmap;
 
 	if (m->credit == 0 || !portmap_report_check(p))
 		return false;
@@ -215,7 +215,7 @@ static bool took(struct leond *d, struct portmap_report *p)
 
 static void expire(struct leond *d, mono_t now)
 {
-	struct portmap *m = d->portmap;
+	struct portmap *m = d->states->portmap;
 
 	if (m->external.port == 0 || mono_before(now, m->expires_at))
 		return;
@@ -227,7 +227,7 @@ static void expire(struct leond *d, mono_t now)
 
 static void end_program(struct leond *d)
 {
-	struct portmap *m = d->portmap;
+	struct portmap *m = d->states->portmap;
 
 	child_end(&m->child, d->loop);
 	m->number = 0;
@@ -236,7 +236,7 @@ static void end_program(struct leond *d)
 static void on_control(void *arg, int control, uint32_t events)
 {
 	struct leond *d = arg;
-	struct portmap *m = d->portmap;
+	struct portmap *m = d->states->portmap;
 	struct portmap_report p;
 	int fd, rc;
 
@@ -261,7 +261,7 @@ static void start_program(struct leond *d)
 {
 	const struct child_program leon_portmap = { "leon-portmap", "LEON_PORTMAP_PROGRAM",
 						    on_control, d };
-	struct portmap *m = d->portmap;
+	struct portmap *m = d->states->portmap;
 	int rc = child_start(&m->child, d->loop, &leon_portmap);
 
 	if (rc == 0)
@@ -288,7 +288,7 @@ static int device_index(struct leond *d)
 
 static void request(struct leond *d)
 {
-	struct portmap *m = d->portmap;
+	struct portmap *m = d->states->portmap;
 	const struct conf *c = d->conf;
 	const struct tcp_config tc = { .source4 = m->source,
 				       .device =
@@ -319,7 +319,7 @@ static void request(struct leond *d)
 
 static void leave_gateway(struct leond *d, enum portmap_state s, const char *reason)
 {
-	struct portmap *m = d->portmap;
+	struct portmap *m = d->states->portmap;
 
 	withdraw(d, reason);
 	m->reason[0] = '\0';
@@ -330,7 +330,7 @@ static void leave_gateway(struct leond *d, enum portmap_state s, const char *rea
 /* Follows the route to the Internet. Returns true if a mapping is to be requested. */
 static bool look_for_gateway(struct leond *d)
 {
-	struct portmap *m = d->portmap;
+	struct portmap *m = d->states->portmap;
 	const struct nl_flow flow = { .to = INTERNET,
 				      .from = d->conf->source4,
 				      .index = device_index(d),
@@ -358,7 +358,7 @@ static bool look_for_gateway(struct leond *d)
 
 void portmap_second(struct leond *d, mono_t now)
 {
-	struct portmap *m = d->portmap;
+	struct portmap *m = d->states->portmap;
 	bool due, wanted;
 
 	if (!m)
@@ -394,7 +394,7 @@ static void remove_mapping(struct portmap *m)
 
 void portmap_stop(struct leond *d)
 {
-	struct portmap *m = d->portmap;
+	struct portmap *m = d->states->portmap;
 
 	if (!m)
 		return;
@@ -402,28 +402,28 @@ void portmap_stop(struct leond *d)
 	child_end(&m->child, d->loop);
 	child_kill(&m->child);
 	free(m);
-	d->portmap = NULL;
+	d->states->portmap = NULL;
 }
 
 void portmap_apply_conf(struct leond *d)
 {
 	if (!d->conf->port_mapping) {
-		if (d->portmap)
+		if (d->states->portmap)
 			withdraw(d, "`port-mapping` was deleted");
 		portmap_stop(d);
 		return;
 	}
-	if (!d->portmap) {
-		d->portmap = x_new(struct portmap);
-		*d->portmap = (struct portmap){ .child = CHILD_INIT };
+	if (!d->states->portmap) {
+		d->states->portmap = x_new(struct portmap);
+		*d->states->portmap = (struct portmap){ .child = CHILD_INIT };
 	}
-	d->portmap->number = 0;
+	d->states->portmap->number = 0;
 	portmap_second(d, loop_now(d->loop));
 }
 
 bool portmap_view(const struct leond *d, struct portmap_view *out)
 {
-	const struct portmap *m = d->portmap;
+	const struct portmap *m = d->states->portmap;
 
 	if (!m)
 		return false;

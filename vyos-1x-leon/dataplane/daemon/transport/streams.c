@@ -13,7 +13,7 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/transport/child.h"
 #include "daemon/underlay/resolve.h"
 #include "io/tap.h"
@@ -82,20 +82,20 @@ static void remove_link(struct leond *d, struct stream_link *l)
 static int order(struct leond *d, struct stream_command *c, int fd)
 {
 	c->protocol = STREAM_PROTOCOL;
-	return d->streams->child.control < 0
+	return d->states->streams->child.control < 0
 		       ? -ENOTCONN
-		       : stream_send(d->streams->child.control, c, sizeof(*c), fd);
+		       : stream_send(d->states->streams->child.control, c, sizeof(*c), fd);
 }
 
 void streams_close(struct leond *d, uint32_t id)
 {
-	if (d->streams && id)
+	if (d->states->streams && id)
 		order(d, &(struct stream_command){ .order = STREAM_CLOSE, .id = id }, -1);
 }
 
 static void took(struct leond *d, const struct stream_report *p)
 {
-	struct stream_relay *s = d->streams;
+	struct stream_relay *s = d->states->streams;
 	struct stream_link *l = find(d, p->id);
 	bool dialed = !(p->id & STREAM_ACCEPTED) && p->id;
 
@@ -139,9 +139,9 @@ struct stream_counts streams_counts(const struct leond *d)
 {
 	struct stream_counts sum = { 0 };
 
-	if (d->streams) {
-		add_counts(&sum, &d->streams->before);
-		add_counts(&sum, &d->streams->now);
+	if (d->states->streams) {
+		add_counts(&sum, &d->states->streams->before);
+		add_counts(&sum, &d->states->streams->now);
 	}
 	return sum;
 }
@@ -149,7 +149,7 @@ struct stream_counts streams_counts(const struct leond *d)
 /* The program ended, or has to end. All its connections are gone. */
 static void end_program(struct leond *d)
 {
-	struct stream_relay *s = d->streams;
+	struct stream_relay *s = d->states->streams;
 
 	child_end(&s->child, d->loop);
 	s->listening[0] = s->listening[1] = false;
@@ -184,7 +184,7 @@ static void on_control(void *arg, int control, uint32_t events)
 		return;
 	log_warn("tls", "leon-tls ended; links over TLS are down until it runs again");
 	end_program(d);
-	child_delay(&d->streams->child);
+	child_delay(&d->states->streams->child);
 }
 
 static void configure(struct leond *d)
@@ -217,7 +217,7 @@ static const char *hint_of(int rc)
 /* An address may be absent now, or another program may have the port: tried each second. */
 static void listen_there(struct leond *d)
 {
-	struct stream_relay *s = d->streams;
+	struct stream_relay *s = d->states->streams;
 	struct tcp_config tc = tcp_of(d->conf);
 	const int in_use[] = { d->udp->fd4[0], d->udp->fd6[0] };
 	bool failed = false;
@@ -246,7 +246,7 @@ static void listen_there(struct leond *d)
 static void start_program(struct leond *d)
 {
 	const struct child_program leon_tls = { "leon-tls", "LEON_TLS_PROGRAM", on_control, d };
-	int rc = child_start(&d->streams->child, d->loop, &leon_tls);
+	int rc = child_start(&d->states->streams->child, d->loop, &leon_tls);
 
 	if (rc < 0) {
 		log_error("tls", "leon-tls cannot be started: %s", strerror(-rc));
@@ -261,7 +261,7 @@ static void start_program(struct leond *d)
 static void on_proxy_resolved(void *arg, int fd, uint32_t events)
 {
 	struct leond *d = arg;
-	struct stream_relay *s = d->streams;
+	struct stream_relay *s = d->states->streams;
 	struct resolve_answer a;
 
 	(void)fd;
@@ -276,7 +276,7 @@ static void on_proxy_resolved(void *arg, int fd, uint32_t events)
 
 static void resolve_proxy(struct leond *d, mono_t now)
 {
-	struct stream_relay *s = d->streams;
+	struct stream_relay *s = d->states->streams;
 	const struct conf_proxy *p = &d->conf->proxy;
 
 	if (!p->host[0] || p->ep.ip.family) {
@@ -309,7 +309,7 @@ static void name_peer(struct stream_command *c, const struct conf *conf, const s
 uint32_t streams_dial(struct leond *d, const struct conf_peer *peer, const struct ip_addr *ip,
 		      char reason[STREAM_REASON_LEN])
 {
-	struct stream_relay *s = d->streams;
+	struct stream_relay *s = d->states->streams;
 	struct tcp_config tc = tcp_of(d->conf);
 	struct endpoint to = { .ip = *ip, .port = peer->tls_port };
 	struct stream_command c = { .order = STREAM_DIAL };
@@ -367,13 +367,13 @@ void streams_look(struct leond *d, mono_t now)
 
 void streams_set_watcher(struct leond *d, streams_changed_fn fn)
 {
-	if (d->streams)
-		d->streams->changed = fn;
+	if (d->states->streams)
+		d->states->streams->changed = fn;
 }
 
 void streams_second(struct leond *d, mono_t now)
 {
-	struct stream_relay *s = d->streams;
+	struct stream_relay *s = d->states->streams;
 
 	if (!s)
 		return;
@@ -386,29 +386,29 @@ void streams_second(struct leond *d, mono_t now)
 
 void streams_apply_conf(struct leond *d)
 {
-	if (!d->streams)
+	if (!d->states->streams)
 		return;
 	end_program(d);
-	d->streams->child.start_at = loop_now(d->loop);
-	d->streams->child.wait_s = 1;
-	d->streams->resolve_at = (mono_t){ 0 };
-	d->streams->proxy = (struct endpoint){ 0 };
-	d->streams->listen_failed = false;
+	d->states->streams->child.start_at = loop_now(d->loop);
+	d->states->streams->child.wait_s = 1;
+	d->states->streams->resolve_at = (mono_t){ 0 };
+	d->states->streams->proxy = (struct endpoint){ 0 };
+	d->states->streams->listen_failed = false;
 }
 
 void streams_start(struct leond *d)
 {
 	if (!d->conf->transport_tls)
 		return;
-	d->streams = x_new(struct stream_relay);
-	*d->streams = (struct stream_relay){ .child = CHILD_INIT };
+	d->states->streams = x_new(struct stream_relay);
+	*d->states->streams = (struct stream_relay){ .child = CHILD_INIT };
 	resolve_proxy(d, loop_now(d->loop));
 	start_program(d);
 }
 
 void streams_stop(struct leond *d)
 {
-	struct stream_relay *s = d->streams;
+	struct stream_relay *s = d->states->streams;
 
 	if (!s)
 		return;
@@ -417,7 +417,7 @@ void streams_stop(struct leond *d)
 	resolver_free(s->resolver);
 	free(s);
 	free(d->stream_link);
-	d->streams = NULL;
+	d->states->streams = NULL;
 	d->stream_link = NULL;
 	d->n_stream_links = 0;
 }

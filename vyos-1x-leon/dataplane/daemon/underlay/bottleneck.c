@@ -14,7 +14,7 @@
 
 #include "base/loop.h"
 #include "base/mem.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/report/event_text.h"
 #include "fwd/fwd.h"
 #include "io/tap.h"
@@ -72,7 +72,7 @@ static bool frames_wait(const struct leond *d)
 
 static void look(struct leond *d, mono_t now)
 {
-	struct bottleneck *bottleneck = d->bottleneck;
+	struct bottleneck *bottleneck = d->states->bottleneck;
 	uint16_t n = nodedb_slots(overlay_nodes(d->overlay));
 	struct autorate_input in = { 0 };
 	int64_t most = most_sent(d, n, now);
@@ -117,7 +117,7 @@ static uint32_t lower_of(uint32_t a, uint32_t b)
 static uint32_t limit_kbits(const struct leond *d)
 {
 	return lower_of(d->conf->shaper_egress_kbits,
-			d->bottleneck ? d->bottleneck->found_kbits : 0);
+			d->states->bottleneck ? d->states->bottleneck->found_kbits : 0);
 }
 
 /* On a slow line a super-frame delays other frames by milliseconds. Workers segment super-frames to
@@ -132,15 +132,15 @@ static void set_tap_limit(struct leond *d)
 static void notify(struct leond *d, bool limited)
 {
 	struct event_facts facts = { .kind = limited ? EV_BOTTLENECK_FOUND : EV_BOTTLENECK_CLEARED,
-				     .value = d->bottleneck->rate.kbits };
+				     .value = d->states->bottleneck->rate.kbits };
 
 	if (limited)
 		report_event(
 			d, &facts,
 			"the access link is the bottleneck: shaper automatic limits the rate to %u "
 			"kbit/s",
-			d->bottleneck->rate.kbits);
-	else if (d->bottleneck->rate.state == AUTORATE_SUSPENDED)
+			d->states->bottleneck->rate.kbits);
+	else if (d->states->bottleneck->rate.state == AUTORATE_SUSPENDED)
 		report_event(d, &facts,
 			     "the delay behind this router does not depend on the rate of LEON: "
 			     "shaper automatic removes its limit for some time");
@@ -152,7 +152,7 @@ static void notify(struct leond *d, bool limited)
 
 static void set_found(struct leond *d, uint32_t kbits)
 {
-	struct bottleneck *bottleneck = d->bottleneck;
+	struct bottleneck *bottleneck = d->states->bottleneck;
 	bool was = bottleneck->found_kbits != 0;
 
 	if (kbits == bottleneck->found_kbits)
@@ -168,7 +168,7 @@ static void set_found(struct leond *d, uint32_t kbits)
 /* The limit is that of the line in use. The rate of a second line is measured by its own PINGs. */
 static void limit_lines(struct leond *d, uint32_t kbits)
 {
-	const struct autorate_input *in = &d->bottleneck->in;
+	const struct autorate_input *in = &d->states->bottleneck->in;
 	bool full = kbits && in->backlog && in->delivered_kbits >= kbits - kbits / SPARE_PART;
 
 	overlay_limit_line(d->overlay, kbits, full);
@@ -179,10 +179,11 @@ static void on_step(void *arg, mono_t now)
 {
 	struct leond *d = arg;
 
-	timer_set(d->bottleneck->timer, mono_add_ms(now, AUTORATE_STEP_MS));
+	timer_set(d->states->bottleneck->timer, mono_add_ms(now, AUTORATE_STEP_MS));
 	look(d, now);
-	limit_lines(d, autorate_step(&d->bottleneck->rate, &d->bottleneck->in, now));
-	if (autorate_probe_ended(&d->bottleneck->rate, now))
+	limit_lines(d,
+		    autorate_step(&d->states->bottleneck->rate, &d->states->bottleneck->in, now));
+	if (autorate_probe_ended(&d->states->bottleneck->rate, now))
 		ask(d, now);
 }
 
@@ -190,32 +191,32 @@ static void on_step(void *arg, mono_t now)
 
 void bottleneck_start(struct leond *d)
 {
-	d->bottleneck = x_new(struct bottleneck);
-	d->bottleneck->timer = timer_new(d->loop, on_step, d);
+	d->states->bottleneck = x_new(struct bottleneck);
+	d->states->bottleneck->timer = timer_new(d->loop, on_step, d);
 	bottleneck_apply_conf(d);
 }
 
 void bottleneck_free(struct leond *d)
 {
-	if (!d->bottleneck)
+	if (!d->states->bottleneck)
 		return;
-	timer_free(d->bottleneck->timer);
-	free(d->bottleneck);
-	d->bottleneck = NULL;
+	timer_free(d->states->bottleneck->timer);
+	free(d->states->bottleneck);
+	d->states->bottleneck = NULL;
 }
 
 void bottleneck_apply_conf(struct leond *d)
 {
 	set_tap_limit(d);
-	if (!d->bottleneck)
+	if (!d->states->bottleneck)
 		return;
 	if (d->conf->shaper_automatic) {
-		timer_set(d->bottleneck->timer, loop_now(d->loop));
+		timer_set(d->states->bottleneck->timer, loop_now(d->loop));
 		return;
 	}
-	timer_stop(d->bottleneck->timer);
-	autorate_reset(&d->bottleneck->rate);
-	d->bottleneck->in = (struct autorate_input){ 0 };
+	timer_stop(d->states->bottleneck->timer);
+	autorate_reset(&d->states->bottleneck->rate);
+	d->states->bottleneck->in = (struct autorate_input){ 0 };
 	limit_lines(d, 0);
 }
 
@@ -245,13 +246,13 @@ struct bottleneck_view bottleneck_view(const struct leond *d)
 	struct bottleneck_view v = { .automatic = d->conf->shaper_automatic,
 				     .limit_kbits = limit_kbits(d) };
 
-	if (!d->bottleneck)
+	if (!d->states->bottleneck)
 		return v;
-	v.state = d->bottleneck->rate.state;
-	v.capacity_kbits = d->bottleneck->rate.kbits;
-	v.queue_us = d->bottleneck->in.queue_us;
-	v.delivered_kbits = d->bottleneck->in.delivered_kbits;
-	v.found = d->bottleneck->rate.found;
-	v.suspensions = d->bottleneck->rate.suspensions;
+	v.state = d->states->bottleneck->rate.state;
+	v.capacity_kbits = d->states->bottleneck->rate.kbits;
+	v.queue_us = d->states->bottleneck->in.queue_us;
+	v.delivered_kbits = d->states->bottleneck->in.delivered_kbits;
+	v.found = d->states->bottleneck->rate.found;
+	v.suspensions = d->states->bottleneck->rate.suspensions;
 	return v;
 }

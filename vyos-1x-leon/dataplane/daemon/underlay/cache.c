@@ -13,7 +13,7 @@
 #include "base/defs.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/underlay/cache.h"
 #include "io/file.h"
 #include "proto/view.h"
@@ -42,13 +42,13 @@ static void drop_known(struct leond *d)
 {
 	struct member_list kept = { 0 };
 
-	for (unsigned i = 0; i < d->cache->read.n; i++) {
-		const struct member_entry *m = &d->cache->read.member[i];
+	for (unsigned i = 0; i < d->states->cache->read.n; i++) {
+		const struct member_entry *m = &d->states->cache->read.member[i];
 
 		if (m->node != d->self && !is_configured(d->conf, &m->ep[0]))
 			kept.member[kept.n++] = *m;
 	}
-	d->cache->read = kept;
+	d->states->cache->read = kept;
 }
 
 void cache_load(struct leond *d)
@@ -58,36 +58,38 @@ void cache_load(struct leond *d)
 	ssize_t len;
 	int fd;
 
-	d->cache = x_new(struct cache);
-	d->cache->saved_at = loop_now(d->loop);
+	d->states->cache = x_new(struct cache);
+	d->states->cache->saved_at = loop_now(d->loop);
 	/* /run/leon/leon0.sock has /run/leon/leon0.members beside it. */
-	file_beside(d->conf->control_socket, ".sock", ".members", d->cache->path);
-	fd = file_open(d->cache->path, false, &st);
+	file_beside(d->conf->control_socket, ".sock", ".members", d->states->cache->path);
+	fd = file_open(d->states->cache->path, false, &st);
 	if (fd < 0) {
 		if (fd != -ENOENT)
-			log_warn("cache", "%s is ignored: %s", d->cache->path, file_error(fd));
+			log_warn("cache", "%s is ignored: %s", d->states->cache->path,
+				 file_error(fd));
 		return;
 	}
 	text = x_calloc(1, MEMBERS_FILE_MAX);
 	len = file_read(fd, text, MEMBERS_FILE_MAX);
 	close(fd);
 	if (len < 0)
-		log_warn("cache", "%s is ignored: %s", d->cache->path, file_error((int)len));
-	else if (members_parse(text, (size_t)len, d->conf->vni, &d->cache->read, err, sizeof(err)) <
-		 0)
-		log_warn("cache", "%s is ignored: %s", d->cache->path, err);
+		log_warn("cache", "%s is ignored: %s", d->states->cache->path,
+			 file_error((int)len));
+	else if (members_parse(text, (size_t)len, d->conf->vni, &d->states->cache->read, err,
+			       sizeof(err)) < 0)
+		log_warn("cache", "%s is ignored: %s", d->states->cache->path, err);
 	free(text);
 	drop_known(d);
 }
 
 const struct member_entry *cache_member(const struct leond *d, uint32_t i)
 {
-	return &d->cache->read.member[i];
+	return &d->states->cache->read.member[i];
 }
 
 void cache_append_to(const struct leond *d, struct conf *c)
 {
-	uint32_t n = min_of((uint32_t)d->cache->read.n,
+	uint32_t n = min_of((uint32_t)d->states->cache->read.n,
 			    c->n_peers < CONF_PEERS_MAX ? CONF_PEERS_MAX - c->n_peers : 0);
 
 	if (n == 0)
@@ -96,7 +98,8 @@ void cache_append_to(const struct leond *d, struct conf *c)
 	for (uint32_t i = 0; i < n; i++) {
 		struct conf_peer *p = &c->peer[c->n_peers + i];
 
-		*p = (struct conf_peer){ .is_ip = true, .ep = d->cache->read.member[i].ep[0] };
+		*p = (struct conf_peer){ .is_ip = true,
+					 .ep = d->states->cache->read.member[i].ep[0] };
 		snprintf(p->name, sizeof(p->name), "cached-%u", i + 1);
 		ip_format(&p->ep.ip, p->host, sizeof(p->host));
 	}
@@ -138,23 +141,23 @@ static void save_text(struct leond *d, const char *text, size_t len)
 {
 	int r;
 
-	if (d->cache->saved && strcmp(d->cache->saved, text) == 0)
+	if (d->states->cache->saved && strcmp(d->states->cache->saved, text) == 0)
 		return;
-	r = file_write(d->cache->path, text, len, FILE_REPLACE);
+	r = file_write(d->states->cache->path, text, len, FILE_REPLACE);
 	if (r < 0) {
-		if (!d->cache->fails)
+		if (!d->states->cache->fails)
 			log_warn("cache",
 				 "%s cannot be written: %s; after a restart this node joins "
 				 "through the configured peers only",
-				 d->cache->path, file_error(r));
-		d->cache->fails = true;
+				 d->states->cache->path, file_error(r));
+		d->states->cache->fails = true;
 		return;
 	}
-	if (d->cache->fails)
-		log_notice("cache", "%s is written again", d->cache->path);
-	d->cache->fails = false;
-	free(d->cache->saved);
-	d->cache->saved = x_strdup(text);
+	if (d->states->cache->fails)
+		log_notice("cache", "%s is written again", d->states->cache->path);
+	d->states->cache->fails = false;
+	free(d->states->cache->saved);
+	d->states->cache->saved = x_strdup(text);
 }
 
 void cache_save(struct leond *d, mono_t now)
@@ -165,7 +168,7 @@ void cache_save(struct leond *d, mono_t now)
 	size_t len;
 
 	collect(d, &l);
-	d->cache->saved_at = now;
+	d->states->cache->saved_at = now;
 	/* If no member is reached, the existing file is the best knowledge. */
 	if (l.n == 0)
 		return;
@@ -178,14 +181,14 @@ void cache_save(struct leond *d, mono_t now)
 
 void cache_periodic(struct leond *d, mono_t now)
 {
-	if (mono_sub_ms(now, d->cache->saved_at) >= SAVE_EVERY_MS)
+	if (mono_sub_ms(now, d->states->cache->saved_at) >= SAVE_EVERY_MS)
 		cache_save(d, now);
 }
 
 void cache_free(struct leond *d)
 {
-	if (d->cache)
-		free(d->cache->saved);
-	free(d->cache);
-	d->cache = NULL;
+	if (d->states->cache)
+		free(d->states->cache->saved);
+	free(d->states->cache);
+	d->states->cache = NULL;
 }

@@ -10,7 +10,7 @@
 #include "base/defs.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/routes/kernel_routes.h"
 #include "daemon/underlay/locators.h"
 #include "io/netlink/netlink.h"
@@ -138,10 +138,10 @@ static unsigned collect(struct leond *d, struct endpoint list[MSG_LOCATORS_MAX])
 
 static bool same(const struct leond *d, const struct endpoint *list, unsigned n)
 {
-	if (n != d->locators->n)
+	if (n != d->states->locators->n)
 		return false;
 	for (unsigned i = 0; i < n; i++)
-		if (!endpoint_equal(&list[i], &d->locators->list[i]))
+		if (!endpoint_equal(&list[i], &d->states->locators->list[i]))
 			return false;
 	return true;
 }
@@ -153,8 +153,8 @@ void locators_update(struct leond *d)
 
 	if (same(d, list, n))
 		return;
-	memcpy(d->locators->list, list, n * sizeof(list[0]));
-	d->locators->n = n;
+	memcpy(d->states->locators->list, list, n * sizeof(list[0]));
+	d->states->locators->n = n;
 	overlay_set_locators(d->overlay, list, n);
 }
 
@@ -168,21 +168,21 @@ static void on_gathered(void *arg, mono_t now)
 void locators_changed(struct leond *d, const struct nl_event *ev)
 {
 	(void)ev;
-	if (!timer_is_set(d->locators->timer))
-		timer_set(d->locators->timer, mono_add_ms(loop_now(d->loop), GATHER_MS));
+	if (!timer_is_set(d->states->locators->timer))
+		timer_set(d->states->locators->timer, mono_add_ms(loop_now(d->loop), GATHER_MS));
 }
 
 void locators_start(struct leond *d)
 {
-	d->locators = x_new(struct locators);
-	d->locators->timer = timer_new(d->loop, on_gathered, d);
+	d->states->locators = x_new(struct locators);
+	d->states->locators->timer = timer_new(d->loop, on_gathered, d);
 	locators_update(d);
 }
 
 void locators_free(struct leond *d)
 {
-	if (d->locators)
-		timer_free(d->locators->timer);
-	free(d->locators);
-	d->locators = NULL;
+	if (d->states->locators)
+		timer_free(d->states->locators->timer);
+	free(d->states->locators);
+	d->states->locators = NULL;
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/report/event_text.h"
 #include "daemon/seed_host.h"
 #include "daemon/underlay/reach.h"
@@ -210,12 +210,12 @@ static void report_reached(struct leond *d, const struct reach *r)
 /* Reports a few peers at once and the others later. */
 static bool may_notify(struct leond *d, mono_t now)
 {
-	if (mono_is_never(d->reach_at) ||
-	    mono_sub_ms(now, d->reach_at) > REPORT_BURST * REPORT_GAP_MS)
-		d->reach_at = mono_add_ms(now, -REPORT_BURST * REPORT_GAP_MS);
-	if (mono_sub_ms(now, d->reach_at) < REPORT_GAP_MS)
+	if (mono_is_never(d->states->reach_at) ||
+	    mono_sub_ms(now, d->states->reach_at) > REPORT_BURST * REPORT_GAP_MS)
+		d->states->reach_at = mono_add_ms(now, -REPORT_BURST * REPORT_GAP_MS);
+	if (mono_sub_ms(now, d->states->reach_at) < REPORT_GAP_MS)
 		return false;
-	d->reach_at = mono_add_ms(d->reach_at, REPORT_GAP_MS);
+	d->states->reach_at = mono_add_ms(d->states->reach_at, REPORT_GAP_MS);
 	return true;
 }
 

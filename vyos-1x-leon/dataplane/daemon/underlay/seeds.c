@@ -13,7 +13,7 @@
 #include "base/defs.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/report/event_text.h"
 #include "daemon/seed_host.h"
 #include "daemon/underlay/cache.h"
@@ -90,7 +90,7 @@ void seeds_reset(struct leond *d)
 
 	d->n_seeds = d->conf->n_peers;
 	d->seed = x_calloc(max_of(d->n_seeds, 1u), sizeof(*d->seed));
-	d->seed_generation++;
+	d->states->seed_generation++;
 	for (uint32_t i = 0; i < d->n_seeds; i++) {
 		d->seed[i].backoff_s = BACKOFF_FIRST_S;
 		d->seed[i].since = loop_now(d->loop);
@@ -121,7 +121,8 @@ void seeds_run(struct leond *d, mono_t now)
 		}
 		if (mono_before(now, s->request_at))
 			continue;
-		s->asking = resolver_request(d->resolver, (uint64_t)d->seed_generation << 32 | i,
+		s->asking = resolver_request(d->states->resolver,
+					     (uint64_t)d->states->seed_generation << 32 | i,
 					     p->host, p->ep.port);
 		s->request_at = mono_add_ms(now, (int64_t)s->backoff_s * 1000);
 		s->backoff_s = min_of(s->backoff_s * 2, (uint32_t)BACKOFF_LAST_S);
@@ -154,7 +155,7 @@ static void take_answer(struct leond *d, const struct resolve_answer *a)
 {
 	uint32_t i = (uint32_t)(a->id & UINT32_MAX);
 
-	if (a->id >> 32 != d->seed_generation || i >= d->n_seeds)
+	if (a->id >> 32 != d->states->seed_generation || i >= d->n_seeds)
 		return;
 	d->seed[i].asking = false;
 	if (a->error[0]) {
@@ -180,23 +181,23 @@ static void on_answers(void *arg, int fd, uint32_t epoll_events)
 
 	(void)fd;
 	(void)epoll_events;
-	while (resolver_next(d->resolver, &a))
+	while (resolver_next(d->states->resolver, &a))
 		take_answer(d, &a);
 }
 
 void seeds_stop(struct leond *d)
 {
-	resolver_free(d->resolver);
+	resolver_free(d->states->resolver);
 	free(d->seed);
 }
 
 int seeds_start(struct leond *d)
 {
-	d->resolver = resolver_new();
-	if (!d->resolver) {
+	d->states->resolver = resolver_new();
+	if (!d->states->resolver) {
 		log_error("peers", "resolver cannot be started: %s", strerror(errno));
 		return -errno;
 	}
 	seeds_reset(d);
-	return loop_fd_add(d->loop, resolver_fd(d->resolver), EPOLLIN, on_answers, d);
+	return loop_fd_add(d->loop, resolver_fd(d->states->resolver), EPOLLIN, on_answers, d);
 }

@@ -10,7 +10,7 @@
 
 #include "base/loop.h"
 #include "base/mem.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "fwd/fwd.h"
 #include "proto/overlay.h"
 #include "proto/view.h"
@@ -45,7 +45,7 @@ static void make_room(struct senders *s, uint16_t n)
 
 static uint32_t measure(struct leond *d, const struct node *n, mono_t now)
 {
-	struct sender *s = &d->senders->sender[n->slot];
+	struct sender *s = &d->states->senders->sender[n->slot];
 	struct fwd_traffic t;
 
 	if (s->id != n->id)
@@ -57,7 +57,7 @@ static uint32_t measure(struct leond *d, const struct node *n, mono_t now)
 /* Collects all nodes that may send directly; returns their number. */
 static unsigned look(struct leond *d, mono_t now)
 {
-	struct senders *s = d->senders;
+	struct senders *s = d->states->senders;
 	unsigned n_senders = 0;
 
 	for (const struct node *n = NULL; (n = nodedb_next(overlay_nodes(d->overlay), n));) {
@@ -73,7 +73,7 @@ static unsigned look(struct leond *d, mono_t now)
 static void on_look(void *arg, mono_t now)
 {
 	struct leond *d = arg;
-	struct senders *s = d->senders;
+	struct senders *s = d->states->senders;
 	unsigned n_senders;
 
 	timer_set(s->timer, mono_add_ms(now, SHARES_EVERY_MS));
@@ -86,7 +86,7 @@ static void on_look(void *arg, mono_t now)
 
 uint32_t senders_kbits(const struct leond *d, uint16_t slot)
 {
-	const struct senders *s = d->senders;
+	const struct senders *s = d->states->senders;
 	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
 
 	if (!s || slot >= s->cap || !n || s->sender[slot].id != n->id)
@@ -100,34 +100,34 @@ static void stop(struct leond *d)
 {
 	uint16_t n = nodedb_slots(overlay_nodes(d->overlay));
 
-	timer_stop(d->senders->timer);
-	d->senders->shares = (struct shares){ 0 };
+	timer_stop(d->states->senders->timer);
+	d->states->senders->shares = (struct shares){ 0 };
 	for (uint16_t slot = SLOT_SELF + 1; slot < n; slot++)
 		overlay_set_share(d->overlay, slot, 0);
-	for (uint16_t slot = 0; slot < d->senders->cap; slot++)
-		d->senders->sender[slot] = (struct sender){ .id = NODE_ID_NONE };
+	for (uint16_t slot = 0; slot < d->states->senders->cap; slot++)
+		d->states->senders->sender[slot] = (struct sender){ .id = NODE_ID_NONE };
 }
 
 void senders_apply_conf(struct leond *d)
 {
-	if (!d->senders)
+	if (!d->states->senders)
 		return;
 	if (d->conf->shaper_ingress_kbits)
-		timer_set(d->senders->timer, loop_now(d->loop));
+		timer_set(d->states->senders->timer, loop_now(d->loop));
 	else
 		stop(d);
 }
 
 void senders_start(struct leond *d)
 {
-	d->senders = x_new(struct senders);
-	d->senders->timer = timer_new(d->loop, on_look, d);
+	d->states->senders = x_new(struct senders);
+	d->states->senders->timer = timer_new(d->loop, on_look, d);
 	senders_apply_conf(d);
 }
 
 void senders_free(struct leond *d)
 {
-	struct senders *s = d->senders;
+	struct senders *s = d->states->senders;
 
 	if (!s)
 		return;
@@ -136,5 +136,5 @@ void senders_free(struct leond *d)
 	free(s->share);
 	free(s->slot);
 	free(s);
-	d->senders = NULL;
+	d->states->senders = NULL;
 }

@@ -9,7 +9,7 @@
 
 #include "base/loop.h"
 #include "base/mem.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/report/event_text.h"
 #include "io/netlink/netlink.h"
 #include "state/conf/conf.h"
@@ -44,7 +44,7 @@ static void notify(struct leond *d, const struct ip_addr *ip, bool gone)
 
 static void note_address(struct leond *d, const struct ip_addr *ip, bool gone)
 {
-	bool *lost = ip->family == 4 ? &d->source->lost[0] : &d->source->lost[1];
+	bool *lost = ip->family == 4 ? &d->states->source->lost[0] : &d->states->source->lost[1];
 
 	if (!is_source(d->conf, ip) || *lost == gone)
 		return;
@@ -78,7 +78,8 @@ static void look_again(struct leond *d)
 	int n = nl_addrs(d->nl, 0, addr, ADDRS_MAX);
 	struct nl_link link;
 
-	if (d->source->index && nl_link_by_index(d->nl, d->source->index, &link) == -ENODEV) {
+	if (d->states->source->index &&
+	    nl_link_by_index(d->nl, d->states->source->index, &link) == -ENODEV) {
 		on_gone(d);
 		return;
 	}
@@ -92,7 +93,7 @@ void source_changed(struct leond *d, const struct nl_event *ev)
 {
 	switch (ev->change) {
 	case NL_LINK_GONE:
-		if (d->source->index && ev->link.index == d->source->index)
+		if (d->states->source->index && ev->link.index == d->states->source->index)
 			on_gone(d);
 		break;
 	case NL_ADDR_ADDED:
@@ -113,14 +114,14 @@ void source_start(struct leond *d)
 {
 	struct nl_link link;
 
-	d->source = x_new(struct source_state);
+	d->states->source = x_new(struct source_state);
 	if (d->conf->source_interface[0] &&
 	    nl_link_by_name(d->nl, d->conf->source_interface, &link) == 0)
-		d->source->index = link.index;
+		d->states->source->index = link.index;
 }
 
 void source_free(struct leond *d)
 {
-	free(d->source);
-	d->source = NULL;
+	free(d->states->source);
+	d->states->source = NULL;
 }

@@ -9,7 +9,7 @@
 
 #include "base/loop.h"
 #include "base/mem.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "fwd/fwd.h"
 #include "proto/overlay.h"
 #include "proto/view.h"
@@ -24,12 +24,13 @@ struct usage {
 
 static void make_room(struct leond *d, uint16_t n)
 {
-	if (n <= d->usage->n)
+	if (n <= d->states->usage->n)
 		return;
-	d->usage->link_tx = x_realloc(d->usage->link_tx, n, sizeof(*d->usage->link_tx));
-	for (uint16_t i = d->usage->n; i < n; i++)
-		d->usage->link_tx[i] = fwd_link_tx(d->fwd, i);
-	d->usage->n = n;
+	d->states->usage->link_tx =
+		x_realloc(d->states->usage->link_tx, n, sizeof(*d->states->usage->link_tx));
+	for (uint16_t i = d->states->usage->n; i < n; i++)
+		d->states->usage->link_tx[i] = fwd_link_tx(d->fwd, i);
+	d->states->usage->n = n;
 }
 
 static void on_look(void *arg, mono_t now)
@@ -37,30 +38,30 @@ static void on_look(void *arg, mono_t now)
 	struct leond *d = arg;
 	uint16_t n = nodedb_slots(overlay_nodes(d->overlay));
 
-	timer_set(d->usage->timer, mono_add_ms(now, LOOK_EVERY_MS));
+	timer_set(d->states->usage->timer, mono_add_ms(now, LOOK_EVERY_MS));
 	make_room(d, n);
 	for (uint16_t slot = SLOT_SELF + 1; slot < n; slot++) {
 		uint64_t tx = fwd_link_tx(d->fwd, slot);
 
-		if (tx != d->usage->link_tx[slot])
+		if (tx != d->states->usage->link_tx[slot])
 			overlay_link_used(d->overlay, slot);
-		d->usage->link_tx[slot] = tx;
+		d->states->usage->link_tx[slot] = tx;
 	}
 }
 
 void usage_start(struct leond *d)
 {
-	d->usage = x_new(struct usage);
-	d->usage->timer = timer_new(d->loop, on_look, d);
-	timer_set(d->usage->timer, mono_add_ms(loop_now(d->loop), LOOK_EVERY_MS));
+	d->states->usage = x_new(struct usage);
+	d->states->usage->timer = timer_new(d->loop, on_look, d);
+	timer_set(d->states->usage->timer, mono_add_ms(loop_now(d->loop), LOOK_EVERY_MS));
 }
 
 void usage_free(struct leond *d)
 {
-	if (!d->usage)
+	if (!d->states->usage)
 		return;
-	timer_free(d->usage->timer);
-	free(d->usage->link_tx);
-	free(d->usage);
-	d->usage = NULL;
+	timer_free(d->states->usage->timer);
+	free(d->states->usage->link_tx);
+	free(d->states->usage);
+	d->states->usage = NULL;
 }

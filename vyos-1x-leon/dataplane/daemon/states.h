@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Private states of the modules of the daemon. Only the module of a member may access the member.
+ * Control thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/mono.h"
+#include "daemon/leond.h"
+
+struct accel_queues;
+struct accel_relay;
+struct accel_reports;
+struct accelerator;
+struct announcer;
+struct bottleneck;
+struct cache;
+struct counters_reset;
+struct failover;
+struct fallback;
+struct guard_io;
+struct host_probes_start_vlans;
+struct housekeeping;
+struct locators;
+struct nl_monitor;
+struct portmap;
+struct probe_job;
+struct resolver;
+struct routes;
+struct senders;
+struct snooping;
+struct source_state;
+struct stream_relay;
+struct timer;
+struct usage;
+
+struct states {
+	/* underlay */
+	uint32_t seed_generation; /* answers for an earlier list of peers are ignored */
+	struct resolver *resolver;
+	mono_t reach_at; /* pacing of reach.c's events */
+	struct bottleneck *bottleneck;
+	struct cache *cache;
+	struct locators *locators;
+	struct senders *senders;
+	struct source_state *source;
+	struct usage *usage;
+
+	/* transport */
+	struct fallback *fallback;
+	struct portmap *portmap;      /* NULL: no `port-mapping` */
+	struct stream_relay *streams; /* NULL: no `transport tls` */
+
+	/* lan */
+	struct timer *ports_timer;
+	struct failover *failover;
+	struct guard_io *guard_io;
+	struct host_probes_start_vlans *host_probes_start_vlans;
+	struct snooping *snooping;
+
+	/* accel */
+	struct accel_queues *accel_queues;
+	struct accel_relay *accel_relays; /* requests without an answer */
+	struct accel_reports *accel_reports;
+	struct accelerator *accelerator;
+
+	/* other folders */
+	struct announcer *announcer;
+	struct routes *routes;
+	struct probe_job *jobs;		       /* trace and ping in progress */
+	struct counters_reset *counters_reset; /* NULL: no reset yet */
+	const char *cipher_library;	       /* as in the log; NULL before the first choice */
+	bool gso_refused;		       /* a refusal of GSO was reported */
+	uint8_t identity[32];		       /* secret key, until the overlay has it */
+
+	/* life */
+	bool tap_is_open, udp_is_open, workers_run;
+	struct housekeeping *housekeeping;
+	struct nl_monitor *monitor;
+	struct timer *drain_timer, *leave_timer, *release_timer;
+	mono_t stop_at;
+	unsigned leaves_sent;
+};
