@@ -115,62 +115,9 @@ struct peer {
 	mono_t unreadable_at; /* last event about unreadable messages */
 };
 
-struct notice {
-	uint16_t from, to; /* link reported broken; to SLOT_NONE: free entry */
-	uint32_t row_seq;  /* row sequence of `from` at the report */
-	mono_t until;
-};
-
-/* topology.c: links that relays reported broken, and inputs of a path run. */
-struct topology_state {
-	struct notice notice[NOTICES_MAX];
-	bool *no_relay, *unreceived; /* indexed by slot */
-	uint32_t cap;
-};
-
-/* paths.c: results of a run, indexed by slot. */
-struct paths_state {
-	bool *no_relay; /* excluded relays for one destination */
-	struct path *best, *best_apart;
-	uint32_t cap;
-	struct path *long_term; /* best long-term paths, computed at long_term_at */
-	mono_t long_term_at;
-	uint16_t n_long_term;
-	mono_t listened; /* last check for unheard nodes */
-};
-
-/* pairs.c */
-struct pairs_state {
-	bool *no_copies; /* nodes without relaying of copies, by slot */
-	uint32_t cap;
-	bool any;      /* a policy existed at the last check */
-	mono_t looked; /* last evaluation of all nodes */
-};
-
 /* schedule.c: time of the last execution. */
 struct schedule_state {
 	mono_t row, paths, snapshot;
-};
-
-/* endpoint.c: limits for addresses known from records only, by announcing member, host and
- * network. */
-#define QUERY_BUCKETS 1024
-struct query_limit_state {
-	struct bucket by[QUERY_BUCKETS], host[QUERY_BUCKETS], net[QUERY_BUCKETS];
-};
-
-/* A refused and reported identity. */
-struct refusal {
-	node_id_t id; /* NODE_ID_NONE: free entry */
-	uint8_t key[MSG_KEY_LEN];
-	mono_t at;
-};
-#define REFUSALS OVERLAY_REFUSALS
-
-/* trust.c */
-struct trust_state {
-	struct refusal refusal[REFUSALS];
-	struct bucket event;
 };
 
 struct overlay {
@@ -223,14 +170,14 @@ struct overlay {
 	struct sync_state sync;
 	struct answers answers;
 	struct multicast_state multicast;
-	struct paths_state paths;
-	struct pairs_state pairs;
-	struct topology_state topology;
-	struct asymmetries asymmetry;
+	struct paths_state *paths;
+	struct pairs_state *pairs;
+	struct topology_state *topology;
+	struct asymmetries *asymmetry;
 	struct ping_job *pings;
 	uint64_t guard_number; /* of the latest loop-guard frame, stated in PINGs */
-	struct query_limit_state query_limit;
-	struct trust_state trust;
+	struct query_limit_state *query_limit;
+	struct trust_state *trust;
 	struct invitations *invitations; /* redeem.c answers; the host issues and stores */
 
 	/* Event limits and counters. */

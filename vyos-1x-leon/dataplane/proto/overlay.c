@@ -12,7 +12,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "proto/schedule.h"
+#include "proto/admit/endpoint.h"
+#include "proto/admit/trust.h"
 #include "proto/core.h"
+#include "proto/measure/asymmetry.h"
 #include "proto/measure/ping.h"
 #include "proto/measure/segmentation.h"
 #include "proto/measure/probe.h"
@@ -60,6 +63,12 @@ struct overlay *overlay_new(struct loop *loop, const struct conf *conf, node_id_
 	o->log = LOG_LIMIT_INIT(5, 10);
 	answer_init(o);
 	multicast_init(o);
+	asymmetry_init(o);
+	endpoint_init(o);
+	pairs_init(o);
+	paths_init(o);
+	topology_init(o);
+	trust_init(o);
 	alarm_init(o, &o->announce, rows_announce, o);
 	alarm_init(o, &o->run, paths_run, o);
 	alarm_init(o, &o->snapshot, paths_snapshot, o);
@@ -82,6 +91,9 @@ void overlay_free(struct overlay *o)
 	paths_free(o);
 	pairs_free(o);
 	topology_free(o);
+	free(o->asymmetry);
+	free(o->query_limit);
+	free(o->trust);
 	alarm_free(&o->periodic);
 	alarm_free(&o->announce);
 	alarm_free(&o->run);

@@ -101,5 +101,3 @@ struct overlay_counters {
 	uint64_t key_exchanges; /* DH operations, for peers that echoed a value of ours */
 	uint64_t path_runs, path_run_ns_max;
 };
-
-#define OVERLAY_REFUSALS 64 /* number of remembered refused identities */

@@ -18,6 +18,18 @@
 #define NOTIFY_AFTER_MS 10000
 #define NOTIFY_EVERY_MS 60000
 
+struct pairs_state {
+	bool *no_copies; /* nodes without relaying of copies, by slot */
+	uint32_t cap;
+	bool any;      /* a policy existed at the last check */
+	mono_t looked; /* last evaluation of all nodes */
+};
+
+void pairs_init(struct overlay *o)
+{
+	o->pairs = x_new(struct pairs_state);
+}
+
 int64_t overlay_pairs_every_ms(const struct overlay *o)
 {
 	return overlay_stretch(o, LOOK_EVERY_MS);
@@ -26,14 +38,14 @@ int64_t overlay_pairs_every_ms(const struct overlay *o)
 /* Excludes relays of older versions, which would drop copies. */
 static void mark_relays(struct overlay *o, const struct path_params *pp, uint16_t n_slots)
 {
-	if (n_slots > o->pairs.cap) {
-		o->pairs.cap = (n_slots / 16u + 1) * 16;
-		o->pairs.no_copies = x_realloc(o->pairs.no_copies, o->pairs.cap, sizeof(bool));
+	if (n_slots > o->pairs->cap) {
+		o->pairs->cap = (n_slots / 16u + 1) * 16;
+		o->pairs->no_copies = x_realloc(o->pairs->no_copies, o->pairs->cap, sizeof(bool));
 	}
 	for (uint16_t i = 0; i < n_slots; i++) {
 		const struct node *n = nodedb_at(o->nodes, i);
 
-		o->pairs.no_copies[i] =
+		o->pairs->no_copies[i] =
 			pp->no_relay[i] || !n || !(n->rec.flags & RECORD_TAKES_COPIES);
 	}
 }
@@ -84,17 +96,17 @@ static void notify(struct overlay *o, struct peer *p, mono_t now)
 
 bool pairs_run(struct overlay *o, const struct path_params *pp, uint16_t n_slots, mono_t now)
 {
-	bool all = mono_is_never(o->pairs.looked) ||
-		   mono_sub_ms(now, o->pairs.looked) >= overlay_pairs_every_ms(o);
+	bool all = mono_is_never(o->pairs->looked) ||
+		   mono_sub_ms(now, o->pairs->looked) >= overlay_pairs_every_ms(o);
 	struct path_params own = *pp;
 	bool changed = false;
 
-	if (!policy_uses_pairs(&o->conf->policy) && !o->pairs.any)
+	if (!policy_uses_pairs(&o->conf->policy) && !o->pairs->any)
 		return false;
 	if (all)
-		o->pairs.looked = now;
+		o->pairs->looked = now;
 	mark_relays(o, pp, n_slots);
-	own.no_relay = o->pairs.no_copies;
+	own.no_relay = o->pairs->no_copies;
 	for (uint16_t i = SLOT_SELF + 1; i < n_slots; i++) {
 		struct peer *p = peer_at(o, i);
 
@@ -103,23 +115,24 @@ bool pairs_run(struct overlay *o, const struct path_params *pp, uint16_t n_slots
 		changed |= look(o, p, &own, n_slots, all, now);
 		notify(o, p, now);
 	}
-	o->pairs.any = policy_uses_pairs(&o->conf->policy);
+	o->pairs->any = policy_uses_pairs(&o->conf->policy);
 	return changed;
 }
 
 mono_t pairs_next(const struct overlay *o)
 {
 	return policy_uses_pairs(&o->conf->policy)
-		       ? mono_add_ms(o->pairs.looked, overlay_stretch(o, LOOK_EVERY_MS))
+		       ? mono_add_ms(o->pairs->looked, overlay_stretch(o, LOOK_EVERY_MS))
 		       : MONO_NEVER;
 }
 
 void pairs_apply_conf(struct overlay *o)
 {
-	o->pairs.looked = MONO_NEVER;
+	o->pairs->looked = MONO_NEVER;
 }
 
 void pairs_free(struct overlay *o)
 {
-	free(o->pairs.no_copies);
+	free(o->pairs->no_copies);
+	free(o->pairs);
 }

@@ -8,6 +8,7 @@
 
 #include "proto/core.h"
 
+void pairs_init(struct overlay *o);
 /* Returns true if a snapshot is due. */
 bool pairs_run(struct overlay *o, const struct path_params *pp, uint16_t n_slots, mono_t now);
 /* Returns the time of the next periodic run; never without a policy. */

@@ -29,6 +29,22 @@
  * Then no peer is marked. */
 #define LATE_MS 2500
 
+/* Results of a run, indexed by slot. */
+struct paths_state {
+	bool *no_relay; /* excluded relays for one destination */
+	struct path *best, *best_apart;
+	uint32_t cap;
+	struct path *long_term; /* best long-term paths, computed at long_term_at */
+	mono_t long_term_at;
+	uint16_t n_long_term;
+	mono_t listened; /* last check for unheard nodes */
+};
+
+void paths_init(struct overlay *o)
+{
+	o->paths = x_new(struct paths_state);
+}
+
 void paths_snapshot(void *arg, mono_t now)
 {
 	struct overlay *o = arg;
@@ -108,9 +124,9 @@ void paths_forget(struct overlay *o, uint16_t slot)
 
 void paths_periodic(struct overlay *o, mono_t now)
 {
-	bool late = mono_sub_ms(now, o->paths.listened) > LATE_MS, changed = false;
+	bool late = mono_sub_ms(now, o->paths->listened) > LATE_MS, changed = false;
 
-	o->paths.listened = now;
+	o->paths->listened = now;
 	for (uint32_t i = 0; i < o->cap_slots && !late; i++) {
 		struct peer *p = o->by_slot[i];
 
@@ -130,13 +146,13 @@ void paths_periodic(struct overlay *o, mono_t now)
 
 static void make_room(struct overlay *o, uint16_t n)
 {
-	if (n <= o->paths.cap)
+	if (n <= o->paths->cap)
 		return;
-	o->paths.cap = (n / 16u + 1) * 16;
-	o->paths.no_relay = x_realloc(o->paths.no_relay, o->paths.cap, sizeof(bool));
-	o->paths.best = x_realloc(o->paths.best, o->paths.cap, sizeof(struct path));
-	o->paths.best_apart = x_realloc(o->paths.best_apart, o->paths.cap, sizeof(struct path));
-	o->paths.long_term = x_realloc(o->paths.long_term, o->paths.cap, sizeof(struct path));
+	o->paths->cap = (n / 16u + 1) * 16;
+	o->paths->no_relay = x_realloc(o->paths->no_relay, o->paths->cap, sizeof(bool));
+	o->paths->best = x_realloc(o->paths->best, o->paths->cap, sizeof(struct path));
+	o->paths->best_apart = x_realloc(o->paths->best_apart, o->paths->cap, sizeof(struct path));
+	o->paths->long_term = x_realloc(o->paths->long_term, o->paths->cap, sizeof(struct path));
 }
 
 static void note_return(struct overlay *o, const struct node *n)
@@ -172,14 +188,14 @@ static void avoid_distrusted(struct overlay *o, uint16_t slot, const struct path
 
 	if (!loss_is_distrusting(o, p))
 		return;
-	memcpy(o->paths.no_relay, pp->no_relay, n * sizeof(bool));
-	loss_mark_relays(o, p, o->paths.no_relay);
-	apart.no_relay = o->paths.no_relay;
-	path_compute(o->lat, &apart, SLOT_SELF, n, o->paths.best_apart);
-	if (o->paths.best_apart[slot].n_hops)
-		o->paths.best[slot] = o->paths.best_apart[slot];
+	memcpy(o->paths->no_relay, pp->no_relay, n * sizeof(bool));
+	loss_mark_relays(o, p, o->paths->no_relay);
+	apart.no_relay = o->paths->no_relay;
+	path_compute(o->lat, &apart, SLOT_SELF, n, o->paths->best_apart);
+	if (o->paths->best_apart[slot].n_hops)
+		o->paths->best[slot] = o->paths->best_apart[slot];
 	else
-		loss_evaluate(o, p, &o->paths.best[slot]);
+		loss_evaluate(o, p, &o->paths->best[slot]);
 }
 
 /* Returns the end of a hold-down before a better path. */
@@ -197,11 +213,11 @@ static mono_t choose(struct overlay *o, struct node *n, struct peer *p,
 	loss_evaluate(o, p, &c->path);
 	avoid_distrusted(o, n->slot, pp);
 	/* The long-term path may contain a relay excluded for this node. */
-	c->long_term = n->slot < o->paths.n_long_term && !loss_is_distrusting(o, p)
-			       ? o->paths.long_term[n->slot]
-			       : o->paths.best[n->slot];
+	c->long_term = n->slot < o->paths->n_long_term && !loss_is_distrusting(o, p)
+			       ? o->paths->long_term[n->slot]
+			       : o->paths->best[n->slot];
 	path_evaluate(o->lat, pp, SLOT_SELF, &c->long_term);
-	if (choice_run(c, &o->paths.best[n->slot], &direct, &cp, now)) {
+	if (choice_run(c, &o->paths->best[n->slot], &direct, &cp, now)) {
 		overlay_emit(o, EV_PATH, n->id, NODE_ID_NONE, c->path.n_hops,
 			     choice_reason_name(c->reason));
 		if (c->reason == CHOICE_FAILOVER)
@@ -222,13 +238,13 @@ static void run_long_term(struct overlay *o, struct path_params *pp, uint16_t n_
 {
 	int64_t ms = overlay_stretch(o, LONG_TERM_EVERY_MS);
 
-	if (o->paths.n_long_term == n_slots && mono_sub_ms(now, o->paths.long_term_at) < ms)
+	if (o->paths->n_long_term == n_slots && mono_sub_ms(now, o->paths->long_term_at) < ms)
 		return;
 	pp->by_long_term = true;
-	path_compute(o->lat, pp, SLOT_SELF, n_slots, o->paths.long_term);
+	path_compute(o->lat, pp, SLOT_SELF, n_slots, o->paths->long_term);
 	pp->by_long_term = false;
-	o->paths.long_term_at = now;
-	o->paths.n_long_term = n_slots;
+	o->paths->long_term_at = now;
+	o->paths->n_long_term = n_slots;
 }
 
 void paths_run(void *arg, mono_t now)
@@ -244,7 +260,7 @@ void paths_run(void *arg, mono_t now)
 	next = topology_sweep(o, now);
 	pp = overlay_path_params(o);
 	make_room(o, n_slots);
-	path_compute(o->lat, &pp, SLOT_SELF, n_slots, o->paths.best);
+	path_compute(o->lat, &pp, SLOT_SELF, n_slots, o->paths->best);
 	run_long_term(o, &pp, n_slots, now);
 	for (uint16_t i = SLOT_SELF + 1; i < n_slots; i++) {
 		struct node *n = nodedb_at(o->nodes, i);
@@ -266,8 +282,9 @@ void paths_run(void *arg, mono_t now)
 
 void paths_free(struct overlay *o)
 {
-	free(o->paths.no_relay);
-	free(o->paths.best);
-	free(o->paths.best_apart);
-	free(o->paths.long_term);
+	free(o->paths->no_relay);
+	free(o->paths->best);
+	free(o->paths->best_apart);
+	free(o->paths->long_term);
+	free(o->paths);
 }

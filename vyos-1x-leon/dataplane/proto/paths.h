@@ -7,6 +7,7 @@
 
 #include "proto/core.h"
 
+void paths_init(struct overlay *o);
 /* Executes a run, and requests a snapshot, scheduled by schedule.h or at once. */
 void paths_run(void *arg, mono_t now);
 void paths_snapshot(void *arg, mono_t now);

@@ -14,7 +14,26 @@
 #include "proto/service.h"
 #include "proto/view.h"
 
-#define NOTICE_MS 5000
+#define NOTICE_MS   5000
+#define NOTICES_MAX 64
+
+struct notice {
+	uint16_t from, to; /* link reported broken; to SLOT_NONE: free entry */
+	uint32_t row_seq;  /* row sequence of `from` at the report */
+	mono_t until;
+};
+
+/* Links that relays reported broken, and inputs of a path run. */
+struct topology_state {
+	struct notice notice[NOTICES_MAX];
+	bool *no_relay, *unreceived; /* indexed by slot */
+	uint32_t cap;
+};
+
+void topology_init(struct overlay *o)
+{
+	o->topology = x_new(struct topology_state);
+}
 
 static bool notice_holds(const struct overlay *o, const struct notice *n, mono_t now)
 {
@@ -30,7 +49,7 @@ mono_t topology_sweep(struct overlay *o, mono_t now)
 	mono_t next = MONO_NEVER;
 
 	for (unsigned i = 0; i < NOTICES_MAX; i++) {
-		struct notice *n = &o->topology.notice[i];
+		struct notice *n = &o->topology->notice[i];
 
 		if (mono_is_never(n->until))
 			continue;
@@ -47,8 +66,8 @@ static bool link_broken(void *arg, uint16_t from, uint16_t to)
 	const struct overlay *o = arg;
 
 	for (unsigned i = 0; i < NOTICES_MAX; i++)
-		if (o->topology.notice[i].from == from && o->topology.notice[i].to == to &&
-		    !mono_is_never(o->topology.notice[i].until))
+		if (o->topology->notice[i].from == from && o->topology->notice[i].to == to &&
+		    !mono_is_never(o->topology->notice[i].until))
 			return true;
 	return false;
 }
@@ -60,7 +79,7 @@ bool topology_link_broken(struct overlay *o, uint16_t from, uint16_t to)
 
 	topology_sweep(o, overlay_now(o));
 	for (unsigned i = 0; i < NOTICES_MAX; i++) {
-		struct notice *n = &o->topology.notice[i];
+		struct notice *n = &o->topology->notice[i];
 
 		if (mono_is_never(n->until))
 			free_one = n;
@@ -81,8 +100,8 @@ bool topology_link_broken(struct overlay *o, uint16_t from, uint16_t to)
 void topology_forget(struct overlay *o, uint16_t slot)
 {
 	for (unsigned i = 0; i < NOTICES_MAX; i++)
-		if (o->topology.notice[i].from == slot || o->topology.notice[i].to == slot)
-			o->topology.notice[i] = (struct notice){ 0 };
+		if (o->topology->notice[i].from == slot || o->topology->notice[i].to == slot)
+			o->topology->notice[i] = (struct notice){ 0 };
 }
 
 static uint32_t most_relays(const struct overlay *o)
@@ -102,24 +121,24 @@ struct path_params overlay_path_params(struct overlay *o)
 	uint16_t n = nodedb_slots(o->nodes);
 	bool notices = false;
 
-	if (n > o->topology.cap) {
-		o->topology.cap = (n / 16u + 1) * 16;
-		o->topology.no_relay =
-			x_realloc(o->topology.no_relay, o->topology.cap, sizeof(bool));
-		o->topology.unreceived =
-			x_realloc(o->topology.unreceived, o->topology.cap, sizeof(bool));
+	if (n > o->topology->cap) {
+		o->topology->cap = (n / 16u + 1) * 16;
+		o->topology->no_relay =
+			x_realloc(o->topology->no_relay, o->topology->cap, sizeof(bool));
+		o->topology->unreceived =
+			x_realloc(o->topology->unreceived, o->topology->cap, sizeof(bool));
 	}
 	for (uint16_t i = 0; i < n; i++) {
-		o->topology.no_relay[i] = !may_relay(o, i);
-		o->topology.unreceived[i] = !peer_at(o, i) || peer_at(o, i)->unreceived;
+		o->topology->no_relay[i] = !may_relay(o, i);
+		o->topology->unreceived[i] = !peer_at(o, i) || peer_at(o, i)->unreceived;
 	}
 	for (unsigned i = 0; i < NOTICES_MAX && !notices; i++)
-		notices = !mono_is_never(o->topology.notice[i].until);
+		notices = !mono_is_never(o->topology->notice[i].until);
 	return (struct path_params){
 		.maximum_relays = most_relays(o),
 		.relay_cost_us = o->conf->relay_cost_us,
-		.no_relay = o->topology.no_relay,
-		.unreceived = o->topology.unreceived,
+		.no_relay = o->topology->no_relay,
+		.unreceived = o->topology->unreceived,
 		.link_broken = notices ? link_broken : NULL,
 		.arg = o,
 	};
@@ -157,6 +176,7 @@ bool topology_claimed(struct overlay *o, const struct peer *p, struct path *best
 
 void topology_free(struct overlay *o)
 {
-	free(o->topology.no_relay);
-	free(o->topology.unreceived);
+	free(o->topology->no_relay);
+	free(o->topology->unreceived);
+	free(o->topology);
 }

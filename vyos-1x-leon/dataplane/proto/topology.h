@@ -7,6 +7,7 @@
 
 #include "proto/core.h"
 
+void topology_init(struct overlay *o);
 /* Enters a path error of a relay. Returns false if it is known or there is no room. */
 bool topology_link_broken(struct overlay *o, uint16_t from, uint16_t to);
 /* Removes expired path errors; returns the next expiry. */

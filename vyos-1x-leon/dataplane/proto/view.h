@@ -112,6 +112,7 @@ unsigned overlay_has_no_common_secret(const struct overlay *o, node_id_t *id, un
 
 /* Recently refused identities: index 0 to OVERLAY_REFUSALS - 1, unordered; false if the entry is
  * empty. */
+#define OVERLAY_REFUSALS 64
 bool overlay_refusal(const struct overlay *o, unsigned index, node_id_t *id, const uint8_t **key);
 
 const struct overlay_counters *overlay_counters(const struct overlay *o);

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "proto/core.h"
 #include "proto/service.h"
 
@@ -18,6 +19,18 @@
 #define NET_BURST      256
 #define REPORTER_MS    50 /* interval for all addresses announced by one member */
 #define REPORTER_BURST 1024
+#define QUERY_BUCKETS  1024
+
+/* Limits for addresses known from records only, by announcing member, host and
+ * network. */
+struct query_limit_state {
+	struct bucket by[QUERY_BUCKETS], host[QUERY_BUCKETS], net[QUERY_BUCKETS];
+};
+
+void endpoint_init(struct overlay *o)
+{
+	o->query_limit = x_new(struct query_limit_state);
+}
 
 static int64_t ms_ns(int64_t ms)
 {
@@ -39,10 +52,10 @@ bool endpoint_may_send(struct overlay *o, const struct node *n, const struct end
 	size_t host_len = ip->family == 6 ? 8 : 4, net_len = ip->family == 6 ? 6 : 3;
 	mono_t now = overlay_now(o);
 
-	return bucket_pass(place(o, o->query_limit.by, &teller, sizeof(teller)), now,
+	return bucket_pass(place(o, o->query_limit->by, &teller, sizeof(teller)), now,
 			   ms_ns(REPORTER_MS), REPORTER_BURST * ms_ns(REPORTER_MS)) &&
-	       bucket_pass(place(o, o->query_limit.host, ip->b, host_len), now, ms_ns(HOST_MS),
+	       bucket_pass(place(o, o->query_limit->host, ip->b, host_len), now, ms_ns(HOST_MS),
 			   HOST_BURST * ms_ns(HOST_MS)) &&
-	       bucket_pass(place(o, o->query_limit.net, ip->b, net_len), now, ms_ns(NET_MS),
+	       bucket_pass(place(o, o->query_limit->net, ip->b, net_len), now, ms_ns(NET_MS),
 			   NET_BURST * ms_ns(NET_MS));
 }

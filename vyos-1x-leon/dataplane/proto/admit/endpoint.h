@@ -6,5 +6,6 @@
 
 #include "proto/core.h"
 
+void endpoint_init(struct overlay *o);
 /* Returns true if a datagram may be sent to an address of the node's record. */
 bool endpoint_may_send(struct overlay *o, const struct node *n, const struct endpoint *to);

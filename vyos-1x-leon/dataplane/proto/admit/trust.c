@@ -9,18 +9,36 @@
 #include <string.h>
 
 #include "base/hex.h"
+#include "base/mem.h"
 #include "proto/core.h"
 #include "proto/service.h"
 #include "proto/view.h"
 
 #define NOTIFY_AGAIN_MS 600000 /* interval per key and node-id */
 
+/* A refused and reported identity. */
+struct refusal {
+	node_id_t id; /* NODE_ID_NONE: free entry */
+	uint8_t key[MSG_KEY_LEN];
+	mono_t at;
+};
+
+struct trust_state {
+	struct refusal refusal[OVERLAY_REFUSALS];
+	struct bucket event;
+};
+
+void trust_init(struct overlay *o)
+{
+	o->trust = x_new(struct trust_state);
+}
+
 static struct refusal *place_of(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN])
 {
 	uint64_t name;
 
 	memcpy(&name, key, sizeof(name));
-	return &o->trust.refusal[siphash_u64(&o->hash_key, name ^ id) % REFUSALS];
+	return &o->trust->refusal[siphash_u64(&o->hash_key, name ^ id) % OVERLAY_REFUSALS];
 }
 
 /* One event per identity in NOTIFY_AGAIN_MS, and a limit for all, so that many identities cannot
@@ -33,7 +51,7 @@ static bool may_notify(struct overlay *o, node_id_t id, const uint8_t key[MSG_KE
 
 	if (same && mono_sub_ms(now, r->at) < NOTIFY_AGAIN_MS)
 		return false;
-	return bucket_pass(&o->trust.event, now, 6 * NS_PER_S, 60 * NS_PER_S);
+	return bucket_pass(&o->trust->event, now, 6 * NS_PER_S, 60 * NS_PER_S);
 }
 
 void trust_notify(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN])
@@ -58,7 +76,7 @@ bool trust_passes(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN
 
 bool overlay_refusal(const struct overlay *o, unsigned index, node_id_t *id, const uint8_t **key)
 {
-	const struct refusal *r = &o->trust.refusal[index];
+	const struct refusal *r = &o->trust->refusal[index];
 
 	*id = r->id;
 	*key = r->key;
@@ -67,5 +85,5 @@ bool overlay_refusal(const struct overlay *o, unsigned index, node_id_t *id, con
 
 void trust_forget(struct overlay *o)
 {
-	memset(o->trust.refusal, 0, sizeof(o->trust.refusal));
+	memset(o->trust->refusal, 0, sizeof(o->trust->refusal));
 }

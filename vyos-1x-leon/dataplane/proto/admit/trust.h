@@ -6,6 +6,7 @@
 
 #include "proto/core.h"
 
+void trust_init(struct overlay *o);
 /* Returns true if the identity is trusted; otherwise counts and reports the refusal. */
 bool trust_passes(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN]);
 /* Reports a refused identity. */

@@ -7,13 +7,33 @@
  */
 #include "proto/measure/asymmetry.h"
 
+#include "base/mem.h"
 #include "proto/core.h"
 #include "proto/measure/rtt.h"
 #include "proto/service.h"
 #include "proto/view.h"
 
-#define LOOK_MS	 5000
-#define HOLDS_MS 30000 /* duration before a report */
+#define LOOK_MS		5000
+#define HOLDS_MS	30000 /* duration before a report */
+#define ASYMMETRIES_MAX 64
+
+/* A link with contradicting measurements. */
+struct asymmetry {
+	uint16_t a, b; /* slots, a > b */
+	bool reported;
+	mono_t since; /* never: unused */
+};
+
+struct asymmetries {
+	struct asymmetry link[ASYMMETRIES_MAX];
+	struct bucket event;
+	mono_t at; /* time of the next check */
+};
+
+void asymmetry_init(struct overlay *o)
+{
+	o->asymmetry = x_new(struct asymmetries);
+}
 
 /* Finds or allocates an entry for the link; NULL if all are in use. */
 static struct asymmetry *entry_of(struct overlay *o, uint16_t a, uint16_t b)
@@ -21,7 +41,7 @@ static struct asymmetry *entry_of(struct overlay *o, uint16_t a, uint16_t b)
 	struct asymmetry *unused = NULL;
 
 	for (unsigned i = 0; i < ASYMMETRIES_MAX; i++) {
-		struct asymmetry *d = &o->asymmetry.link[i];
+		struct asymmetry *d = &o->asymmetry->link[i];
 
 		if (mono_is_never(d->since))
 			unused = unused ? unused : d;
@@ -49,7 +69,7 @@ static void report_asymmetry(struct overlay *o, uint16_t a, uint16_t b, mono_t n
 	if (!d || d->reported || mono_sub_ms(now, d->since) < HOLDS_MS || !na || !nb)
 		return;
 	d->reported = true;
-	if (bucket_pass(&o->asymmetry.event, now, 6 * NS_PER_S, 60 * NS_PER_S))
+	if (bucket_pass(&o->asymmetry->event, now, 6 * NS_PER_S, 60 * NS_PER_S))
 		overlay_emit(o, EV_ASYMMETRY, na->id, nb->id,
 			     (uint64_t)there.rtt_us << 32 | back.rtt_us, NULL);
 }
@@ -59,11 +79,11 @@ void asymmetry_periodic(struct overlay *o, mono_t now)
 	uint16_t n = nodedb_slots(o->nodes);
 
 	/* Checks all pairs: the square of the members. */
-	if (mono_before(now, o->asymmetry.at))
+	if (mono_before(now, o->asymmetry->at))
 		return;
-	o->asymmetry.at = overlay_in(o, LOOK_MS / 2, overlay_stretch(o, LOOK_MS));
+	o->asymmetry->at = overlay_in(o, LOOK_MS / 2, overlay_stretch(o, LOOK_MS));
 	for (unsigned i = 0; i < ASYMMETRIES_MAX; i++) {
-		struct asymmetry *d = &o->asymmetry.link[i];
+		struct asymmetry *d = &o->asymmetry->link[i];
 
 		if (!mono_is_never(d->since) && !is_asymmetric(o, d->a, d->b))
 			*d = (struct asymmetry){ 0 };
@@ -79,8 +99,8 @@ bool overlay_is_asymmetric(const struct overlay *o, uint16_t from, uint16_t to)
 	uint16_t a = from > to ? from : to, b = from > to ? to : from;
 
 	for (unsigned i = 0; i < ASYMMETRIES_MAX; i++)
-		if (o->asymmetry.link[i].reported && o->asymmetry.link[i].a == a &&
-		    o->asymmetry.link[i].b == b)
+		if (o->asymmetry->link[i].reported && o->asymmetry->link[i].a == a &&
+		    o->asymmetry->link[i].b == b)
 			return true;
 	return false;
 }

@@ -7,4 +7,5 @@
 
 #include "proto/core.h"
 
+void asymmetry_init(struct overlay *o);
 void asymmetry_periodic(struct overlay *o, mono_t now);

@@ -106,21 +106,6 @@ struct ingress {
 	struct share_request requested; /* limit requested by the peer */
 };
 
-/* A link with contradicting measurements. */
-struct asymmetry {
-	uint16_t a, b; /* slots, a > b */
-	bool reported;
-	mono_t since; /* never: unused */
-};
-#define ASYMMETRIES_MAX 64
-
-/* asymmetry.c */
-struct asymmetries {
-	struct asymmetry link[ASYMMETRIES_MAX];
-	struct bucket event;
-	mono_t at; /* time of the next check */
-};
-
 /* line_pairs.c: pairs of lines, except the pair in use. */
 #define LINE_PROBES_OUT 8
 /* Time for which a pair that lost data is not used. */
