@@ -54,7 +54,8 @@ METERS = {
 # Measurements and their figures.
 PLANS = {
     'direct': {'tcp1': ('tcp1', 'tcp1cpu', 'tcp1retr'), 'tcp4': ('tcp4', 'tcp4cpu', 'tcp4retr'),
-               'trains': ('trains',), 'small': ('small',), 'rtt': ('rtt', 'rtt99'), 'loaded': ('loaded', 'loaded99')},
+               'trains': ('trains',), 'small': ('small',), 'rtt': ('rtt', 'rtt99'),
+               'loaded': ('loaded', 'loaded99')},
     'relay': {'tcp1': ('tcp1', 'tcp1cpu', 'tcp1retr'), 'small': ('small',), 'rtt': ('rtt', 'rtt99')},
 }
 OWN = ('none', 'vxlan', 'ceiling', 'ceiling-once', 'leon', 'leon-sealed')
@@ -300,26 +301,26 @@ def tcp(net, place, variant, seconds, streams):
             totals['sum_sent']['retransmits'] / received['bytes'] * 1e9)
 
 
-def trains(net, address, seconds):
-    """Received bulk of a sender as QUIC programs have: many datagrams in one call, and no wait."""
-    receiver = start_receiver(net, 'sink', PORT, TRAIN_BYTES, seconds + 2)
-    own = address.rpartition('.')[0] + '.1'
-    net.a.run(WIRELOAD, 'flood', own, PORT, address, PORT, TRAIN_BYTES, seconds, '00',
-              timeout=seconds + 30)
+def received(net, address, size, seconds, *sender):
+    """Received datagrams per second while the sender runs at full speed."""
+    receiver = start_receiver(net, 'sink', PORT, size, seconds + 2)
+    net.a.run(WIRELOAD, *sender, timeout=seconds + 30)
     got = answer(receiver, seconds + 30)
     if not got['seconds']:
         raise RuntimeError(f'nothing arrived at {address}')
-    return got['datagrams'] * TRAIN_BYTES * 8 / got['seconds'] / 1e6,
+    return got['datagrams'] / got['seconds']
+
+
+def trains(net, address, seconds):
+    """Bulk of a QUIC sender: many datagrams in one call. Mbit/s."""
+    own = address.rpartition('.')[0] + '.1'
+    return received(net, address, TRAIN_BYTES, seconds, 'flood', own, PORT, address, PORT,
+                    TRAIN_BYTES, seconds, '00') * TRAIN_BYTES * 8 / 1e6,
 
 
 def small(net, address, seconds):
-    """Thousands of received datagrams per second while the sender runs at full speed."""
-    receiver = start_receiver(net, 'sink', PORT, SMALL, seconds + 2)
-    net.a.run(WIRELOAD, 'blast', address, PORT, SMALL, seconds, timeout=seconds + 30)
-    got = answer(receiver, seconds + 30)
-    if not got['seconds']:
-        raise RuntimeError(f'nothing arrived at {address}')
-    return got['datagrams'] / got['seconds'] / 1e3,
+    """Thousands of small datagrams per second."""
+    return received(net, address, SMALL, seconds, 'blast', address, PORT, SMALL, seconds) / 1e3,
 
 
 def rtt(net, address, seconds, port=PORT):
@@ -471,7 +472,8 @@ def main():
     try:
         net.settle()
         for number in range(arguments.rounds):
-            one_round(net, arguments.meters, arguments.seconds, samples, about['failed'], number % 2)
+            one_round(net, arguments.meters, arguments.seconds, samples, about['failed'],
+                      number % 2)
             about['load_rounds'].append(load())
             print('.', end='', file=sys.stderr, flush=True)
         about['left_out'] = net.left_out
