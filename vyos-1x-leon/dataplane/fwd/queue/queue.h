@@ -24,8 +24,8 @@
 struct worker;
 
 /* TCP streams of some Gbit/s fit with their windows. */
-#define QUEUE_BYTES (8u << 20)
-#define QUEUE_LARGE 160 /* buffers for super-frames */
+#define QUEUE_BYTES (4u << 20)
+#define QUEUE_LARGE 80	/* buffers for super-frames */
 #define QUEUE_SMALL 512 /* buffers for ordinary frames */
 /* Bytes read from the TAP, and sent, in a turn. */
 #define QUEUE_INTAKE_FRAMES 128
