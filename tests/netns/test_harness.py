@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The harness does not change the host and leaves nothing behind."""
+import contextlib
 import os
 
 import pytest
@@ -26,6 +27,15 @@ def processes_in(namespaces):
     return found
 
 
+@contextlib.contextmanager
+def inodes_of(namespaces):
+    """Inode numbers, which the kernel reuses for namespaces of other tests only afterwards."""
+    held = [os.dup(n.fd) for n in namespaces]
+    yield {os.fstat(fd).st_ino for fd in held}
+    for fd in held:
+        os.close(fd)
+
+
 def children():
     with open(f'/proc/self/task/{os.getpid()}/children', encoding='ascii') as f:
         return f.read().split()
@@ -41,11 +51,11 @@ def test_network_ends_without_a_trace():
     emulator, site = wan.Wan(), ns.Namespace('site')
     emulator.add_site('site', site)
     sleeper = site.start('sleep', '1000')
-    inodes = {os.fstat(site.fd).st_ino, os.fstat(emulator.namespace.fd).st_ino}
-    assert sleeper.pid in processes_in(inodes)
-    emulator.close()
-    site.close()
-    assert not processes_in(inodes)
+    with inodes_of([site, emulator.namespace]) as inodes:
+        assert sleeper.pid in processes_in(inodes)
+        emulator.close()
+        site.close()
+        assert not processes_in(inodes)
     assert children() == before
 
 
@@ -53,11 +63,11 @@ def test_lab_ends_without_a_trace(lab):
     before = children()
     net = lab(PAPER)
     namespaces = [*net.spare, net.wan.namespace, *(h.namespace for h in net.host.values())]
-    inodes = {os.fstat(n.fd).st_ino for n in namespaces}
     directory = net.directory
-    assert len(processes_in(inodes)) == 4 and os.listdir(directory)
-    net.close()
-    assert not processes_in(inodes)
+    with inodes_of(namespaces) as inodes:
+        assert len(processes_in(inodes)) == 4 and os.listdir(directory)
+        net.close()
+        assert not processes_in(inodes)
     assert children() == before
     assert not os.path.exists(directory)
     assert net not in Lab.live
