@@ -22,7 +22,7 @@ export LEON_BUILD := $(CURDIR)/build
 .PHONY: all demo check check-quick check-sanitized check-tsan check-netns check-python \
 	check-packaging check-clang check-observability check-fresh check-ipsec check-vm check-vm-accel check-vm-units check-units \
 	check-cuts check-container check-image check-image-vyos check-image-arm check-deploy check-release check-mixed \
-	bench bench-line eval eval-accel deb deb-cross \
+	bench bench-vm bench-line eval eval-accel deb deb-cross \
 	image image-arm runs-arm64 image-container image-vyos release lint format fuzz fuzz-long fuzz-coverage prove soak soak-accel soak-kills clean help
 
 all: build/build.ninja ## build leond and leonctl into build/
@@ -124,6 +124,10 @@ bench: all ## throughput and latency against kernel VXLAN and others (.ci/deps b
 	.ci/deps check
 	$(PYTHON) -B tests/bench/bench_fwd.py $(BENCH_ARGS)
 	$(PYTHON) -B tests/bench/bench_relay.py
+
+bench-vm: all ## the same beside the kernel's WireGuard with VXLAN, in a virtual machine: half an hour
+	.ci/deps check vm bench
+	$(PYTHON) -B tests/vm/run.py $(PYTHON) -B tests/bench/bench_fwd.py $(BENCH_ARGS)
 
 bench-line: all ## a slow line that is full: ten minutes, do paths stay; does the limit follow changes
 	.ci/deps check

@@ -8,8 +8,8 @@ effect on all variants. Figures are medians. The ratios to VXLAN and to the ceil
 count. All programs share the cores of this machine, so a pair of machines reaches other figures.
 The CPU time of an overlay for a GB (all ends, and the relay) depends least on other load.
 
-    LEON_BUILD=build tests/bench/bench_fwd.py [--rounds 5] [--seconds 2] [--json FILE] [--no-peers]
-                                              [--data both|sealed|clear] [--meters tcp4 trains]
+    LEON_BUILD=build tests/bench/bench_fwd.py [--rounds 5] [--seconds 2] [--json FILE]
+        [--peers nebula] [--data both|sealed|clear] [--meters tcp4 trains]
 """
 import argparse
 import datetime
@@ -38,6 +38,7 @@ SMALL = 64 - 4 - 14 - 20 - 8
 PORT = 9000
 TRAIN_BYTES = 1200  # payload of a datagram, the least maximum of QUIC (RFC 9000 section 14)
 TRIES = 3
+REALTIME = ('chrt', '--fifo', '50')  # above leond
 # Required ratios to VXLAN (design.md section 9).
 TARGETS = {
     ('direct', 'tcp1'): 1.15, ('direct', 'tcp4'): 1.0, ('direct', 'small'): 2.0,
@@ -47,14 +48,14 @@ METERS = {
     'tcp1': ('TCP x1', 'Mbit/s'), 'tcp4': ('TCP x4', 'Mbit/s'), 'small': ('64 B UDP', 'kpps'),
     'tcp1cpu': ('TCP x1, CPU', 's/GB'), 'tcp4cpu': ('TCP x4, CPU', 's/GB'),
     'tcp1retr': ('TCP x1, resent', '/GB'), 'tcp4retr': ('TCP x4, resent', '/GB'),
-    'trains': ('UDP trains', 'Mbit/s'),
+    'trains': ('UDP trains', 'Mbit/s'), 'trainslost': ('UDP trains, lost', '/GB'),
     'rtt': ('RTT p50', 'us'), 'rtt99': ('RTT p99', 'us'),
     'loaded': ('RTT p50 beside TCP', 'us'), 'loaded99': ('RTT p99 beside TCP', 'us'),
 }
 # Measurements and their figures.
 PLANS = {
     'direct': {'tcp1': ('tcp1', 'tcp1cpu', 'tcp1retr'), 'tcp4': ('tcp4', 'tcp4cpu', 'tcp4retr'),
-               'trains': ('trains',), 'small': ('small',), 'rtt': ('rtt', 'rtt99'),
+               'trains': ('trains', 'trainslost'), 'small': ('small',), 'rtt': ('rtt', 'rtt99'),
                'loaded': ('loaded', 'loaded99')},
     'relay': {'tcp1': ('tcp1', 'tcp1cpu', 'tcp1retr'), 'small': ('small',), 'rtt': ('rtt', 'rtt99')},
 }
@@ -100,7 +101,7 @@ class Net:
     """Namespaces a, r, b. A wire joins a and b, and two further wires join a and b with r.
     `address` has the address of b by (place, variant)."""
 
-    def __init__(self, workers, with_peers=True, data='both'):
+    def __init__(self, workers, others=(), data='both'):
         self.directory = tempfile.mkdtemp(prefix='leon-bench-')
         self.a, self.r, self.b = (ns.Namespace(name) for name in 'arb')
         self.workers = workers
@@ -122,8 +123,7 @@ class Net:
         secret = {'authentication': {'pre-shared-secret': 'a secret for the bench'}}
         for n, variant in enumerate(DATA[data]):
             self._leon(variant, 2 * n, {} if variant == 'leon' else secret)
-        if with_peers:
-            self._peers()
+        self._peers(others)
 
     def _direct(self):
         for end, other, space in ((1, 2, self.a), (2, 1, self.b)):
@@ -218,8 +218,8 @@ class Net:
             return path and path['hops'] == hops and (path['mtu'] or 0) > 1400
         wait_for(there, 60, f'path of {node.name} to {other.name} is {hops} and its MTU known')
 
-    def _peers(self):
-        for i, name in enumerate(peers.PEERS):
+    def _peers(self, names):
+        for i, name in enumerate(names):
             inner = (f'10.3.{i}.1', f'10.3.{i}.2')
             runs, why = peers.start(self, name, self.directory, inner)
             if runs:
@@ -255,8 +255,8 @@ def answer(process, within):
     return json.loads(out)
 
 
-def start_receiver(net, *words):
-    process = net.b.start(WIRELOAD, *words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+def start_receiver(net, *words, ahead=()):
+    process = net.b.start(*ahead, WIRELOAD, *words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True)
     if process.stdout.readline().strip() != 'ready':
         raise RuntimeError(f'wireload does not start: {process.communicate()[1]}')
@@ -301,31 +301,35 @@ def tcp(net, place, variant, seconds, streams):
             totals['sum_sent']['retransmits'] / received['bytes'] * 1e9)
 
 
-def received(net, address, size, seconds, *sender):
-    """Received datagrams per second while the sender runs at full speed."""
-    receiver = start_receiver(net, 'sink', PORT, size, seconds + 2)
+def received(net, address, size, seconds, receiver, *sender):
+    """What the receiver reports while the sender runs."""
+    receiver = start_receiver(net, receiver, PORT, size, seconds + 2)
     net.a.run(WIRELOAD, *sender, timeout=seconds + 30)
     got = answer(receiver, seconds + 30)
     if not got['seconds']:
         raise RuntimeError(f'nothing arrived at {address}')
-    return got['datagrams'] / got['seconds']
+    return got
 
 
 def trains(net, address, seconds):
-    """Bulk of a QUIC sender: many datagrams in one call. Mbit/s."""
-    own = address.rpartition('.')[0] + '.1'
-    return received(net, address, TRAIN_BYTES, seconds, 'flood', own, PORT, address, PORT,
-                    TRAIN_BYTES, seconds, '00') * TRAIN_BYTES * 8 / 1e6,
+    """Bulk of a QUIC sender: many datagrams in one call, within a window. Mbit/s, and the lost
+    datagrams for a GB."""
+    got = received(net, address, TRAIN_BYTES, seconds, 'drain',
+                   'stream', address, PORT, TRAIN_BYTES, seconds)
+    return (got['datagrams'] / got['seconds'] * TRAIN_BYTES * 8 / 1e6,
+            got['missing'] / (got['datagrams'] * TRAIN_BYTES) * 1e9)
 
 
 def small(net, address, seconds):
     """Thousands of small datagrams per second."""
-    return received(net, address, SMALL, seconds, 'blast', address, PORT, SMALL, seconds) / 1e3,
+    got = received(net, address, SMALL, seconds, 'sink',
+                   'blast', address, PORT, SMALL, seconds)
+    return got['datagrams'] / got['seconds'] / 1e3,
 
 
-def rtt(net, address, seconds, port=PORT):
-    receiver = start_receiver(net, 'echo', port, 3)
-    result = net.a.run(WIRELOAD, 'pingpong', address, port, SMALL, seconds, timeout=seconds + 30)
+def rtt(net, address, seconds, port=PORT, ahead=()):
+    receiver = start_receiver(net, 'echo', port, 3, ahead=ahead)
+    result = net.a.run(*ahead, WIRELOAD, 'pingpong', address, port, SMALL, seconds, timeout=seconds + 30)
     receiver.kill()
     receiver.communicate(timeout=10)
     result = json.loads(result.stdout)
@@ -335,12 +339,13 @@ def rtt(net, address, seconds, port=PORT):
 
 
 def loaded(net, address, seconds):
-    """Round trips beside a TCP stream at full speed."""
+    """Round trips beside a TCP stream at full speed. The measuring programs do not wait for a core,
+    or the figure would be a time slice of the scheduler."""
     server = tcp_server(net)
     bulk = net.a.start('iperf3', '-c', address, '-p', PORT, '-t', seconds + 1,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        return rtt(net, address, seconds, PORT + 1)
+        return rtt(net, address, seconds, PORT + 1, REALTIME)
     finally:
         bulk.wait(seconds + 30)
         server.communicate(timeout=10)
@@ -457,7 +462,8 @@ def main():
                         help='frames of LEON sealed, in clear, or both in turn')
     parser.add_argument('--meters', nargs='+', choices=list(PLANS['direct']),
                         default=list(PLANS['direct']), help='only these measurements')
-    parser.add_argument('--no-peers', action='store_true', help='without other overlays')
+    parser.add_argument('--peers', nargs='*', choices=list(peers.PEERS), default=list(peers.PEERS),
+                        help='other overlays; without a name: none')
     parser.add_argument('--json', help='file for all figures')
     arguments = parser.parse_args()
     if arguments.rounds < 1 or arguments.seconds < 1:
@@ -467,7 +473,7 @@ def main():
              'load_rounds': [], 'failed': []}
     ns.enter_lab()
     begin = time.monotonic()
-    net = Net(arguments.workers, not arguments.no_peers, arguments.data)
+    net = Net(arguments.workers, arguments.peers, arguments.data)
     samples = {}
     try:
         net.settle()

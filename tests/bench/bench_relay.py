@@ -71,6 +71,8 @@ CASES = {
     'leon-bundles': Case('LEON, bundles', (A, LEON_PORT), (R, LEON_PORT),
                          LEON_HEADER + BUNDLED * (2 + FRAME), BUNDLED, leon_header(LEON_BUNDLE)),
     'forwarding-full': Case('kernel IP forwarding, full', (A, 9), (B, 9), FULL),
+    'ceiling-full': Case('ceiling, full packets', (A, CEILING_PORT), (R, CEILING_PORT), FULL,
+                         against='forwarding-full'),
     'leon-full': Case('LEON, full packets', (A, LEON_PORT), (R, LEON_PORT), FULL, 1,
                       leon_header(LEON_FRAME), 'forwarding-full'),
 }
@@ -135,7 +137,7 @@ class Net:
         self.ceiling = self.r.start(CEILING, 'relay', R, A, B, CEILING_PORT)
         leond = self.nodes[0].process
         self.relays = {'forwarding': None, 'forwarding-full': None, 'ceiling': self.ceiling,
-                       'leon': leond, 'leon-bundles': leond, 'leon-full': leond}
+                       'ceiling-full': self.ceiling, 'leon': leond, 'leon-bundles': leond, 'leon-full': leond}
         self.napi = napi_thread(self.r, self.at_r)
         pin(napi_thread(self.b, self.at_b), OTHER_CORE)
         for process in (self.napi, self.ceiling, leond):
@@ -272,7 +274,7 @@ def main():
     finally:
         net.close()
     entries = summary(samples)
-    print(f'\nA relay alone on a core, frames of 64 bytes; load {os.getloadavg()[0]:.1f}')
+    print(f'\nA relay alone on a core; load {os.getloadavg()[0]:.1f}')
     table(entries)
     if arguments.json:
         with open(arguments.json, 'w', encoding='utf-8') as f:

@@ -105,6 +105,7 @@ def start_openvpn(net, place):
 
 
 def start_nebula(net, place):
+    """Versions before 1.12 ignore the keys of offloads."""
     def cert(*words):
         subprocess.run(['nebula-cert', *words], cwd=place.directory, capture_output=True,
                        check=True)
@@ -120,8 +121,9 @@ def start_nebula(net, place):
 pki: {{ca: {directory}/ca.crt, cert: {directory}/n{i}.crt, key: {directory}/n{i}.key}}
 static_host_map: {{"{place.inner[other]}": ["{place.wire[other]}:4242"]}}
 lighthouse: {lighthouse}
-listen: {{host: {place.wire[i]}, port: 4242, batch: 64, read_buffer: 10485760, write_buffer: 10485760}}
-tun: {{dev: nebula0, mtu: {place.mtu}, tx_queue: 1000}}
+listen: {{host: {place.wire[i]}, port: 4242, batch: 64, read_buffer: 10485760, write_buffer: 10485760,
+          udp_offloads: true}}
+tun: {{dev: nebula0, mtu: {place.mtu}, tx_queue: 1000, use_offloads: true}}
 firewall:
   outbound: [{{port: any, proto: any, host: any}}]
   inbound: [{{port: any, proto: any, host: any}}]
@@ -129,25 +131,43 @@ firewall:
         launch(space, place, f'n{i}', 'nebula', '-config', path)
 
 
-def start_wireguard_go(net, place):
+def wireguard(net, place, names, inner):
+    """Keys and addresses of the two ends, on interfaces that exist or come soon."""
     keys = []
     for i in range(2):
         private = subprocess.run(['wg', 'genkey'], capture_output=True, text=True, check=True)
         public = subprocess.run(['wg', 'pubkey'], input=private.stdout, capture_output=True,
                                 text=True, check=True)
         keys.append((place.write(f'wg{i}.key', private.stdout), public.stdout.strip()))
-    for i, (space, inner) in enumerate(zip((net.a, net.b), place.inner)):
-        name = f'wgbench{os.getpid()}{i}'[-15:]
-        launch(space, place, f'wg{i}', 'env', 'WG_I_PREFER_BUGGY_USERSPACE_TO_POLISHED_KMOD=1',
-               'wireguard-go', '-f', name)
-        address(space, name, inner, place.mtu)
+    for i, (space, name) in enumerate(zip((net.a, net.b), names)):
+        address(space, name, inner[i], place.mtu)
         words = ('wg', 'set', name, 'listen-port', 51820, 'private-key', keys[i][0], 'peer',
                  keys[1 - i][1], 'allowed-ips', '0.0.0.0/0', 'endpoint', f'{place.wire[1 - i]}:51820')
         end = time.monotonic() + 10
         while space.run(*words, check=False).returncode:
             if time.monotonic() > end:
-                raise RuntimeError('wireguard-go does not take its keys')
+                raise RuntimeError('WireGuard does not take its keys')
             time.sleep(0.1)
+
+
+def start_wireguard_go(net, place):
+    names = [f'wgbench{os.getpid()}{i}'[-15:] for i in range(2)]
+    for i, (space, name) in enumerate(zip((net.a, net.b), names)):
+        launch(space, place, f'wg{i}', 'env', 'WG_I_PREFER_BUGGY_USERSPACE_TO_POLISHED_KMOD=1',
+               'wireguard-go', '-f', name)
+    wireguard(net, place, names, place.inner)
+
+
+def start_wireguard(net, place):
+    """WireGuard of the kernel, and VXLAN over it: Ethernet as with LEON."""
+    ends = ('10.4.0.1', '10.4.0.2')
+    for space in (net.a, net.b):
+        space.ip('link add wg0 type wireguard')
+    wireguard(net, place, ('wg0', 'wg0'), ends)
+    for i, space in enumerate((net.a, net.b)):
+        space.ip(f'link add vxlan2 type vxlan id 20 local {ends[i]} remote {ends[1 - i]} '
+                 'dstport 4790 dev wg0')
+        address(space, 'vxlan2', place.inner[i])
 
 
 def start_easytier(net, place):
@@ -169,6 +189,7 @@ PEERS = {
     'openvpn': ('OpenVPN tap, no cipher', 'openvpn', start_openvpn),
     'nebula': ('nebula (encrypts, L3)', 'nebula', start_nebula),
     'wireguard-go': ('wireguard-go (encr., L3)', 'wireguard-go', start_wireguard_go),
+    'wireguard': ('WireGuard and VXLAN', 'wg', start_wireguard),
     'easytier': ('EasyTier, no cipher, L3', 'easytier-core', start_easytier),
 }
 

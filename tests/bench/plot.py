@@ -10,7 +10,8 @@ from html import escape
 from bench_fwd import METERS, NAMES
 from drawing import draw_file
 
-ROWS = (('direct', 'tcp1'), ('direct', 'small'), ('relay', 'tcp1'), ('relay', 'small'))
+ROWS = (('direct', 'tcp1'), ('direct', 'trains'), ('direct', 'small'), ('relay', 'tcp1'),
+        ('relay', 'small'))
 PLACES = {'direct': 'between two nodes', 'relay': 'through one relay'}
 LINE, LABEL, WIDTH, GAP = 18, 190, 470, 34
 COLORS = {'none': '#b9c0c8', 'vxlan': '#7d8b99', 'ceiling': '#a9c7a0', 'ceiling-once': '#c5dabf',

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wireload: small UDP datagrams for bench_fwd.py, bench_relay.py and bench_copies.py, which start
+ * wireload: UDP datagrams for bench_fwd.py, bench_relay.py and bench_copies.py, which start
  * it in their namespaces. Sends at the highest rate, one at a time, or numbered ones at a given
  * rate. One thread. Prints one JSON object and ends by itself.
  *
@@ -9,6 +9,10 @@
  *   flood FROM PORT TO PORT BYTES SECONDS HEX
  *                                      sends many with one call (UDP_SEGMENT), each beginning with
  *                                      HEX; a leond may own the port.
+ *   stream ADDRESS PORT BYTES SECONDS  sends trains (UDP_SEGMENT) within a window, as QUIC programs
+ *                                      do; the window grows by a train a round, and halves at
+ *                                      loss (RFC 9002 section 7).
+ *   drain PORT BYTES SECONDS           receives a stream (UDP_GRO), and acknowledges each read.
  *   echo PORT SECONDS                  returns datagrams until none has arrived for SECONDS.
  *   pingpong ADDRESS PORT BYTES SECONDS
  *                                      one at a time; percentiles of the round-trip time.
@@ -44,6 +48,9 @@
 #define CATCH_UP_NS   20000000 /* largest delay that a paced sender compensates */
 #define SEGMENTS      64       /* in one call of flood */
 #define GSO_BYTES     65000    /* bytes in one call of flood */
+#define WINDOW_FIRST  10       /* trains in flight at first, and at most */
+#define WINDOW_MAX    100
+#define SILENCE_MS    50 /* until all datagrams in flight count as lost */
 
 static int64_t now_ns(void)
 {
@@ -199,6 +206,107 @@ static int flood(int fd, struct sockaddr_in to, size_t bytes, double seconds, co
 	}
 	printf("{\"datagrams\": %llu, \"seconds\": %.6f}\n", (unsigned long long)n,
 	       (double)(now - start) / (double)NS_PER_S);
+	return 0;
+}
+
+/* --- a stream with a window --- */
+
+/* Acknowledgement: the next expected number, and the received datagrams. */
+struct ack {
+	uint64_t next, received;
+};
+
+struct stream {
+	uint64_t sent, lost; /* datagrams, lost ones as of the last acknowledgement */
+	uint64_t recovered;  /* the number from which loss halves the window again */
+	double window;	     /* trains */
+	struct ack ack;
+};
+
+static void halve(struct stream *s)
+{
+	if (s->ack.next < s->recovered)
+		return;
+	s->window = s->window < 2 ? 1 : s->window / 2;
+	s->recovered = s->sent;
+}
+
+/* Returns false if nothing arrives within ms. */
+static bool read_ack(int fd, struct stream *s, int ms)
+{
+	struct ack a;
+
+	if (!wait_for(fd, ms) || recv(fd, &a, sizeof(a), MSG_DONTWAIT) != sizeof(a))
+		return false;
+	if (a.next - a.received > s->lost)
+		halve(s);
+	else if (s->window < WINDOW_MAX)
+		s->window += 1 / s->window;
+	s->lost = a.next - a.received;
+	s->ack = a;
+	return true;
+}
+
+static int stream(int fd, size_t bytes, double seconds)
+{
+	static uint8_t data[GSO_BYTES];
+	unsigned train = GSO_BYTES / bytes < SEGMENTS ? (unsigned)(GSO_BYTES / bytes) : SEGMENTS;
+	int64_t start = now_ns(), end = start + (int64_t)(seconds * (double)NS_PER_S);
+	struct stream s = { .window = WINDOW_FIRST };
+	int size = (int)bytes;
+
+	if (setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &size, sizeof(size)) < 0)
+		die("UDP_SEGMENT");
+	while (now_ns() < end) {
+		if ((double)(s.sent + train - s.ack.next) > s.window * train) {
+			if (!read_ack(fd, &s, SILENCE_MS)) {
+				halve(&s);
+				s.ack.next = s.sent;
+			}
+			continue;
+		}
+		for (unsigned i = 0; i < train; i++)
+			memcpy(data + i * bytes, &(uint64_t){ s.sent + i }, sizeof(s.sent));
+		if (send(fd, data, train * bytes, 0) < 0 && errno != ENOBUFS)
+			die("send");
+		s.sent += train;
+		while (read_ack(fd, &s, 0))
+			;
+	}
+	printf("{\"sent\": %llu, \"lost\": %llu, \"seconds\": %.6f}\n", (unsigned long long)s.sent,
+	       (unsigned long long)s.lost, (double)(now_ns() - start) / (double)NS_PER_S);
+	return 0;
+}
+
+static int drain(int fd, size_t bytes, double seconds)
+{
+	static uint8_t data[1 << 16];
+	int64_t first = 0, last = 0, end = now_ns() + (int64_t)(seconds * (double)NS_PER_S);
+	struct sockaddr_in from;
+	struct ack a = { 0 };
+	int on = 1;
+
+	if (setsockopt(fd, IPPROTO_UDP, UDP_GRO, &on, sizeof(on)) < 0)
+		die("UDP_GRO");
+	while (now_ns() < end && wait_for(fd, first ? 300 : 1000)) {
+		socklen_t from_len = sizeof(from);
+		ssize_t n = recvfrom(fd, data, sizeof(data), MSG_DONTWAIT, (struct sockaddr *)&from,
+				     &from_len);
+		uint64_t number;
+
+		last = now_ns();
+		first = first ? first : last;
+		if (n < (ssize_t)bytes)
+			continue;
+		memcpy(&number, data + ((size_t)n / bytes - 1) * bytes, sizeof(number));
+		a.received += (size_t)n / bytes;
+		a.next = number + 1 > a.next ? number + 1 : a.next;
+		if (sendto(fd, &a, sizeof(a), 0, (struct sockaddr *)&from, from_len) < 0)
+			fprintf(stderr, "wireload: drain: %s\n", strerror(errno));
+	}
+	printf("{\"datagrams\": %llu, \"missing\": %llu, \"seconds\": %.6f}\n",
+	       (unsigned long long)a.received, (unsigned long long)(a.next - a.received),
+	       (double)(last - first) / (double)NS_PER_S);
 	return 0;
 }
 
@@ -380,6 +488,10 @@ int main(int argc, char **argv)
 		return flood(open_flood(argv[2], argv[3], bytes), address(argv[4], argv[5]), bytes,
 			     atof(argv[7]), argv[8]);
 	}
+	if (strcmp(what, "stream") == 0 && argc == 6)
+		return stream(open_socket(argv[2], argv[3]), read_bytes(argv[4]), atof(argv[5]));
+	if (strcmp(what, "drain") == 0 && argc == 5)
+		return drain(open_socket(NULL, argv[2]), read_bytes(argv[3]), atof(argv[4]));
 	if (strcmp(what, "echo") == 0 && argc == 4)
 		return echo(open_socket(NULL, argv[2]), atof(argv[3]));
 	if (strcmp(what, "pingpong") == 0 && argc == 6)

@@ -11,7 +11,7 @@ kernels. A crash of charon leaves kernel state, which is harmful on a machine in
 the package of Debian, unpacked below build/vm and never installed. The root is the root of this
 machine through 9p, below a tmpfs. The virtual machine reads all files and changes only the
 directory in VM_OUTPUT, mounted at /output. Needs qemu-system-x86, busybox-static, kmod. `make
-check-vm`, `check-vm-units` and `check-ipsec` are the callers.
+check-vm`, `check-vm-units`, `check-ipsec` and `bench-vm` are the callers.
 
     VM_SUITE        release of Debian with the kernel, such as trixie; default: the host's release.
     VM_ACCELERATOR  kvm or tcg; default: kvm after a successful trial boot, else emulation
@@ -42,7 +42,7 @@ EARLY = ('virtio_pci', '9pnet_virtio', '9p', 'overlay')
 # Modules that no udev loads, together with their dependencies.
 LATER = ('tun', 'veth', 'bridge', 'vrf', '8021q', 'vxlan', 'esp4', 'esp6', 'xfrm_user', 'af_key',
          'nf_tables', 'nft_xfrm', 'nft_ct', 'gcm', 'seqiv', 'ghash_generic', 'sch_netem',
-         'af_packet')
+         'af_packet', 'wireguard')
 
 INIT = '''#!/bin/busybox sh
 /bin/busybox mkdir -p /proc /sys /dev /host /cover /root
