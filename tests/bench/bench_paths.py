@@ -38,11 +38,16 @@ def subsets_of(hosts, n, size, seed):
     return [sorted(rng.sample(list(hosts), size)) for _ in range(n)]
 
 
-def excerpt(trace, slices, file):
-    """Writes the given matrices of a trace."""
+def matrices_of(trace, slices):
+    """Texts of the given matrices of a trace."""
     with (gzip.open if trace.suffix == '.gz' else open)(trace, 'rt', encoding='ascii') as f:
         matrices = f.read().strip().split('\n\n')
-    file.write('\n\n'.join(matrices[i] for i in slices if i < len(matrices)) + '\n')
+    return [matrices[i] for i in slices if i < len(matrices)]
+
+
+def excerpt(trace, slices, file):
+    """Writes the given matrices of a trace."""
+    file.write('\n\n'.join(matrices_of(trace, slices)) + '\n')
     file.flush()
 
 
