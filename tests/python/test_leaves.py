@@ -64,6 +64,8 @@ CRITICAL = {'policy': {'critical': {'vlan': ['7']}}}
 BESIDES.update({f'policy critical {treatment}{leaf}': CRITICAL
                 for treatment in ('duplicate', 'parity')
                 for leaf in ('', ' budget', ' maximum-extra-delay', ' loss', ' jitter')})
+BESIDES.update({f'flow-export {leaf}': {'flow-export': {'collector': '192.0.2.9'}}
+                for leaf in ('port', 'sampling')})
 BESIDES.update({'segment NAME vlan': {'segment': {'seoul': {'id': 7}}},
                 'segment NAME id': {'segment': {'seoul': {'vlan': 7}}}})
 # Names of named objects.

@@ -105,6 +105,11 @@ ERRORS = {
         host(),
         'IPsec does not protect connections of "transport tls": delete "ipsec" or "transport tls".',
     ),
+    'an export of flows without a collector': (
+        config(flow_export={'sampling': '10'}),
+        host(),
+        '"flow-export" has no collector: set "flow-export collector".',
+    ),
     'a port mapping beside IPsec': (
         config(port_mapping={}, ipsec={}),
         host(),

@@ -64,7 +64,7 @@ static inline void expect_frame(unsigned slot, node_id_t destination, size_t len
 	assert_memory_equal(d.b + d.hdr_len, frame, len);
 }
 
-static void expect_silence(void)
+static inline void expect_silence(void)
 {
 	struct datagram d;
 

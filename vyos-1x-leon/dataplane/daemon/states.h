@@ -22,6 +22,7 @@ struct counters_reset;
 struct failover;
 struct fallback;
 struct guard_io;
+struct flow_export;
 struct host_probes_start_vlans;
 struct housekeeping;
 struct locators;
@@ -71,6 +72,7 @@ struct states {
 	struct announcer *announcer;
 	struct routes *routes;
 	struct probe_job *jobs;		       /* trace and ping in progress */
+	struct flow_export *flow_export;       /* NULL: no `flow-export` */
 	struct counters_reset *counters_reset; /* NULL: no reset yet */
 	const char *cipher_library;	       /* as in the log; NULL before the first choice */
 	bool gso_refused;		       /* a refusal of GSO was reported */

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "fwd/in/recovery.h"
 #include "fwd/lan/reports.h"
 #include "fwd/worker.h"
+#include "wire/ipfix.h"
 
 struct fwd *fwd_new(const struct fwd_setup *setup)
 {
@@ -191,6 +193,23 @@ bool fwd_next_report(struct fwd *f, struct fwd_report *r)
 			f->next_ring = (at + 1) % n;
 			return true;
 		}
+	}
+	return false;
+}
+
+bool fwd_next_sample(struct fwd *f, struct sampled_flow *out)
+{
+	uint16_t type;
+	size_t len;
+
+	for (unsigned i = 0; i < f->n_workers; i++) {
+		const void *rec = ring_peek(f->worker[i].samples, &type, &len);
+
+		if (!rec)
+			continue;
+		memcpy(out, rec, sizeof(*out));
+		ring_release(f->worker[i].samples);
+		return true;
 	}
 	return false;
 }

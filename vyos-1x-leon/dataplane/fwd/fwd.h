@@ -19,6 +19,7 @@
 #include "wire/frame/guard.h"
 #include "wire/frame/mcast.h"
 
+struct sampled_flow;
 struct fwd;
 
 /* Descriptors that each worker reads; owned by the caller; -1: unused. */
@@ -132,6 +133,8 @@ int fwd_report_fd(const struct fwd *f);
 /* Acknowledges the eventfd; called before draining. */
 void fwd_report_ack(struct fwd *f);
 bool fwd_next_report(struct fwd *f, struct fwd_report *r);
+/* Copies the oldest sample of a worker (snap.flow_sampling). Returns false without a sample. */
+bool fwd_next_sample(struct fwd *f, struct sampled_flow *out);
 
 /* Data datagrams since the start, by slot, summed over workers. The counters are not read
  * atomically: a datagram may be in one counter and not yet in another. */

@@ -133,6 +133,7 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 	w->cannot_forward_at = x_calloc(setup->slots_maximum, sizeof(w->cannot_forward_at[0]));
 	w->control = ring_new(CONTROL_RING_BYTES);
 	w->reports = ring_new(REPORT_RING_BYTES);
+	w->samples = ring_new(SAMPLE_RING_BYTES);
 	w->traffic = x_calloc(setup->slots_maximum, sizeof(w->traffic[0]));
 	w->line = x_calloc(setup->slots_maximum, sizeof(w->line[0]));
 	w->vlan = x_calloc(VLAN_IDS, sizeof(w->vlan[0]));
@@ -159,6 +160,7 @@ void worker_fini(struct worker *w)
 	resend_fini(&w->resend);
 	ring_free(w->control);
 	ring_free(w->reports);
+	ring_free(w->samples);
 	free(w->traffic);
 	free(w->line);
 	free(w->vlan);

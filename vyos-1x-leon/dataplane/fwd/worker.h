@@ -32,6 +32,7 @@
 #include "fwd/lan/recent.h"
 #include "fwd/lan/storm.h"
 #include "fwd/moderation.h"
+#include "fwd/out/sampler.h"
 #include "fwd/polling.h"
 #include "fwd/queue/queue.h"
 #include "fwd/send/budget.h"
@@ -134,13 +135,15 @@ struct worker {
 	struct coding coding;	   /* blocks with parity that are being sent */
 	struct resend resend;	   /* what a line that fails may lose */
 	struct spread spread;	   /* train of distributed datagrams */
+	struct sampler sampler;	   /* next frame for the export of flows */
 	bool holds;		   /* the batch changed the order of datagrams, fwd/in/hold.h */
 	mono_t foreign_at;	   /* time of the last FWD_FOREIGN */
 	mono_t *cannot_forward_at; /* by slot of the source: time of its last report */
 
 	/* Reports to the control thread. */
 	struct ring *control, *reports;
-	bool posted; /* this batch posted a report */
+	struct ring *samples; /* read periodically, without a notification */
+	bool posted;	      /* this batch posted a report */
 	/* Written here, read by the control thread. */
 	struct stats stats;
 	struct traffic *traffic;   /* indexed by slot */

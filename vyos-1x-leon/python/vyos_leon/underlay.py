@@ -87,6 +87,11 @@ def tls_does_not_bypass_ipsec(config, _):
         )
 
 
+def flow_export_has_a_collector(config, _):
+    if 'collector' not in config.get('flow_export', {'collector': None}):
+        yield '"flow-export" has no collector: set "flow-export collector".'
+
+
 def port_mapping_has_plain_datagrams(config, _):
     if 'port_mapping' in config and 'ipsec' in config:
         yield (
@@ -212,6 +217,7 @@ ERRORS = (
     source_interface_leads_out,
     tls_is_configured,
     tls_does_not_bypass_ipsec,
+    flow_export_has_a_collector,
     port_mapping_has_plain_datagrams,
     lines_have_a_source,
     lines_are_at_most_two,

@@ -57,7 +57,8 @@ static void write_changes(struct jsonw *w, unsigned changes)
 		      { CONF_ACCELERATION, "acceleration" },
 		      { CONF_SCHEDULING, "scheduling" },
 		      { CONF_TRANSPORT, "transport" },
-		      { CONF_PORT_MAPPING, "port-mapping" } };
+		      { CONF_PORT_MAPPING, "port-mapping" },
+		      { CONF_FLOWS, "flow-export" } };
 
 	jsonw_array(w, "changes");
 	for (size_t i = 0; i < array_size(names); i++)

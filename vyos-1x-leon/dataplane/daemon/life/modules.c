@@ -18,6 +18,7 @@
 #include "daemon/lan/loop_guard_io.h"
 #include "daemon/lan/snooping.h"
 #include "daemon/lan/vlans.h"
+#include "daemon/metrics/flow_export.h"
 #include "daemon/routes/announcer.h"
 #include "daemon/routes/kernel_routes.h"
 #include "daemon/underlay/bottleneck.h"
@@ -110,6 +111,9 @@ static const struct module modules[] = {
 	{ .changes = CONF_SCHEDULING, .apply = scheduling_apply_conf },
 	{ .second = reach_run },
 	{ .changes = CONF_DEVICE, .apply = offload_apply_conf, .second = offload_look },
+	{ .start = flow_export_apply_conf,
+	  .changes = CONF_FLOWS | CONF_DATAGRAMS,
+	  .apply = flow_export_apply_conf },
 	{ .second = invitations_second },
 	{ .second = cache_periodic, .stop = cache_free },
 	{ .stop = accel_queues_free },

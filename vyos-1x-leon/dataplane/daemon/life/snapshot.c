@@ -77,6 +77,7 @@ void snapshot_publish(struct leond *d)
 	s->transit_disable = c->transit_disable;
 	s->mss_clamp = c->mss_clamp;
 	s->busy_poll_us = scheduling_busy_poll_us(c);
+	s->flow_sampling = c->flow_collector.family ? c->flow_sampling : 0;
 	s->shape_kbits = c->shaper_egress_kbits;
 	s->no_offload = offload_disabled(d);
 	fill_marking(c, &s->marking);

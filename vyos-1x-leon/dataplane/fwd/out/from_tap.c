@@ -15,6 +15,7 @@
 #include "fwd/lan/suppress.h"
 #include "fwd/lan/translate.h"
 #include "fwd/out/flood.h"
+#include "fwd/out/sampler.h"
 #include "fwd/send/clamp.h"
 #include "fwd/send/critical.h"
 #include "fwd/send/marking.h"
@@ -74,6 +75,8 @@ void from_tap_frame(struct worker *w, struct frame *f)
 			accel_sees(w, f);
 		return;
 	}
+	if (unlikely(s->flow_sampling))
+		sample(w, f, slot);
 	if (unlikely(s->accelerator) && accel_from_tap(w, f, slot))
 		return;
 	f->class = marking_of_frame(s, f);

@@ -121,6 +121,8 @@ struct conf {
 		char login[CONF_TLS_PROXY_MAX + 1]; /* "user:password", or empty */
 	} proxy;
 
+	struct ip_addr flow_collector; /* family 0: no export of flows */
+
 	struct policy policy;
 	struct accel_settings accel; /* settings of `acceleration` for leon-accel */
 
@@ -200,9 +202,10 @@ enum conf_change {
 	CONF_SCHEDULING = 1 << 14,   /* system scheduling */
 	CONF_TRANSPORT = 1 << 15,    /* transport */
 	CONF_PORT_MAPPING = 1 << 16, /* port-mapping */
+	CONF_FLOWS = 1 << 17,	     /* flow-export */
 	/* Requires a restart: interface, vni, node-id, port, source-*, presence of a secret,
 	 * workers, control-socket, presence of `transport tls`. */
-	CONF_RESTART = 1 << 17,
+	CONF_RESTART = 1 << 18,
 };
 unsigned conf_diff(const struct conf *a, const struct conf *b);
 /* Lists the changed keys that need a restart, separated by commas, for the answer to `reload`. */

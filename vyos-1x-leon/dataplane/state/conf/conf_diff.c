@@ -60,6 +60,11 @@ static bool control_socket_differs(const struct conf *a, const struct conf *b)
 	return strcmp(a->control_socket, b->control_socket) != 0;
 }
 
+static bool collector_differs(const struct conf *a, const struct conf *b)
+{
+	return !ip_equal(&a->flow_collector, &b->flow_collector);
+}
+
 /* Items outside the leaves of conf.def. The key is set if a change needs a restart, else NULL. */
 static const struct {
 	enum conf_change change;
@@ -70,6 +75,7 @@ static const struct {
 	{ CONF_DEVICE, NULL, conf_device_differs },
 	{ CONF_RECORD, NULL, record_differs },
 	{ CONF_DATAGRAMS, NULL, conf_dscp_differs },
+	{ CONF_FLOWS, NULL, collector_differs },
 	{ CONF_FRAMES, NULL, conf_vlans_differ },
 	{ CONF_FRAMES, NULL, conf_segments_differ },
 	{ CONF_FRAMES, NULL, conf_shaper_differs },

@@ -125,8 +125,9 @@ struct snap {
 	bool any_sealed;      /* data to at least one node is sealed */
 	bool transit_disable; /* relay nothing */
 	bool mss_clamp;
-	uint32_t busy_poll_us; /* polling time of a worker after its last work, before it sleeps */
-	uint32_t shape_kbits;  /* egress rate limit; 0: none */
+	uint32_t busy_poll_us;	/* polling time of a worker after its last work, before it sleeps */
+	uint32_t shape_kbits;	/* egress rate limit; 0: none */
+	uint32_t flow_sampling; /* one of this number of frames is sampled; 0: none */
 	struct snap_offload no_offload;
 	struct snap_marking marking;
 	bool suppress_arp, suppress_nd;

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * See flow_export.h. A timer reads the samples, because a notification for each sample would cost
+ * the workers more than the sample.
+ */
+#include "daemon/metrics/flow_export.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "crypto/aead.h"
+#include "daemon/states.h"
+#include "daemon/report/clock.h"
+#include "fwd/fwd.h"
+#include "io/tcp_socket.h"
+#include "proto/view.h"
+#include "state/conf/conf.h"
+#include "state/latency/choice.h"
+#include "state/latency/one_way.h"
+#include "state/tables/flows.h"
+#include "state/tables/nodedb.h"
+
+#define TURN_MS 100
+/* Limit of a turn, so that samples cannot starve the protocol. */
+#define SAMPLES_MAX 20000
+/* A collector that restarts needs the templates. */
+#define TEMPLATES_MS 10000
+
+struct flow_export {
+	struct leond *d;
+	struct flows *flows;
+	struct timer *timer;
+	int fd; /* -1: none */
+	mono_t templates_at;
+	bool failed; /* the failure was reported */
+	struct ipfix message;
+};
+
+static void report_failure(struct flow_export *x, int error)
+{
+	struct endpoint to = { .ip = x->d->conf->flow_collector, .port = x->d->conf->flow_port };
+	char text[ENDPOINT_STRLEN];
+
+	if (!x->failed)
+		log_warn("flow-export", "flows cannot be sent to %s: %s",
+			 endpoint_format(&to, text, sizeof(text)), strerror(error));
+	x->failed = true;
+}
+
+static void begin(struct flow_export *x)
+{
+	ipfix_begin(&x->message, x->d->self, (uint32_t)(wall_now_us() / 1000000));
+}
+
+static bool send_message(const struct flow_export *x, size_t len)
+{
+	return send(x->fd, x->message.buf, len, MSG_DONTWAIT) >= 0;
+}
+
+/* The refusal of an earlier message, from a time without a collector, is no failure of this one. */
+static void flush(struct flow_export *x)
+{
+	size_t len = ipfix_end(&x->message);
+
+	if (len && x->fd >= 0) {
+		if (send_message(x, len) || (errno == ECONNREFUSED && send_message(x, len)))
+			x->failed = false;
+		else
+			report_failure(x, errno);
+	}
+	begin(x);
+}
+
+/* One way is half of the round trip if the links are symmetric. The difference of the measured
+ * variations is known. */
+static uint32_t delay_us(struct leond *d, uint16_t slot, const struct path *p)
+{
+	const struct one_way *w = overlay_one_way(d->overlay, slot);
+	int64_t us = p->rtt_us;
+
+	if (w && one_way_is_known(w, loop_now(d->loop)))
+		us += w->forward.beyond_us - w->reverse.beyond_us;
+	return us > 0 ? (uint32_t)(us / 2) : 0;
+}
+
+/* "path=10.0.0.2,10.0.0.3 loss=0.004 rule=better" */
+static void describe(struct leond *d, const struct choice *ch, const char *rule, char *out)
+{
+	const char *before = "path=";
+	size_t at = 0;
+
+	for (unsigned i = 0; i < ch->path.n_hops; i++, before = ",") {
+		const struct node *n = nodedb_at(overlay_nodes(d->overlay), ch->path.hop[i]);
+		char id[IP_STRLEN];
+
+		node_id_format(n ? n->id : NODE_ID_NONE, id, sizeof(id));
+		at += (size_t)snprintf(out + at, IPFIX_TEXT_MAX - at, "%s%s", before, id);
+	}
+	snprintf(out + at, IPFIX_TEXT_MAX - at, " loss=%u.%03u rule=%s", ch->path.loss_pm / 1000,
+		 ch->path.loss_pm % 1000, rule);
+}
+
+static void add_path(struct leond *d, const struct sampled_flow *f, struct ipfix_record *r,
+		     char *text)
+{
+	struct nodedb *db = overlay_nodes(d->overlay);
+	const struct node *n = f->key.node ? nodedb_find(db, f->key.node) : NULL, *first;
+	const struct choice *ch = n ? overlay_choice(d->overlay, n->slot) : NULL;
+
+	r->text = f->key.node ? "rule=no-path" : "rule=flooded";
+	if (!ch || !path_works(&ch->path))
+		return;
+	first = nodedb_at(db, ch->path.hop[0]);
+	r->next = first ? first->id : NODE_ID_NONE;
+	r->delay_us = delay_us(d, n->slot, &ch->path);
+	describe(d, ch, f->key.critical ? "critical" : choice_reason_name(ch->chosen_by), text);
+	r->text = text;
+}
+
+static int64_t wall_ms(mono_t now, int64_t now_us, mono_t at)
+{
+	return (now_us - mono_sub_us(now, at)) / 1000;
+}
+
+static void on_ended(void *arg, const struct sampled_flow *f, enum flow_end why)
+{
+	struct flow_export *x = arg;
+	mono_t now = mono_now();
+	int64_t now_us = wall_now_us();
+	char text[IPFIX_TEXT_MAX];
+	struct ipfix_record r = { .flow = f,
+				  .first_ms = wall_ms(now, now_us, f->first),
+				  .last_ms = wall_ms(now, now_us, f->last),
+				  .end = why };
+
+	add_path(x->d, f, &r, text);
+	if (ipfix_add(&x->message, &r))
+		return;
+	flush(x);
+	ipfix_add(&x->message, &r);
+}
+
+static void take_samples(struct flow_export *x)
+{
+	struct sampled_flow s;
+
+	for (unsigned i = 0; i < SAMPLES_MAX && fwd_next_sample(x->d->fwd, &s); i++)
+		flows_add(x->flows, &s);
+}
+
+/* The interface or the route of the underlay may come later than leond. */
+static bool connect_to_collector(struct flow_export *x)
+{
+	const struct conf *c = x->d->conf;
+	const struct tcp_config tc = { .fwmark = c->fwmark };
+	const struct endpoint to = { .ip = c->flow_collector, .port = c->flow_port };
+
+	if (x->fd >= 0)
+		return true;
+	x->fd = udp_connect(&tc, &to);
+	if (x->fd >= 0)
+		return true;
+	report_failure(x, -x->fd);
+	x->fd = -1;
+	return false;
+}
+
+static void on_turn(void *arg, mono_t now)
+{
+	struct flow_export *x = arg;
+
+	timer_set(x->timer, mono_add_ms(now, TURN_MS));
+	take_samples(x);
+	if (connect_to_collector(x) && !mono_before(now, x->templates_at)) {
+		ipfix_add_templates(&x->message, x->d->conf->flow_sampling);
+		flush(x);
+		x->templates_at = mono_add_ms(now, TEMPLATES_MS);
+	}
+	flows_expire(x->flows, now);
+	flush(x);
+}
+
+void flow_export_stop(struct leond *d)
+{
+	struct flow_export *x = d->states->flow_export;
+
+	if (!x)
+		return;
+	take_samples(x);
+	flows_end_all(x->flows);
+	flush(x);
+	if (x->fd >= 0)
+		close(x->fd);
+	timer_free(x->timer);
+	flows_free(x->flows);
+	free(x);
+	d->states->flow_export = NULL;
+}
+
+void flow_export_apply_conf(struct leond *d)
+{
+	struct flow_export *x;
+	struct hash_key key;
+
+	flow_export_stop(d);
+	if (!d->conf->flow_collector.family)
+		return;
+	x = d->states->flow_export = x_new(struct flow_export);
+	random_bytes(&key, sizeof(key));
+	x->d = d;
+	x->fd = -1;
+	x->flows = flows_new(&key, on_ended, x);
+	x->timer = timer_new(d->loop, on_turn, x);
+	timer_set(x->timer, loop_now(d->loop));
+	begin(x);
+}
