@@ -59,14 +59,19 @@ PLANS = {
                'loaded': ('loaded', 'loaded99')},
     'relay': {'tcp1': ('tcp1', 'tcp1cpu', 'tcp1retr'), 'small': ('small',), 'rtt': ('rtt', 'rtt99')},
 }
-OWN = ('none', 'vxlan', 'ceiling', 'ceiling-once', 'leon', 'leon-sealed')
+OWN = ('none', 'vxlan', 'ceiling', 'ceiling-once', 'leon', 'leon-sealed', 'leon-flows')
 # Figures without meaning for a ceiling, which sends small frames one by one and takes no trains.
 SKIPPED = {'ceiling': ('small', 'trains'), 'ceiling-once': ('small', 'trains', 'rtt', 'loaded')}
 # Measured variants of LEON.
-DATA = {'both': ('leon', 'leon-sealed'), 'sealed': ('leon-sealed',), 'clear': ('leon',)}
+DATA = {'both': ('leon', 'leon-sealed'), 'sealed': ('leon-sealed',), 'clear': ('leon',),
+        'flows': ('leon', 'leon-flows')}
+CONFIG = {'leon': {}, 'leon-flows': {'flow-export': {'collector': '127.0.0.1'}},
+          'leon-sealed': {'authentication': {'pre-shared-secret': 'a secret for the bench'}}}
 NAMES = {
     ('direct', 'none'): 'no encapsulation', ('direct', 'vxlan'): 'kernel VXLAN',
     ('direct', 'leon'): 'LEON', ('direct', 'leon-sealed'): 'LEON, AES-256-GCM',
+    ('direct', 'leon-flows'): 'LEON, export of flows',
+    ('relay', 'leon-flows'): 'LEON, export of flows',
     ('direct', 'ceiling'): 'ceiling', ('direct', 'ceiling-once'): 'ceiling, headers once',
     ('relay', 'ceiling'): 'ceiling', ('relay', 'ceiling-once'): 'ceiling, headers once',
     ('relay', 'none'): 'kernel IP forwarding', ('relay', 'vxlan'): 'VXLAN - bridge - VXLAN',
@@ -120,9 +125,8 @@ class Net:
         self._relay()
         for i, mode in enumerate(('whole', 'once')):
             self._ceiling('ceiling-once' if i else 'ceiling', mode, 2 * i)
-        secret = {'authentication': {'pre-shared-secret': 'a secret for the bench'}}
         for n, variant in enumerate(DATA[data]):
-            self._leon(variant, 2 * n, {} if variant == 'leon' else secret)
+            self._leon(variant, 2 * n, CONFIG[variant])
         self._peers(others)
 
     def _direct(self):
@@ -459,7 +463,8 @@ def main():
     parser.add_argument('--seconds', type=int, default=2, help='of each measurement')
     parser.add_argument('--workers', type=int, default=0, help='of each leond; 0 as shipped')
     parser.add_argument('--data', choices=list(DATA), default='both',
-                        help='frames of LEON sealed, in clear, or both in turn')
+                        help='frames of LEON sealed, in clear, both in turn, or in clear without and '
+                        'with export of flows in turn')
     parser.add_argument('--meters', nargs='+', choices=list(PLANS['direct']),
                         default=list(PLANS['direct']), help='only these measurements')
     parser.add_argument('--peers', nargs='*', choices=list(peers.PEERS), default=list(peers.PEERS),
