@@ -3,9 +3,10 @@
  * Cost of the protocol and propagation time of news, on virtual time, at 3, 12, 100 and 490 nodes
  * (or the given numbers). All nodes start at once. Measures control traffic of a settled node by
  * message type, and its memory. Then a node joins: time to the first path, bytes received until all
- * rows are known. Measures the time until all nodes know a new latency and a failed link, and the
- * traffic after a partition of halves. Prints a table, and JSON with --json FILE. Latencies are
- * those of PlanetLab, with 2 % of jitter and a loss of 1/1000. Bytes are IP packets.
+ * rows are known. Measures the time until all nodes know a new latency and a failed link, gaps of
+ * traffic after link failures, and the control traffic after a partition of halves. Prints a table,
+ * and JSON with --json FILE. Latencies are those of PlanetLab, with 2 % of jitter and a loss of
+ * 1/1000. Bytes are IP packets.
  *
  *   sim_control [--json FILE] [N ...]
  */
@@ -29,6 +30,9 @@
 #define HEAL_MS	       30000
 #define HEAL_WINDOW_MS 1000 /* of which the largest is the peak */
 #define JOIN_MAX_MS    120000
+#define FLOWS	       16
+#define FLOW_US	       5000
+#define FLOW_MS	       5000 /* before and after the failure */
 #define TYPES	       16
 #define UDP_IP_LEN     28
 
@@ -46,11 +50,14 @@ struct result {
 	double rows_bytes; /* received until then */
 	double path_bytes; /* received until the first path */
 	double rows_by_type[TYPES];
-	int64_t latency_ms;  /* until a changed latency is in every copy of the row */
-	int64_t failure_ms;  /* until a failed link is unresponsive or down everywhere */
+	int64_t latency_ms; /* until a changed latency is in every copy of the row */
+	int64_t failure_ms; /* until a failed link is unresponsive or down everywhere */
+	int64_t gap_ms;	    /* traffic gap after the first link failed, worst and mean flow */
+	double gap_mean_ms;
 	int64_t heal_ms;     /* until all nodes reach all nodes after the partition */
 	double heal_bytes_s; /* peak of the bytes sent by a node in a second */
-	double cpu_per_s;    /* of all nodes together, per second of virtual time */
+	double heal_by_type_s[TYPES];
+	double cpu_per_s; /* of all nodes together, per second of virtual time */
 };
 
 struct wanted {
@@ -222,6 +229,34 @@ static void measure_join(struct sim *s, struct result *r)
 				 UDP_IP_LEN * overlay_counters(last->o)->rx_by_type[k]);
 }
 
+/* --- traffic --- */
+
+/* The first links of some paths with traffic fail at once. */
+static void measure_failover(struct sim *s, struct result *r)
+{
+	unsigned hop[LEON_HOPS_MAX], first[FLOWS], n = r->n / 2 < FLOWS ? r->n / 2 : FLOWS;
+	struct sim_flow *f[FLOWS];
+
+	for (unsigned i = 0; i < n; i++)
+		f[i] = sim_flow_start(s, i, r->n - 1 - i, FLOW_US);
+	sim_run(s, FLOW_MS);
+	for (unsigned i = 0; i < n; i++) {
+		unsigned hops = sim_path(s, i, r->n - 1 - i, hop);
+
+		first[i] = hops ? hop[0] : r->n - 1 - i;
+		sim_set_down(s, i, first[i], true);
+		sim_flow_mark(f[i]);
+	}
+	sim_run(s, FLOW_MS);
+	for (unsigned i = 0; i < n; i++) {
+		int64_t ms = sim_flow_gap_ms(f[i]);
+
+		r->gap_ms = ms > r->gap_ms ? ms : r->gap_ms;
+		r->gap_mean_ms += (double)ms / n;
+		sim_set_down(s, i, first[i], false);
+	}
+}
+
 /* --- two halves --- */
 
 static void measure_heal(struct sim *s, struct result *r)
@@ -234,11 +269,18 @@ static void measure_heal(struct sim *s, struct result *r)
 	r->heal_ms = -1;
 	for (; took < HEAL_MS; took += HEAL_WINDOW_MS) {
 		uint64_t before = sim_tx_bytes(s);
+		struct tally was = tally(s), is;
 		double rate;
 
 		sim_run(s, HEAL_WINDOW_MS);
 		rate = (double)(sim_tx_bytes(s) - before) * 1000.0 / HEAL_WINDOW_MS / s->n;
-		r->heal_bytes_s = rate > r->heal_bytes_s ? rate : r->heal_bytes_s;
+		if (rate > r->heal_bytes_s) {
+			is = tally(s);
+			r->heal_bytes_s = rate;
+			for (unsigned k = 0; k < TYPES; k++)
+				r->heal_by_type_s[k] = (is.bytes[k] - was.bytes[k]) * 1000.0 /
+						       HEAL_WINDOW_MS / s->n;
+		}
 		if (r->heal_ms < 0 && sim_converged(s, NULL))
 			r->heal_ms = took + HEAL_WINDOW_MS;
 	}
@@ -269,9 +311,20 @@ static struct result run(unsigned n)
 	sim_set_down(s, 0, 1, true);
 	w.down = true;
 	r.failure_ms = sim_until(s, is_known_everywhere, &w, 60000);
+	sim_set_down(s, 0, 1, false);
+	measure_failover(s, &r);
 	measure_heal(s, &r);
 	sim_free(s);
 	return r;
+}
+
+static void print_bytes(const double by_type[TYPES])
+{
+	printf("  of these");
+	for (unsigned k = MSG_HELLO; k < TYPES; k++)
+		if (by_type[k] >= 500)
+			printf(" %s %.0f KB", msg_type_name((uint8_t)k), by_type[k] / 1000);
+	printf("\n");
 }
 
 static void print_row(const struct result *r)
@@ -289,12 +342,12 @@ static void print_row(const struct result *r)
 	printf("\n  one more node: first path after %" PRId64
 	       " ms and %.0f KB, all rows after %" PRId64 " ms and %.0f KB received\n",
 	       r->path_ms, r->path_bytes / 1000, r->rows_ms, r->rows_bytes / 1000);
-	printf("  of these");
-	for (unsigned k = MSG_HELLO; k < TYPES; k++)
-		if (r->rows_by_type[k] >= 500)
-			printf(" %s %.0f KB", msg_type_name((uint8_t)k), r->rows_by_type[k] / 1000);
+	print_bytes(r->rows_by_type);
+	printf("  gaps of traffic after its first link failed: %.0f ms mean, %" PRId64 " ms worst",
+	       r->gap_mean_ms, r->gap_ms);
 	printf("\n  two halves merge within %" PRId64 " ms, at most %.0f B/s a node (%.1f times)\n",
 	       r->heal_ms, r->heal_bytes_s, r->heal_bytes_s / r->bytes_s);
+	print_bytes(r->heal_by_type_s);
 	fflush(stdout);
 }
 
@@ -337,6 +390,8 @@ static void write_json(const char *file, const struct result *r, unsigned n)
 		write_ms(w, "first_path_ms", r[i].path_ms);
 		write_ms(w, "all_rows_ms", r[i].rows_ms);
 		jsonw_double(w, "all_rows_bytes_received", r[i].rows_bytes);
+		write_ms(w, "traffic_gap_worst_ms", r[i].gap_ms);
+		jsonw_double(w, "traffic_gap_mean_ms", r[i].gap_mean_ms);
 		write_ms(w, "halves_merged_ms", r[i].heal_ms);
 		jsonw_double(w, "halves_merged_peak_bytes_per_s", r[i].heal_bytes_s);
 		write_ms(w, "latency_known_everywhere_ms", r[i].latency_ms);
