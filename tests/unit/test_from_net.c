@@ -528,6 +528,7 @@ static void segments_of_a_message(void **state)
 {
 	const struct row *end[3] = { &rows[0], &rows[2], &rows[9] };
 	uint8_t buf[12 * 256], one[256];
+	struct fwd_traffic t;
 	size_t segment = LEON_HDR_LEN(2) + 64, n;
 
 	(void)state;
@@ -553,8 +554,11 @@ static void segments_of_a_message(void **state)
 	assert_int_equal(fx_count(&fx, CNT_net_tx_datagrams), 4);
 	assert_int_equal(fx_count(&fx, CNT_net_tx_batches), 1);
 	assert_int_equal(fx_count(&fx, CNT_relayed_datagrams), 4);
-	assert_int_equal(fwd_link_tx(fx.f, 2), 4);
-	assert_int_equal(fwd_link_tx(fx.f, 1), 0);
+	fwd_traffic(fx.f, 2, &t);
+	assert_int_equal(t.link_tx, 4);
+	assert_int_equal(t.directed, 4);
+	fwd_traffic(fx.f, 1, &t);
+	assert_int_equal(t.link_tx + t.directed, 0);
 }
 
 /* --- bundles --- */

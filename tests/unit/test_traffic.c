@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "fwd_one.h"
+#include "from_tap_lab.h"
 
 /* A link counts all data. A path counts data that ends here. Control and refused datagrams do not
  * count. */
@@ -39,13 +39,36 @@ static void data_is_counted(void **state)
 	assert_int_equal(t.link_tx + t.path_tx, 0);
 	fwd_traffic(fx.f, 2, &t);
 	assert_int_equal(t.link_tx, 1);
+	assert_int_equal(t.directed, 1);
 	assert_int_equal(t.path_tx + t.link_rx + t.path_rx + t.refused, 0);
+}
+
+/* Frames for a host and frames to all nodes, alone and in one bundle. */
+static void floods_are_counted_apart(void **state)
+{
+	struct fwd_traffic t;
+
+	(void)state;
+	memset(frame, 0xff, 6);
+	assert_true(fx_host_sends(&fx, out, TAP_VNET_LEN + 100));
+	fwd_traffic(fx.f, 1, &t);
+	assert_int_equal(t.link_tx, 2); /* one of them for node 2 */
+	assert_int_equal(t.directed, 0);
+	fx_eth(frame, REMOTE, HOST, ETHERTYPE_TEST);
+	assert_true(fx_host_sends(&fx, out, TAP_VNET_LEN + 100));
+	fx_eth(frame, FAR, HOST, ETHERTYPE_TEST);
+	assert_true(fx_host_sends(&fx, out, TAP_VNET_LEN + 100));
+	fwd_traffic(fx.f, 1, &t);
+	assert_int_equal(t.link_tx, 4);
+	assert_int_equal(t.directed, 2);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(data_is_counted, fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(floods_are_counted_apart, from_tap_setup,
+						fx_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

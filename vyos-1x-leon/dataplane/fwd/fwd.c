@@ -230,6 +230,7 @@ void fwd_traffic(const struct fwd *f, uint16_t slot, struct fwd_traffic *out)
 		out->path_tx += read_counter(&t->path_tx);
 		out->path_rx += read_counter(&t->path_rx);
 		out->refused += read_counter(&t->refused);
+		out->directed += read_counter(&t->directed);
 		out->link_tx_bytes += read_counter(&t->link_tx_bytes);
 		out->link_rx_bytes += read_counter(&t->link_rx_bytes);
 		out->trains += read_counter(&t->trains);
@@ -271,14 +272,6 @@ void fwd_set_segmentation(struct fwd *f, uint16_t slot, bool on)
 {
 	if (slot < f->slots_maximum)
 		atomic_store_explicit(&f->no_gso[slot], !on, memory_order_relaxed);
-}
-
-uint64_t fwd_link_tx(const struct fwd *f, uint16_t slot)
-{
-	struct fwd_traffic t;
-
-	fwd_traffic(f, slot, &t);
-	return t.link_tx;
 }
 
 void fwd_vlan(const struct fwd *f, uint16_t vlan, struct fwd_vlan *out)

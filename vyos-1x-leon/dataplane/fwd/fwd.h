@@ -142,6 +142,9 @@ struct fwd_traffic {
 	uint64_t link_tx, link_rx; /* directly to and from the node, including relayed ones */
 	uint64_t path_tx, path_rx; /* end to end between this node and the other, along any path */
 	uint64_t refused;	   /* part of link_tx refused by the kernel */
+	/* Frames to one node and relayed or critical datagrams on the link: grows with each use
+	 * except floods. */
+	uint64_t directed;
 	uint64_t link_tx_bytes, link_rx_bytes; /* bytes of the IP packets */
 	uint64_t trains; /* messages of several datagrams to the node, with UDP segmentation */
 };
@@ -158,7 +161,6 @@ int64_t fwd_line_backlog_us(const struct fwd *f, uint16_t slot, bool second, mon
 void fwd_correct_line(struct fwd *f, uint16_t slot, bool second, int64_t us, mono_t now);
 /* Sends to this node with UDP segmentation if the kernel and the snapshot permit. Any time. */
 void fwd_set_segmentation(struct fwd *f, uint16_t slot, bool on);
-uint64_t fwd_link_tx(const struct fwd *f, uint16_t slot);
 /* Flooded frames of a VLAN, summed over workers. */
 struct fwd_vlan {
 	uint64_t flooded; /* frames */

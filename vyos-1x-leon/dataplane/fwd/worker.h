@@ -59,7 +59,7 @@
 
 /* Counters of one node, see struct fwd_traffic. */
 struct traffic {
-	_Atomic uint64_t link_tx, link_rx, path_tx, path_rx, refused;
+	_Atomic uint64_t link_tx, link_rx, path_tx, path_rx, refused, directed;
 	_Atomic uint64_t link_tx_bytes, link_rx_bytes, trains;
 };
 
@@ -207,6 +207,15 @@ static inline void traffic_out(struct worker *w, uint16_t first, uint16_t to, si
 		  len + tx_around(w->snap->node[first].ep.ip.family));
 	if (to != SLOT_NONE)
 		stats_add(&w->traffic[to].path_tx, 1);
+	else
+		stats_add(&w->traffic[first].directed, 1);
+}
+/* Counts frames sent to the node; `copies`: flooded ones among them. */
+static inline void frames_out(struct worker *w, uint16_t to, unsigned n, unsigned copies)
+{
+	count(w, CNT_flood_tx, copies);
+	count(w, CNT_unicast_tx, n - copies);
+	stats_add(&w->traffic[w->snap->node[to].first].directed, n - copies);
 }
 /* Counts a data datagram received on the link from `previous`; `source`: set if this node is its
  * destination. */

@@ -16,6 +16,7 @@
 #include "proto/admit/trust.h"
 #include "proto/core.h"
 #include "proto/measure/asymmetry.h"
+#include "proto/measure/lazy.h"
 #include "proto/measure/ping.h"
 #include "proto/measure/segmentation.h"
 #include "proto/measure/probe.h"
@@ -217,6 +218,12 @@ void overlay_link_used(struct overlay *o, uint16_t slot)
 
 	if (p)
 		probe_used(o, p);
+}
+
+void overlay_link_floods(struct overlay *o, uint16_t slot)
+{
+	if (!lazy_permitted(o))
+		overlay_link_used(o, slot);
 }
 
 void overlay_probe(struct overlay *o, uint16_t slot)

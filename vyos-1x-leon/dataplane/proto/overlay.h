@@ -91,6 +91,8 @@ bool overlay_uses_endpoint(const struct overlay *o, const struct endpoint *ep);
 /* Data was sent directly to `slot` since the last call, so its link is probed at the fast
  * interval. */
 void overlay_link_used(struct overlay *o, uint16_t slot);
+/* Only some flooded frames were sent. In a large overlay the link is not probed faster. */
+void overlay_link_floods(struct overlay *o, uint16_t slot);
 /* Sends a PING on the direct link to `slot` now. */
 void overlay_probe(struct overlay *o, uint16_t slot);
 /* Sets the limit of the line in use that the shaper found, in kbit/s; 0: none. `full`: the limit is

@@ -47,9 +47,18 @@ int64_t peer_alive_ms(const struct overlay *o)
 	return max_of((int64_t)ALIVE_MS, 3 * overlay_stretch(o, o->conf->interval_ms));
 }
 
+/* A lazy link has few PINGs. If one is unanswered, or the link ceases to be lazy, the usual time
+ * begins then: the node may answer along a relay. */
 bool peer_is_alive(const struct overlay *o, const struct peer *p)
 {
-	return p->cur && mono_sub_ms(overlay_now(o), p->received) < peer_alive_ms(o);
+	int64_t ms = peer_alive_ms(o), age_ms = mono_sub_ms(overlay_now(o), p->received);
+	mono_t lazy_at = p->probe.lazy_at;
+
+	if (!p->cur)
+		return false;
+	if (!mono_is_never(lazy_at) && mono_sub_ms(overlay_now(o), lazy_at) < ms)
+		ms = max_of(ms, (int64_t)3 * LAZY_MS);
+	return age_ms < ms;
 }
 
 static struct peer *peer_new(struct overlay *o, node_id_t id)

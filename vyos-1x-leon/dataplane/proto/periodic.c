@@ -45,7 +45,7 @@ static void periodic_run(void *arg, mono_t now)
 	move_periodic(o);
 	asymmetry_periodic(o, now);
 	paths_periodic(o, now);
-	probe_periodic(o);
+	probe_periodic(o, now);
 	lines_periodic(o);
 	peer_free_dropped(o);
 	alarm_set(&o->periodic, overlay_in(o, PERIODIC_MS * 3 / 4, PERIODIC_MS));

@@ -15,37 +15,61 @@
 #include "proto/view.h"
 
 #define LOOK_EVERY_MS 100
+/* Flooded frames are a stream if this number of successive looks saw some. PINGs in the fast
+ * interval then cost no more than the stream. */
+#define STREAM_LOOKS 10
 
 struct usage {
 	struct timer *timer;
-	uint64_t *link_tx; /* indexed by slot, values of the last check */
+	struct link_use *link; /* indexed by slot */
 	uint16_t n;
 };
 
+enum use usage_look(struct link_use *u, const struct fwd_traffic *t)
+{
+	bool sent = t->link_tx != u->link_tx, directed = t->directed != u->directed;
+
+	*u = (struct link_use){ t->link_tx, t->directed, sent ? u->looks + 1 : 0 };
+	if (!sent && !directed)
+		return USE_NONE;
+	return directed || u->looks >= STREAM_LOOKS ? USE_DATA : USE_FLOODS;
+}
+
 static void make_room(struct leond *d, uint16_t n)
 {
-	if (n <= d->states->usage->n)
+	struct usage *u = d->states->usage;
+	struct fwd_traffic t;
+
+	if (n <= u->n)
 		return;
-	d->states->usage->link_tx =
-		x_realloc(d->states->usage->link_tx, n, sizeof(*d->states->usage->link_tx));
-	for (uint16_t i = d->states->usage->n; i < n; i++)
-		d->states->usage->link_tx[i] = fwd_link_tx(d->fwd, i);
-	d->states->usage->n = n;
+	u->link = x_realloc(u->link, n, sizeof(*u->link));
+	for (; u->n < n; u->n++) {
+		fwd_traffic(d->fwd, u->n, &t);
+		u->link[u->n] = (struct link_use){ t.link_tx, t.directed, 0 };
+	}
 }
 
 static void on_look(void *arg, mono_t now)
 {
 	struct leond *d = arg;
 	uint16_t n = nodedb_slots(overlay_nodes(d->overlay));
+	struct fwd_traffic t;
 
 	timer_set(d->states->usage->timer, mono_add_ms(now, LOOK_EVERY_MS));
 	make_room(d, n);
 	for (uint16_t slot = SLOT_SELF + 1; slot < n; slot++) {
-		uint64_t tx = fwd_link_tx(d->fwd, slot);
-
-		if (tx != d->states->usage->link_tx[slot])
+		fwd_traffic(d->fwd, slot, &t);
+		switch (usage_look(&d->states->usage->link[slot], &t)) {
+		case USE_DATA:
 			overlay_link_used(d->overlay, slot);
-		d->states->usage->link_tx[slot] = tx;
+			break;
+		case USE_FLOODS:
+			overlay_link_floods(d->overlay, slot);
+			break;
+		case USE_NONE:
+		default:
+			break;
+		}
 	}
 }
 
@@ -61,7 +85,7 @@ void usage_free(struct leond *d)
 	if (!d->states->usage)
 		return;
 	timer_free(d->states->usage->timer);
-	free(d->states->usage->link_tx);
+	free(d->states->usage->link);
 	free(d->states->usage);
 	d->states->usage = NULL;
 }

@@ -48,10 +48,8 @@ static void send_waiting(struct worker *w, struct bundle *b)
 	if (!b->n)
 		return;
 	w->tx.class = b->class;
-	if (likely(b->n > 1 ? send_bundle(w, b) : send_alone(w, b))) {
-		count(w, CNT_flood_tx, b->n_copies);
-		count(w, CNT_unicast_tx, b->n - b->n_copies);
-	}
+	if (likely(b->n > 1 ? send_bundle(w, b) : send_alone(w, b)))
+		frames_out(w, b->slot, b->n, b->n_copies);
 	b->n = b->n_copies = 0;
 }
 

@@ -150,5 +150,5 @@ void critical_send(struct worker *w, struct frame *f, uint16_t slot, bool copy, 
 		sent = encap_alone(w, f, &lane, last);
 	}
 	if (likely(sent))
-		count(w, copy ? CNT_flood_tx : CNT_unicast_tx, 1);
+		frames_out(w, slot, 1, copy);
 }

@@ -114,6 +114,7 @@ void encap_accel(struct worker *w, const struct frame *f, uint16_t slot)
 			      .body_len = f->len };
 
 	w->tx.class = f->class;
+	stats_add(&w->traffic[node->first].directed, 1);
 	if (f->gso != FRAME_PLAIN)
 		send_super(w, f, &lane);
 	else if (f->len > node->room)
@@ -134,5 +135,5 @@ void encap_send(struct worker *w, struct frame *f, uint16_t slot, bool copy, boo
 	else if (bundle_add(w, f, slot, copy, last))
 		return; /* counted at transmission */
 	if (likely(encap_alone(w, f, &lane, last)))
-		count(w, copy ? CNT_flood_tx : CNT_unicast_tx, 1);
+		frames_out(w, slot, 1, copy);
 }

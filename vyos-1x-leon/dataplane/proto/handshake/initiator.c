@@ -115,6 +115,9 @@ void initiator_tick(struct overlay *o, struct peer *p, mono_t now)
 		return;
 	if (peer_is_alive(o, p)) {
 		left_ms = peer_alive_ms(o) - mono_sub_ms(now, p->received);
+		/* A lazy link lives longer. Its failure must not wait for a HELLO that long. */
+		if (left_ms <= 0)
+			left_ms = peer_alive_ms(o);
 		p->initiator.wait_ms = 0;
 		p->due[DUE_HELLO] = overlay_in(o, left_ms, left_ms + 100);
 		return;

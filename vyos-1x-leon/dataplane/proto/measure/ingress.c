@@ -7,6 +7,7 @@
 #include "proto/measure/ingress.h"
 
 #include "proto/core.h"
+#include "proto/measure/lazy.h"
 #include "proto/overlay.h"
 #include "proto/peer.h"
 #include "proto/service.h"
@@ -51,7 +52,7 @@ void ingress_fill(const struct peer *p, struct msg_pong *m)
 
 void ingress_answer(struct overlay *o, struct peer *p, const struct msg_pong *m)
 {
-	int64_t ms = VALID_PINGS * overlay_stretch(o, o->conf->interval_ms);
+	int64_t ms = VALID_PINGS * lazy_idle_ms(o, p);
 	mono_t until = mono_add_ms(overlay_now(o), max_of(ms, (int64_t)VALID_MS));
 
 	if (share_receive(&p->ingress.requested, m->limit_kbits, until))

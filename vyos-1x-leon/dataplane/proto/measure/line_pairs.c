@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Pairs of lines, see line_pairs.h. probe.c measures the pair in use as any link. The other pairs
- * get PINGs: in the usual interval while they answer, quickly while the pair in use misses answers,
- * and seldom while they are silent. Control thread.
+ * get PINGs: as an idle link while they answer, quickly while the pair in use misses answers, and
+ * seldom while they are silent. Control thread.
  */
 #include "proto/measure/line_pairs.h"
 
@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "proto/admit/endpoint.h"
+#include "proto/measure/lazy.h"
 #include "proto/measure/line_rates.h"
 #include "proto/measure/link.h"
 #include "proto/measure/probe.h"
@@ -139,14 +140,12 @@ static bool is_second(const struct peer *p, unsigned i)
 
 static int64_t interval_ms(const struct overlay *o, const struct peer *p, const struct line_pair *q)
 {
-	int64_t ms;
+	int64_t ms = lazy_idle_ms(o, p);
 
 	if (!q->verified || q->misses)
 		ms = q->wait_ms;
 	else if (p->probe.misses || is_second(p, index_in(p, q)))
 		ms = o->conf->fast_interval_ms;
-	else
-		ms = overlay_stretch(o, o->conf->interval_ms);
 	return max_of(ms, q->filter.srtt_us / 8000 + 1);
 }
 
@@ -433,6 +432,7 @@ void lines_tick(struct overlay *o, struct peer *p, mono_t now)
 		if (!q->ep.ip.family)
 			derive(o, p, i);
 		expire(q, now);
+		q->due = earlier(q->due, mono_add_ms(now, interval_ms(o, p, q)));
 		if (!q->ep.ip.family || !line_works(o, own_line(i)))
 			q->due = mono_add_ms(now, o->conf->interval_ms);
 		else if (!mono_before(now, q->due))

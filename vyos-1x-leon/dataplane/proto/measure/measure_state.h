@@ -24,6 +24,10 @@ struct probe {
 	int64_t backlog_us; /* line_rates_mark() */
 };
 
+/* Interval of PINGs on a lazy link: with jitter, less than the shortest usual lifetime of a UDP
+ * mapping, 30 s. */
+#define LAZY_MS 25000
+
 struct probing {
 	struct probe out[PROBES_OUT];
 	uint32_t next_out;
@@ -41,6 +45,8 @@ struct probing {
 	uint32_t wait_ms;     /* probe interval while down */
 	bool up, was_up;
 	mono_t up_since;
+	bool lazy;	/* few PINGs, lazy.c */
+	mono_t lazy_at; /* last time of that state without a missing answer */
 	uint64_t tx, lost, silences;
 	struct link_filter filter;
 	/* measurements of the other transport; used: there are some */

@@ -18,6 +18,7 @@
 #include "proto/schedule.h"
 #include "proto/core.h"
 #include "proto/measure/ingress.h"
+#include "proto/measure/lazy.h"
 #include "proto/measure/line_rates.h"
 #include "proto/measure/link.h"
 #include "proto/measure/load.h"
@@ -69,7 +70,7 @@ uint32_t probe_interval_ms(const struct overlay *o, const struct peer *p, mono_t
 
 	if (!pr->up)
 		return pr->wait_ms ? pr->wait_ms : (uint32_t)(2 * fast_ms);
-	ms = overlay_stretch(o, o->conf->interval_ms);
+	ms = lazy_idle_ms(o, p);
 	if (pr->burst)
 		ms = min_of(ms, overlay_stretch(o, fast_ms));
 	if (mono_before(now, pr->used_until))
@@ -454,8 +455,9 @@ static void link_loss_changed(struct overlay *o, struct peer *p)
 		schedule_paths_later(o);
 }
 
-void probe_periodic(struct overlay *o)
+void probe_periodic(struct overlay *o, mono_t now)
 {
+	lazy_choose(o, now);
 	for (uint32_t i = 0; i < o->cap_slots; i++) {
 		struct peer *p = o->by_slot[i];
 

@@ -10,7 +10,7 @@
 /* Initialises the state of measure/ for a new peer. */
 void probe_init(struct overlay *o, struct peer *p);
 void probe_session_up(struct overlay *o, struct peer *p);
-void probe_periodic(struct overlay *o);
+void probe_periodic(struct overlay *o, mono_t now);
 void probe_tick(struct overlay *o, struct peer *p, mono_t now);
 uint32_t probe_interval_ms(const struct overlay *o, const struct peer *p, mono_t now);
 void probe_ping(struct overlay *o, struct peer *p, const struct msg_ping *m, const struct via *back,

@@ -131,15 +131,31 @@ static uint16_t slot_of(void *arg, node_id_t id)
 	return nodedb_slot(o->nodes, id);
 }
 
+/* The far end of a failed link may be dead. A lazy link notices this late, so a PING follows, but
+ * not more often than on other links. */
+static void ask(struct overlay *o, struct peer *p)
+{
+	int64_t ms = overlay_stretch(o, o->conf->interval_ms);
+
+	if (p && p->probe.lazy && mono_sub_ms(overlay_now(o), p->probe.sent_at) > ms)
+		schedule_probe(o, p);
+}
+
 /* Returns true if the row reports a link as down or unresponsive; paths over it must change at
  * once. */
 static bool has_failure(struct overlay *o, uint16_t from, const struct msg_row *m)
 {
-	for (unsigned i = 0; i < m->n; i++)
-		if ((!m->entry[i].up || m->entry[i].silent) &&
-		    latdb_get(o->lat, from, slot_of(o, m->entry[i].node)).up)
-			return true;
-	return false;
+	bool any = false;
+
+	for (unsigned i = 0; i < m->n; i++) {
+		uint16_t to = slot_of(o, m->entry[i].node);
+
+		if ((m->entry[i].up && !m->entry[i].silent) || !latdb_get(o->lat, from, to).up)
+			continue;
+		ask(o, peer_at(o, to));
+		any = true;
+	}
+	return any;
 }
 
 void rows_take(struct overlay *o, struct peer *p, const struct msg_row *m)

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Lazy links: links without data in an overlay of more than 64 members, which have few PINGs.
+ * Failures of such links with and without traffic, loss of data, and a cut. Protocol 6.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sim.h"
+
+#include "proto/view.h"
+
+#define FEW	64
+#define MANY	66
+#define LAZY_MS 20000 /* no other interval is as long */
+
+static uint32_t interval_ms(struct sim *s, unsigned a, unsigned b)
+{
+	struct overlay_link l;
+
+	assert_true(overlay_link(s->node[a].o, sim_slot(s, a, b), &l));
+	return l.probe_ms;
+}
+
+static bool is_up(struct sim *s, unsigned a, unsigned b)
+{
+	struct overlay_link l;
+
+	return overlay_link(s->node[a].o, sim_slot(s, a, b), &l) && l.up && !l.silent;
+}
+
+/* No relayed path is shorter than the direct link. */
+static struct sim *new_settled(unsigned n)
+{
+	struct sim *s = sim_new(n, 11);
+
+	for (unsigned a = 0; a < n; a++)
+		for (unsigned b = a + 1; b < n; b++)
+			sim_set_rtt(s, a, b, 20000 + (int64_t)(sim_random(s) % 19000));
+	sim_boot_all(s);
+	assert_true(sim_until(s, sim_converged, NULL, 30000) >= 0);
+	sim_run(s, 30000);
+	return s;
+}
+
+static struct sim *many; /* all tests use it, and leave the links up */
+
+/* Returns the first node whose link with node 0 is lazy at both ends. */
+static unsigned lazy_neighbor(struct sim *s)
+{
+	for (unsigned i = 1; i < s->n; i++)
+		if (interval_ms(s, 0, i) >= LAZY_MS && interval_ms(s, i, 0) >= LAZY_MS)
+			return i;
+	fail_msg("no link is lazy");
+	return 0;
+}
+
+static unsigned count_lazy(struct sim *s)
+{
+	unsigned n = 0;
+
+	for (unsigned a = 0; a < s->n; a++)
+		for (unsigned b = 0; b < s->n; b++)
+			n += a != b && sim_is_up(s, a) && sim_is_up(s, b) &&
+			     interval_ms(s, a, b) >= LAZY_MS;
+	return n;
+}
+
+/* Each node sends a broadcast in each tenth of a second. */
+static void flood(struct sim *s, int64_t ms)
+{
+	for (int64_t at = 0; at < ms; at += 100) {
+		for (unsigned a = 0; a < s->n; a++)
+			for (unsigned b = 0; b < s->n; b++)
+				if (a != b)
+					overlay_link_floods(s->node[a].o, sim_slot(s, a, b));
+		sim_run(s, 100);
+	}
+}
+
+/* Broadcasts keep a link neither fast nor eager. Its failure is found after the interval of a lazy
+ * link with jitter, and the silence of any other link. */
+static void test_floods_alone_are_no_use(void **state)
+{
+	struct sim *s = many;
+	unsigned lazy = count_lazy(s), b;
+
+	(void)state;
+	flood(s, 10000);
+	assert_true(count_lazy(s) > lazy * 9 / 10);
+	b = lazy_neighbor(s);
+	sim_set_down(s, 0, b, true);
+	flood(s, 32000);
+	assert_false(is_up(s, 0, b));
+	assert_int_equal(sim_state(s, 0, b), NODE_REACHABLE);
+	sim_set_down(s, 0, b, false);
+	s = new_settled(3);
+	flood(s, 1000);
+	assert_int_equal(interval_ms(s, 0, 1), s->node[0].conf->fast_interval_ms);
+	sim_free(s);
+}
+
+/* The link, or the node at its far end, failed before the traffic starts. */
+static void test_traffic_starts_on_a_dead_lazy_link(void **state)
+{
+	struct sim *s = many;
+	unsigned b = lazy_neighbor(s);
+	struct sim_flow *f;
+
+	(void)state;
+	sim_set_down(s, 0, b, true);
+	f = sim_flow_start(s, 0, b, 5000);
+	sim_flow_mark(f);
+	sim_run(s, 10000);
+	printf("# dead lazy link: gap of %lld ms\n", (long long)sim_flow_gap_ms(f));
+	assert_true(f->received > 0);
+	assert_in_range(sim_flow_gap_ms(f), 0, 400);
+	assert_int_equal(sim_state(s, 0, b), NODE_REACHABLE);
+	sim_set_down(s, 0, b, false);
+}
+
+/* A cut link without traffic is noticed late, and returns as soon as any other link. */
+static void test_a_lazy_link_returns(void **state)
+{
+	struct sim *s = many;
+	unsigned b = lazy_neighbor(s);
+	int64_t took = -1;
+
+	(void)state;
+	sim_set_down(s, 0, b, true);
+	sim_run(s, 40000);
+	assert_false(is_up(s, 0, b));
+	assert_int_equal(sim_state(s, 0, b), NODE_REACHABLE);
+	sim_set_down(s, 0, b, false);
+	for (int64_t ms = 0; ms < 60000 && took < 0; ms += 100) {
+		sim_run(s, 100);
+		took = is_up(s, 0, b) ? ms + 100 : -1;
+	}
+	printf("# a cut lazy link is up after %lld ms\n", (long long)took);
+	assert_in_range(took, 0, 15000);
+}
+
+/* PINGs pass and data does not: record 021 finds it as on any link. */
+static void test_data_loss_on_a_lazy_link(void **state)
+{
+	struct sim *s = many;
+	unsigned b = lazy_neighbor(s), hop[LEON_HOPS_MAX];
+
+	(void)state;
+	sim_link(s, 0, b)->data_down = true;
+	sim_flow_start(s, 0, b, 5000);
+	sim_run(s, 3000);
+	assert_true(sim_path(s, 0, b, hop) > 1);
+	assert_true(s->node[0].n_events[EV_DATA_LOSS] > 0);
+	sim_link(s, 0, b)->data_down = false;
+}
+
+/* All links are eager once two nodes have left. The last test. */
+static void test_only_large_overlays_have_lazy_links(void **state)
+{
+	struct sim *s = many;
+
+	(void)state;
+	printf("# %u of %u links are lazy\n", count_lazy(s), MANY * (MANY - 1));
+	assert_true(count_lazy(s) > MANY * (MANY - 1) / 2);
+	for (unsigned i = FEW; i < MANY; i++)
+		sim_leave(s, i);
+	sim_run(s, 5000);
+	assert_int_equal(count_lazy(s), 0);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	many = new_settled(MANY);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	sim_free(many);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_floods_alone_are_no_use),
+		cmocka_unit_test(test_traffic_starts_on_a_dead_lazy_link),
+		cmocka_unit_test(test_a_lazy_link_returns),
+		cmocka_unit_test(test_data_loss_on_a_lazy_link),
+		cmocka_unit_test(test_only_large_overlays_have_lazy_links),
+	};
+
+	cmocka_set_test_filter(getenv("SIM_FILTER"));
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
