@@ -50,18 +50,20 @@ METERS = {
     'tcp1retr': ('TCP x1, resent', '/GB'), 'tcp4retr': ('TCP x4, resent', '/GB'),
     'trains': ('UDP trains', 'Mbit/s'), 'trainslost': ('UDP trains, lost', '/GB'),
     'rtt': ('RTT p50', 'us'), 'rtt99': ('RTT p99', 'us'),
-    'loaded': ('RTT p50 beside TCP', 'us'), 'loaded99': ('RTT p99 beside TCP', 'us'),
+    'loaded1': ('RTT p50 beside TCP x1', 'us'), 'loaded1p99': ('RTT p99 beside TCP x1', 'us'),
+    'loaded4': ('RTT p50 beside TCP x4', 'us'), 'loaded4p99': ('RTT p99 beside TCP x4', 'us'),
 }
 # Measurements and their figures.
 PLANS = {
     'direct': {'tcp1': ('tcp1', 'tcp1cpu', 'tcp1retr'), 'tcp4': ('tcp4', 'tcp4cpu', 'tcp4retr'),
                'trains': ('trains', 'trainslost'), 'small': ('small',), 'rtt': ('rtt', 'rtt99'),
-               'loaded': ('loaded', 'loaded99')},
+               'loaded1': ('loaded1', 'loaded1p99'), 'loaded4': ('loaded4', 'loaded4p99')},
     'relay': {'tcp1': ('tcp1', 'tcp1cpu', 'tcp1retr'), 'small': ('small',), 'rtt': ('rtt', 'rtt99')},
 }
 OWN = ('none', 'vxlan', 'ceiling', 'ceiling-once', 'leon', 'leon-sealed', 'leon-flows')
 # Figures without meaning for a ceiling, which sends small frames one by one and takes no trains.
-SKIPPED = {'ceiling': ('small', 'trains'), 'ceiling-once': ('small', 'trains', 'rtt', 'loaded')}
+SKIPPED = {'ceiling': ('small', 'trains'),
+           'ceiling-once': ('small', 'trains', 'rtt', 'loaded1', 'loaded4')}
 # Measured variants of LEON.
 DATA = {'both': ('leon', 'leon-sealed'), 'sealed': ('leon-sealed',), 'clear': ('leon',),
         'flows': ('leon', 'leon-flows')}
@@ -342,11 +344,11 @@ def rtt(net, address, seconds, port=PORT, ahead=()):
     return result['p50_us'], result['p99_us']
 
 
-def loaded(net, address, seconds):
-    """Round trips beside a TCP stream at full speed. The measuring programs do not wait for a core,
+def loaded(net, address, seconds, streams):
+    """Round trips beside TCP at full speed. The measuring programs do not wait for a core,
     or the figure would be a time slice of the scheduler."""
     server = tcp_server(net)
-    bulk = net.a.start('iperf3', '-c', address, '-p', PORT, '-t', seconds + 1,
+    bulk = net.a.start('iperf3', '-c', address, '-p', PORT, '-t', seconds + 1, '-P', streams,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         return rtt(net, address, seconds, PORT + 1, REALTIME)
@@ -363,7 +365,9 @@ def measure(net, meter, place, variant, seconds):
     if meter == 'rtt':
         # A round-trip time needs no long run.
         return rtt(net, address, seconds / 2)
-    return {'small': small, 'trains': trains, 'loaded': loaded}[meter](net, address, seconds)
+    if meter.startswith('loaded'):
+        return loaded(net, address, seconds, int(meter[6:]))
+    return {'small': small, 'trains': trains}[meter](net, address, seconds)
 
 
 def load():
