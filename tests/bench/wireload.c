@@ -46,8 +46,8 @@
 #define NS_PER_S      1000000000LL
 #define LOST_MS	      1000     /* until a datagram of pingpong counts as lost */
 #define CATCH_UP_NS   20000000 /* largest delay that a paced sender compensates */
-#define SEGMENTS      64       /* in one call of flood */
-#define GSO_BYTES     65000    /* bytes in one call of flood */
+#define SEGMENTS      64       /* in one call of flood or stream */
+#define GSO_BYTES     65000    /* bytes in one call of flood or stream */
 #define WINDOW_FIRST  10       /* trains in flight at first, and at most */
 #define WINDOW_MAX    100
 #define SILENCE_MS    50 /* until all datagrams in flight count as lost */
@@ -190,10 +190,16 @@ static size_t read_hex(const char *hex, uint8_t *out, size_t room)
 	return n;
 }
 
+/* Number of datagrams in one call. */
+static unsigned segments_of(size_t bytes)
+{
+	return GSO_BYTES / bytes < SEGMENTS ? (unsigned)(GSO_BYTES / bytes) : SEGMENTS;
+}
+
 static int flood(int fd, struct sockaddr_in to, size_t bytes, double seconds, const char *hex)
 {
 	static uint8_t data[GSO_BYTES];
-	unsigned segments = GSO_BYTES / bytes < SEGMENTS ? (unsigned)(GSO_BYTES / bytes) : SEGMENTS;
+	unsigned segments = segments_of(bytes);
 	int64_t start = now_ns(), end = start + (int64_t)(seconds * (double)NS_PER_S), now = start;
 	uint64_t n = 0;
 
@@ -250,7 +256,7 @@ static bool read_ack(int fd, struct stream *s, int ms)
 static int stream(int fd, size_t bytes, double seconds)
 {
 	static uint8_t data[GSO_BYTES];
-	unsigned train = GSO_BYTES / bytes < SEGMENTS ? (unsigned)(GSO_BYTES / bytes) : SEGMENTS;
+	unsigned train = segments_of(bytes);
 	int64_t start = now_ns(), end = start + (int64_t)(seconds * (double)NS_PER_S);
 	struct stream s = { .window = WINDOW_FIRST };
 	int size = (int)bytes;
