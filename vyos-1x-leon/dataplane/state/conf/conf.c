@@ -268,18 +268,11 @@ static void check_multicast(struct jsonr_node *root, const struct conf *c)
 static void read_flow_export(struct jsonr_node *root, struct conf *c)
 {
 	struct jsonr_node *obj = jsonr_object(root, "flow-export");
-	const char *s;
 
-	if (!jsonr_str(obj, "collector", &s)) {
-		if (jsonr_has(root, "flow-export"))
-			jsonr_fail_key(obj, "collector",
-				       "is missing; give the IP address of the collector");
-		return;
-	}
-	if (ip_parse(s, &c->flow_collector) < 0 || !is_usable_address(&c->flow_collector) ||
-	    ip_is_v6_link_local(&c->flow_collector))
-		jsonr_fail_key(obj, "collector", "must be a unicast IP address, found \"%.64s\"",
-			       s);
+	conf_get_address(obj, "collector", &c->flow_collector);
+	if (jsonr_has(root, "flow-export") && !jsonr_has(obj, "collector"))
+		jsonr_fail_key(obj, "collector",
+			       "is missing; give the IP address of the collector");
 }
 
 struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len)

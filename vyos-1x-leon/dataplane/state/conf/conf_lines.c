@@ -8,27 +8,11 @@
 
 #include "state/conf/conf_section.h"
 
-static void read_address(struct jsonr_node *obj, struct conf_line *l)
-{
-	struct endpoint ep = { .port = 1 };
-	const char *s;
-
-	if (!jsonr_str(obj, "address", &s))
-		return;
-	if (ip_parse(s, &ep.ip) < 0 || !endpoint_is_usable(&ep) || ip_is_v6_link_local(&ep.ip))
-		jsonr_fail_key(obj, "address",
-			       "must be a unicast IP address that is not of one link only, found "
-			       "\"%.64s\"",
-			       s);
-	else
-		l->ip = ep.ip;
-}
-
 static void read_line(struct jsonr_node *obj, const char *name, struct conf_line *l)
 {
 	if (!conf_get_name(obj, "line", name, l->name, sizeof(l->name)))
 		return;
-	read_address(obj, l);
+	conf_get_address(obj, "address", &l->ip);
 	conf_get_ifname(obj, "interface", l->interface);
 	if (!jsonr_has(obj, "address") && !jsonr_has(obj, "interface"))
 		jsonr_fail(obj, "has neither address nor interface; give one of them");

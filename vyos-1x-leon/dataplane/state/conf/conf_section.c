@@ -74,6 +74,22 @@ void conf_get_ifname(struct jsonr_node *obj, const char *key, char out[CONF_IFNA
 		snprintf(out, CONF_IFNAME_MAX + 1, "%s", s);
 }
 
+void conf_get_address(struct jsonr_node *obj, const char *key, struct ip_addr *out)
+{
+	struct endpoint ep = { .port = 1 };
+	const char *s;
+
+	if (!jsonr_str(obj, key, &s))
+		return;
+	if (ip_parse(s, &ep.ip) < 0 || !endpoint_is_usable(&ep) || ip_is_v6_link_local(&ep.ip))
+		jsonr_fail_key(obj, key,
+			       "must be a unicast IP address that is not of one link only, found "
+			       "\"%.64s\"",
+			       s);
+	else
+		*out = ep.ip;
+}
+
 bool conf_get_name(struct jsonr_node *obj, const char *of, const char *name, char *out, size_t size)
 {
 	size_t len = strlen(name);

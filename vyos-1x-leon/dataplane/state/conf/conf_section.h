@@ -22,6 +22,8 @@ bool conf_get_name(struct jsonr_node *obj, const char *of, const char *name, cha
 		   size_t size);
 /* Reads the name of an interface. */
 void conf_get_ifname(struct jsonr_node *obj, const char *key, char out[CONF_IFNAME_MAX + 1]);
+/* Reads a unicast IP address that is not of one link only. *out stays unchanged without one. */
+void conf_get_address(struct jsonr_node *obj, const char *key, struct ip_addr *out);
 
 /* Returns true for a DNS name, false for an address or a mistyped address. */
 bool conf_is_dns_name(const char *s);
