@@ -81,7 +81,7 @@ class Listener:
 class Sender:
     """Sends numbered datagrams to a group at a steady rate, or singly."""
 
-    def __init__(self, host, group, port=PORT, size=1000):
+    def __init__(self, host, group, port=PORT, size=1330):
         self.to, self.size, self.sent, self.running = (group, port), size, 0, False
         self.socket = udp_socket(host.namespace, group)
         index = index_of(host.namespace)

@@ -153,7 +153,7 @@ def test_small_gain_does_not_change_the_path(lab):
     # The short-term and long-term thresholds are far from the gain, so delay of a busy machine has
     # no effect.
     net = lab({'sites': {'a': {}, 'r': {}, 'b': {}}, 'hosts': False,
-               'config': {**PATIENT, 'path': {'threshold': 60, 'long-term-threshold': 60, 'hold-time': 1}},
+               'config': {**PATIENT, 'path': {'threshold': 90, 'long-term-threshold': 90, 'hold-time': 1}},
                'rtt_ms': {('a', 'b'): 60, ('a', 'r'): 45, ('r', 'b'): 45}}).joined()
     net.wait_path('a', 'b', ['b'])
     # The relayed path takes 40 ms instead of 60 ms. The links of the relay change, because the
