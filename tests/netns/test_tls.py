@@ -156,16 +156,20 @@ def test_bulk_on_a_slow_line_delays_pings_by_little(lab):
     wait_transport(a, b, 'tls')
     net.settle_hosts('n1', 'n0')
     host, far = net.host['n1'], net.host['n0']
+    # Reno fills each queue. BBR, the default of some hosts, does not.
+    host.namespace.sysctl('ipv4/tcp_congestion_control', 'reno')
     bulk = Bulk(host.namespace, far.namespace, far.ip4)
+
+    def median():
+        out = host.namespace.run('ping', '-n', '-i', '0.1', '-c', '60', far.ip4, check=False).stdout
+        return statistics.median([float(t) for t in re.findall(r'time=([\d.]+)', out)] or [1e9])
     try:
         wait_for(lambda: bulk.received > 1 << 19, 30, 'TCP runs')
-        out = host.namespace.run('ping', '-n', '-i', '0.1', '-c', '60', far.ip4, check=False).stdout
+        # At most 20 ms on the line, a queue of 50 ms there, and 20 ms in leon-tls and its socket.
+        # A busy machine adds its own delay for seconds, a backlog for as long as the bulk lasts.
+        wait_for(lambda: median() < 100, 60, 'the bulk delays pings by little')
     finally:
         bulk.stop()
-    times = sorted(float(t) for t in re.findall(r'time=([\d.]+)', out))
-    print(times)
-    # At most 20 ms on the line, a queue of 50 ms there, and 20 ms in leon-tls and its socket.
-    assert statistics.median(times) < 100
 
 
 def test_relays_with_udp_are_preferred(lab):
