@@ -138,7 +138,7 @@ static void bucket_never_holds_more_than_burst(void **state)
 
 	(void)state;
 	assert_true(log_limit_pass(&lim, now));
-	now = (mono_t){ INT64_MAX - 1 }; /* no message for centuries */
+	now = (mono_t){ INT64_MAX / 2 }; /* no message for a century */
 	assert_true(log_limit_pass(&lim, now));
 	assert_true(log_limit_pass(&lim, now));
 	assert_false(log_limit_pass(&lim, now));

@@ -13,7 +13,7 @@
 #define T0 ((mono_t){ NS_PER_S })
 
 /* Offers a frame each step_ns for span_ns. Returns the number of accepted frames. */
-static unsigned offer(struct storm *s, uint32_t rate, unsigned n_workers, mono_t from,
+static unsigned offer(struct bucket *s, uint32_t rate, unsigned n_workers, mono_t from,
 		      int64_t step_ns, int64_t span_ns)
 {
 	unsigned n = 0;
@@ -25,7 +25,7 @@ static unsigned offer(struct storm *s, uint32_t rate, unsigned n_workers, mono_t
 
 static void no_limit(void **state)
 {
-	struct storm s = { 0 };
+	struct bucket s = { 0 };
 
 	(void)state;
 	assert_int_equal(offer(&s, 0, 1, T0, 1, 1000), 1000);
@@ -33,7 +33,7 @@ static void no_limit(void **state)
 
 static void burst_then_rate(void **state)
 {
-	struct storm s = { 0 };
+	struct bucket s = { 0 };
 
 	(void)state;
 	/* The frames of 250 ms pass at once, and no more. */
@@ -44,7 +44,7 @@ static void burst_then_rate(void **state)
 
 static void below_the_rate_all_pass(void **state)
 {
-	struct storm s = { 0 };
+	struct bucket s = { 0 };
 
 	(void)state;
 	assert_int_equal(offer(&s, 1000, 1, T0, 1100000, NS_PER_S), 910);
@@ -52,7 +52,7 @@ static void below_the_rate_all_pass(void **state)
 
 static void workers_share_the_rate(void **state)
 {
-	struct storm s = { 0 };
+	struct bucket s = { 0 };
 
 	(void)state;
 	assert_int_equal(offer(&s, 1000, 4, T0, 1, 1000), 62);
@@ -61,7 +61,7 @@ static void workers_share_the_rate(void **state)
 
 static void very_low_rates_let_one_pass(void **state)
 {
-	struct storm s = { 0 };
+	struct bucket s = { 0 };
 
 	(void)state;
 	/* One frame per second and eight workers: each worker may send one frame in eight
@@ -72,7 +72,7 @@ static void very_low_rates_let_one_pass(void **state)
 
 static void quiet_time_saves_one_burst_only(void **state)
 {
-	struct storm s = { 0 };
+	struct bucket s = { 0 };
 
 	(void)state;
 	offer(&s, 1000, 1, T0, 1, 1000);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes log lines to stderr, one write(2) each, and limits messages that a remote host can cause
- * by token buckets. Owns the level and the sink. Control thread. Any thread may call bug_at(),
+ * Writes log lines to stderr, one write(2) each, and limits messages that a remote host can
+ * cause. Owns the level and the sink. Control thread. Any thread may call bug_at(),
  * which ends the process.
  */
 #include "log.h"
@@ -101,25 +101,11 @@ void log_write(enum log_level level, const char *token, const char *fmt, ...)
 
 bool log_limit_pass(struct log_limit *lim, mono_t now)
 {
-	int64_t cost = 60 * NS_PER_S / (lim->per_minute ? lim->per_minute : 1);
-	int64_t full = cost * (lim->burst ? lim->burst : 1);
+	int64_t cost_ns = 60 * NS_PER_S / lim->per_minute;
+	bool pass = bucket_pass(&lim->bucket, now, cost_ns, cost_ns * lim->burst);
 
-	if (lim->credit_ns < 0) {
-		lim->credit_ns = full;
-	} else if (mono_before(lim->last, now)) {
-		int64_t gained = mono_sub_ns(now, lim->last);
-
-		/* The comparison precedes the addition because the sum could overflow after a long
-		 * pause. */
-		lim->credit_ns = gained >= full - lim->credit_ns ? full : lim->credit_ns + gained;
-	}
-	lim->last = now;
-	if (lim->credit_ns < cost) {
-		lim->suppressed++;
-		return false;
-	}
-	lim->credit_ns -= cost;
-	return true;
+	lim->suppressed += !pass;
+	return pass;
 }
 
 void log_limited(struct log_limit *lim, mono_t now, enum log_level level, const char *token,

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bucket.h"
 #include "defs.h"
 #include "mono.h"
 
@@ -41,18 +42,17 @@ void log_write(enum log_level level, const char *token, const char *fmt, ...) at
 #define log_debug(token, ...)  log_write(LOG_LVL_DEBUG, token, __VA_ARGS__)
 
 /*
- * Token bucket for every message that a remote host can cause: a burst of `burst` messages and
- * `per_minute` on average. The next message that passes reports the number of suppressed ones.
+ * Limit for every message that a remote host can cause: a burst of `burst` messages and
+ * `per_minute` on average, both at least 1. The next message that passes reports the number of
+ * suppressed ones.
  */
 struct log_limit {
 	uint32_t burst;
 	uint32_t per_minute;
-	mono_t last;
-	int64_t credit_ns; /* time credit, one message costs 60 s / per_minute */
+	struct bucket bucket;
 	uint64_t suppressed;
 };
-#define LOG_LIMIT_INIT(b, pm)                                                                      \
-	((struct log_limit){ .burst = (b), .per_minute = (pm), .credit_ns = -1 })
+#define LOG_LIMIT_INIT(b, pm) ((struct log_limit){ .burst = (b), .per_minute = (pm) })
 bool log_limit_pass(struct log_limit *lim, mono_t now);
 void log_limited(struct log_limit *lim, mono_t now, enum log_level level, const char *token,
 		 const char *fmt, ...) attr_printf(5, 6);

@@ -70,7 +70,7 @@ struct line_traffic {
 
 /* Counters of one VLAN, see struct fwd_vlan. */
 struct vlan_flood {
-	struct storm storm;
+	struct bucket storm;
 	_Atomic uint64_t flooded, pruned, limited;
 };
 
@@ -127,7 +127,7 @@ struct worker {
 	struct deliver deliver;
 	uint8_t *spare; /* NET_BUFFER bytes: copy of sealed data for a second key */
 	struct reasm *reasm;
-	struct storm storm[N_STORM];
+	struct bucket storm[N_STORM];
 	struct hash_key hash_key;
 	struct recent recent; /* recently posted reports */
 	uint32_t fragment_id;

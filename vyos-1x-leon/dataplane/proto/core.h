@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "base/bucket.h"
 #include "base/siphash.h"
 #include "proto/measure/measure_state.h"
 #include "proto/overlay_ops.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Services without knowledge of the protocol: time, random numbers, events, token buckets, alarms.
+ * Services without knowledge of the protocol: time, random numbers, events, alarms.
  * Control thread.
  */
 #include "proto/service.h"
@@ -58,17 +58,9 @@ void overlay_emit(struct overlay *o, enum event_kind kind, node_id_t node, node_
 		o->ops.event(o->arg, &e);
 }
 
-bool bucket_pass(struct bucket *b, mono_t now, int64_t cost_ns, int64_t burst_ns)
+bool overlay_once_a_minute(const struct overlay *o, struct bucket *b)
 {
-	int64_t gone_ns = mono_is_never(b->last) ? burst_ns : mono_sub_ns(now, b->last);
-
-	gone_ns = min_of(gone_ns, burst_ns);
-	b->credit_ns = min_of(b->credit_ns + gone_ns, burst_ns);
-	b->last = now;
-	if (b->credit_ns < cost_ns)
-		return false;
-	b->credit_ns -= cost_ns;
-	return true;
+	return bucket_pass(b, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S);
 }
 
 mono_t earlier(mono_t a, mono_t b)

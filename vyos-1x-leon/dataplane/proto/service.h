@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Services without knowledge of the protocol: time, random numbers, events, token buckets, alarms.
+ * Services without knowledge of the protocol: time, random numbers, events, alarms.
  * Called by every floor; control thread.
  */
 #pragma once
@@ -18,7 +18,8 @@ mono_t overlay_in(struct overlay *o, int64_t lo_ms, int64_t hi_ms);
 int64_t overlay_stretch(const struct overlay *o, int64_t ms);
 void overlay_emit(struct overlay *o, enum event_kind kind, node_id_t node, node_id_t other,
 		  uint64_t value, const char *detail);
-bool bucket_pass(struct bucket *b, mono_t now, int64_t cost_ns, int64_t burst_ns);
+/* Returns true at most once a minute, for events that a remote host can cause. */
+bool overlay_once_a_minute(const struct overlay *o, struct bucket *b);
 mono_t earlier(mono_t a, mono_t b); /* never is later than any time */
 void alarm_init(struct overlay *o, struct alarm *a, timer_fn fn, void *arg);
 void alarm_set(struct alarm *a, mono_t at); /* never: stops the alarm */

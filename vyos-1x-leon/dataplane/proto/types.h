@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Types shared by all of proto/: common limits, alarms, token buckets, routes to a peer. Types
+ * Types shared by all of proto/: common limits, alarms, routes to a peer. Types
  * only.
  */
 #pragma once
@@ -29,12 +29,6 @@ struct peer;
 struct alarm {
 	struct timer *timer;
 	mono_t at; /* never: not armed */
-};
-
-/* Token bucket in units of time: each pass costs `cost_ns` of the elapsed time. */
-struct bucket {
-	mono_t last;
-	int64_t credit_ns;
 };
 
 /* Route of a datagram to its destination. */

@@ -90,8 +90,7 @@ static void note_or_report(struct overlay *o, const struct endpoint *from, enum 
 {
 	char ep[ENDPOINT_STRLEN], text[ENDPOINT_STRLEN + 64];
 
-	if (note(o, from, what, error) ||
-	    !bucket_pass(&o->stranger_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
+	if (note(o, from, what, error) || !overlay_once_a_minute(o, &o->stranger_event))
 		return;
 	snprintf(text, sizeof(text), "%s %s", endpoint_format(from, ep, sizeof(ep)),
 		 words_of(what));
@@ -117,7 +116,7 @@ void diagnosis_other_curve(struct overlay *o, const struct endpoint *from, node_
 	char ep[ENDPOINT_STRLEN];
 
 	note(o, from, SEED_OTHER_CURVE, 0);
-	if (bucket_pass(&o->curve_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
+	if (overlay_once_a_minute(o, &o->curve_event))
 		overlay_emit(o, EV_OTHER_CURVE, source, NODE_ID_NONE, 0,
 			     endpoint_format(from, ep, sizeof(ep)));
 }
@@ -164,8 +163,7 @@ static void report_wire(struct overlay *o, const struct endpoint *from, uint8_t 
 {
 	char ep[ENDPOINT_STRLEN], text[ENDPOINT_STRLEN + 48];
 
-	if (!is_missing(o, from) ||
-	    !bucket_pass(&o->wire_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
+	if (!is_missing(o, from) || !overlay_once_a_minute(o, &o->wire_event))
 		return;
 	snprintf(text, sizeof(text), "%s uses wire %u, this node %u",
 		 endpoint_format(from, ep, sizeof(ep)), wire, LEON_VERSION);

@@ -29,7 +29,7 @@ static void emit(struct overlay *o, const struct duplicate *r)
 {
 	char where[ENDPOINT_STRLEN] = "";
 
-	if (!bucket_pass(&o->duplicate.event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
+	if (!overlay_once_a_minute(o, &o->duplicate.event))
 		return;
 	if (r->ep.ip.family)
 		endpoint_format(&r->ep, where, sizeof(where));
@@ -128,7 +128,7 @@ static void note_of_peer(struct overlay *o, struct peer *p, const struct endpoin
 	if (at)
 		p->duplicate.seen.ep = *at;
 	warn(o, p, at, incarnation, same);
-	if (bucket_pass(&o->duplicate_event, now, 60 * NS_PER_S, 60 * NS_PER_S))
+	if (overlay_once_a_minute(o, &o->duplicate_event))
 		overlay_emit(o, EV_DUPLICATE_ID, p->id, NODE_ID_NONE, 0, NULL);
 }
 

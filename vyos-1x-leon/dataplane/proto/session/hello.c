@@ -55,8 +55,7 @@ static bool count_one(const struct overlay *o, struct minute_count *c)
  * its previous session ends. */
 static void note_other_run(struct overlay *o, struct peer *p)
 {
-	if (count_one(o, &p->hello.restarts) &&
-	    bucket_pass(&o->duplicate_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
+	if (count_one(o, &p->hello.restarts) && overlay_once_a_minute(o, &o->duplicate_event))
 		overlay_emit(o, EV_DUPLICATE_ID, p->id, NODE_ID_NONE, 0, NULL);
 }
 
@@ -234,8 +233,7 @@ static void suspect_secret(struct overlay *o, const struct endpoint *from, node_
 	const struct seed *seed = seed_of_address(o, &from->ip);
 
 	/* A peer in session has the secret, so its address was spoofed. */
-	if (!seed || seed->alive ||
-	    !bucket_pass(&o->secret_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
+	if (!seed || seed->alive || !overlay_once_a_minute(o, &o->secret_event))
 		return;
 	overlay_emit(o, EV_SECRET_MISMATCH, source, NODE_ID_NONE, 0, NULL);
 }

@@ -29,8 +29,7 @@ static bool has_other_key(const struct node *n, const uint8_t key[MSG_KEY_LEN])
 static void refuse_other_key(struct overlay *o, const struct node *n)
 {
 	o->count.rx_other_identity++;
-	if (claim_is_held(o, n) &&
-	    bucket_pass(&o->duplicate_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
+	if (claim_is_held(o, n) && overlay_once_a_minute(o, &o->duplicate_event))
 		overlay_emit(o, EV_DUPLICATE_ID, n->id, NODE_ID_NONE, 0, NULL);
 }
 

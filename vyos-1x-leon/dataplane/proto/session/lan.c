@@ -65,7 +65,7 @@ static uint64_t take_token(struct peer *p, struct lan_share *share, mono_t now, 
 		return classes;
 	}
 	p->due[DUE_LAN] =
-		earlier(p->due[DUE_LAN], mono_add_ns(now, cost_ns - share->bucket.credit_ns));
+		earlier(p->due[DUE_LAN], bucket_next(&share->bucket, cost_ns, burst * cost_ns));
 	return 0;
 }
 

@@ -14,7 +14,6 @@
 
 #include <string.h>
 
-#include "base/log.h"
 #include "proto/admit/claim.h"
 #include "proto/admit/eviction.h"
 #include "proto/schedule.h"
@@ -38,7 +37,7 @@
 
 static void table_full(struct overlay *o, node_id_t id)
 {
-	if (bucket_pass(&o->full_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
+	if (overlay_once_a_minute(o, &o->full_event))
 		overlay_emit(o, EV_TABLE_FULL, id, NODE_ID_NONE, 0, NULL);
 }
 
@@ -206,7 +205,7 @@ static void claimed_by_other(struct overlay *o, const struct msg_record *r)
 	o->claim = e;
 	if (!goes_on && r->incarnation <= nodedb_at(o->nodes, SLOT_SELF)->rec.incarnation)
 		return;
-	if (bucket_pass(&o->duplicate_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
+	if (overlay_once_a_minute(o, &o->duplicate_event))
 		overlay_emit(o, EV_DUPLICATE_ID, o->self, NODE_ID_NONE, 0, NULL);
 }
 

@@ -41,7 +41,7 @@ static bool admit(struct overlay *o, struct invitation *i, const uint8_t *key,
 	claim = invitation_claim(i, key, from, now_s);
 	if (claim == CLAIM_USED_UP) {
 		o->count.rx_invitation_refused++;
-		if (bucket_pass(&o->invitation_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
+		if (overlay_once_a_minute(o, &o->invitation_event))
 			report(o, EV_INVITATION_REFUSED, i, from);
 		t->status = INVITATION_USED_UP;
 		return true;

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/bucket.h"
 #include "crypto/keys.h"
 #include "proto/overlay_seeds.h"
 #include "proto/types.h"

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/bucket.h"
 #include "proto/types.h"
 
 /* sync.c: comparison of the peer's records with ours. */
