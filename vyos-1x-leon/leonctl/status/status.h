@@ -24,7 +24,7 @@ struct status_diagnosis {
 };
 
 struct status {
-	struct status_diagnosis diagnosis[STATUS_MAX];
+	struct status_diagnosis diagnosis[STATUS_MAX], not_listed;
 	unsigned n, n_problems, n_more;
 	unsigned nodes, nodes_reachable; /* without this node and nodes that left */
 	unsigned peers, peers_reached;	 /* without disabled peers */
@@ -41,8 +41,12 @@ int status_text(const struct status_input *in, const struct status *s, FILE *out
 int status_json(const struct status_input *in, const struct status *s, FILE *out);
 int status_run(struct target *t, const char *argument);
 
-/* For the files of the rules. Returns the finding to fill, or NULL if the list is full. */
+/* For the files of the rules. Returns the finding to fill; one beyond STATUS_MAX is not printed. */
 struct status_diagnosis *status_add(struct status *s, const char *id, enum status_level level);
+/* Prints into a text of a finding. */
+#define status_put(text, ...) snprintf((text), sizeof(text), __VA_ARGS__)
+/* Returns true if the value of the key is the word. */
+bool status_is(struct jsonr_node *n, const char *key, const char *word);
 void status_find_peers(const struct status_input *in, struct status *s);
 void status_find_lines(const struct status_input *in, struct status *s);
 /* Cuts the port and the brackets of "[2001:db8::3]:5367" or "198.18.0.3:5367". */

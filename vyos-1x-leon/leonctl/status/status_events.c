@@ -103,13 +103,10 @@ static void add(struct status *s, struct jsonr_node *e, const struct rule *r)
 {
 	struct status_diagnosis *f = status_add(s, r->event, r->level);
 
-	if (!f)
-		return;
-	snprintf(f->what, sizeof(f->what), "%s (%s ago)", text_str(e, "text"),
-		 text_age(e, "age_seconds"));
-	snprintf(f->why, sizeof(f->why), "%s", r->why);
+	status_put(f->what, "%s (%s ago)", text_str(e, "text"), text_age(e, "age_seconds"));
+	status_put(f->why, "%s", r->why);
 	f->remedy = r->remedy;
-	snprintf(f->command, sizeof(f->command), "%s", r->command);
+	status_put(f->command, "%s", r->command);
 }
 
 void status_find_events(const struct status_input *in, struct status *s)

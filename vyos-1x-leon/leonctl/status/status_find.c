@@ -10,14 +10,9 @@
 /* A member that this node learned of a moment ago is not reached yet. */
 #define KNOWN_SECONDS 10
 
-static bool is(struct jsonr_node *n, const char *key, const char *word)
-{
-	return strcmp(text_str(n, key), word) == 0;
-}
-
 static bool is_live(struct jsonr_node *node)
 {
-	return node && !is(node, "state", "left") && !is(node, "state", "refused");
+	return node && !status_is(node, "state", "left") && !status_is(node, "state", "refused");
 }
 
 static const char *label(struct jsonr_node *node)
@@ -35,7 +30,8 @@ static bool is_unreached_peer(const struct status_input *in, struct jsonr_node *
 	for (size_t i = 0; i < jsonr_len(list); i++) {
 		struct jsonr_node *p = jsonr_at(list, i);
 
-		if (p && is(p, "state", "trying") && is(p, "node_id", text_str(node, "node_id")))
+		if (p && status_is(p, "state", "trying") &&
+		    status_is(p, "node_id", text_str(node, "node_id")))
 			return true;
 	}
 	return false;
@@ -43,68 +39,59 @@ static bool is_unreached_peer(const struct status_input *in, struct jsonr_node *
 
 static void not_reachable(struct status *s, struct jsonr_node *node)
 {
-	bool known = is(node, "state", "known");
+	bool known = status_is(node, "state", "known");
 	struct status_diagnosis *f =
 		status_add(s, known ? "never-reached" : "unreachable", STATUS_PROBLEM);
 
-	if (!f)
-		return;
-	snprintf(f->what, sizeof(f->what), "node %s %s for %s", label(node),
-		 known ? "has not been reached" : "has been unreachable",
-		 text_age(node, "since_seconds"));
-	snprintf(f->why, sizeof(f->why), "no path: %s",
-		 known ? "UDP between the two nodes is dropped, and no relay helps"
-		       : "the node stopped or lost its connection, or UDP is dropped");
+	status_put(f->what, "node %s %s for %s", label(node),
+		   known ? "has not been reached" : "has been unreachable",
+		   text_age(node, "since_seconds"));
+	status_put(f->why, "no path: %s",
+		   known ? "UDP between the two nodes is dropped, and no relay helps"
+			 : "the node stopped or lost its connection, or UDP is dropped");
 	f->remedy = "run `leonctl status` on the node";
-	snprintf(f->command, sizeof(f->command), "leonctl show latency");
+	status_put(f->command, "leonctl show latency");
 }
 
 static void no_direct_link(struct status *s, struct jsonr_node *node)
 {
 	struct status_diagnosis *f = status_add(s, "no-direct-link", STATUS_NOTE);
 
-	if (!f)
-		return;
-	snprintf(f->what, sizeof(f->what), "the direct link to node %s is down", label(node));
-	snprintf(f->why, sizeof(f->why), "relays carry the frames; %s",
-		 value_bool(node, "behind_nat") ? "the NAT of the node may drop UDP of this node"
-						: "UDP between the two nodes is dropped");
+	status_put(f->what, "the direct link to node %s is down", label(node));
+	status_put(f->why, "relays carry the frames; %s",
+		   value_bool(node, "behind_nat") ? "the NAT of the node may drop UDP of this node"
+						  : "UDP between the two nodes is dropped");
 	f->remedy = "open the UDP port of both nodes, or forward it through the NAT";
-	snprintf(f->command, sizeof(f->command), "leonctl explain path %s",
-		 text_str(node, "node_id"));
+	status_put(f->command, "leonctl explain path %s", text_str(node, "node_id"));
 }
 
 static void other_secret(struct status *s, struct jsonr_node *node)
 {
 	struct status_diagnosis *f = status_add(s, "secret-not-common", STATUS_PROBLEM);
 
-	if (!f)
-		return;
-	snprintf(f->what, sizeof(f->what), "the session with node %s ends in %s", label(node),
-		 text_age(node, "session_ends_seconds"));
-	snprintf(f->why, sizeof(f->why),
-		 "after a change of the secret the two nodes have no common secret");
+	status_put(f->what, "the session with node %s ends in %s", label(node),
+		   text_age(node, "session_ends_seconds"));
+	status_put(f->why, "after a change of the secret the two nodes have no common secret");
 	f->remedy = "make `authentication pre-shared-secret` equal on both nodes, then run";
-	snprintf(f->command, sizeof(f->command), "leonctl reload");
+	status_put(f->command, "leonctl reload");
 }
 
 static void duplicate_id(struct status *s, struct jsonr_node *node, struct jsonr_node *duplicate)
 {
 	struct status_diagnosis *f = status_add(s, "duplicate-id", STATUS_PROBLEM);
 
-	if (!f)
-		return;
-	snprintf(f->what, sizeof(f->what), "two live nodes use the node-id of %s%s",
-		 is(node, "state", "self") ? "this node, " : "", label(node));
-	snprintf(f->why, sizeof(f->why), "a second node was seen at %s %s ago",
-		 text_str(duplicate, "endpoint"), text_age(duplicate, "seen_seconds"));
+	status_put(f->what, "two live nodes use the node-id of %s%s",
+		   status_is(node, "state", "self") ? "this node, " : "", label(node));
+	status_put(f->why, "a second node was seen at %s %s ago", text_str(duplicate, "endpoint"),
+		   text_age(duplicate, "seen_seconds"));
 	f->remedy = "give each node another `node-id` and identity file";
-	snprintf(f->command, sizeof(f->command), "leonctl show events");
+	status_put(f->command, "leonctl show events");
 }
 
 static void check_node(const struct status_input *in, struct status *s, struct jsonr_node *node)
 {
-	bool self = is(node, "state", "self"), reachable = is(node, "state", "reachable");
+	bool self = status_is(node, "state", "self"),
+	     reachable = status_is(node, "state", "reachable");
 	bool fresh = value_u64(node, "since_seconds") < KNOWN_SECONDS;
 	struct jsonr_node *duplicate =
 		jsonr_has(node, "duplicate") ? jsonr_object(node, "duplicate") : NULL;
@@ -113,11 +100,12 @@ static void check_node(const struct status_input *in, struct status *s, struct j
 		duplicate_id(s, node, duplicate);
 	if (self)
 		return;
-	if (!reachable && !is_unreached_peer(in, node) && !(is(node, "state", "known") && fresh))
+	if (!reachable && !is_unreached_peer(in, node) &&
+	    !(status_is(node, "state", "known") && fresh))
 		not_reachable(s, node);
-	if (reachable && !is(node, "link", "up") && !fresh)
+	if (reachable && !status_is(node, "link", "up") && !fresh)
 		no_direct_link(s, node);
-	if (is(node, "secret", "other"))
+	if (status_is(node, "secret", "other"))
 		other_secret(s, node);
 }
 
@@ -128,13 +116,11 @@ static void twice(struct status *s, const char *id, const char *what, const char
 {
 	struct status_diagnosis *f = status_add(s, id, STATUS_PROBLEM);
 
-	if (!f)
-		return;
-	snprintf(f->what, sizeof(f->what), "nodes %s and %s have the %s %s", text_str(a, "node_id"),
-		 text_str(b, "node_id"), what, value);
-	snprintf(f->why, sizeof(f->why), "the configuration of one node was copied to the other");
+	status_put(f->what, "nodes %s and %s have the %s %s", text_str(a, "node_id"),
+		   text_str(b, "node_id"), what, value);
+	status_put(f->why, "the configuration of one node was copied to the other");
 	f->remedy = "correct one of the two nodes, then run there";
-	snprintf(f->command, sizeof(f->command), "leonctl reload");
+	status_put(f->command, "leonctl reload");
 }
 
 static bool has_address(struct jsonr_node *node, const char *address)
@@ -153,7 +139,7 @@ static void compare(struct status *s, struct jsonr_node *a, struct jsonr_node *b
 	struct jsonr_node *list = jsonr_array(a, "overlay_addresses");
 	const char *name = text_str(a, "name"), *address;
 
-	if (strcmp(name, UNKNOWN) != 0 && is(b, "name", name))
+	if (strcmp(name, UNKNOWN) != 0 && status_is(b, "name", name))
 		twice(s, "name-twice", "node-name", name, a, b);
 	for (size_t i = 0; i < jsonr_len(list); i++)
 		if (jsonr_str_at(list, i, &address) && has_address(b, address))
@@ -187,12 +173,10 @@ static void full(struct status *s, struct jsonr_node *memory, const char *used, 
 	if (value_u64(memory, limit) == 0 || value_u64(memory, used) < value_u64(memory, limit))
 		return;
 	f = status_add(s, id, STATUS_PROBLEM);
-	if (!f)
-		return;
-	snprintf(f->what, sizeof(f->what), "%s (%s) is reached", leaf, text_number(memory, limit));
-	snprintf(f->why, sizeof(f->why), "further entries are refused");
+	status_put(f->what, "%s (%s) is reached", leaf, text_number(memory, limit));
+	status_put(f->why, "further entries are refused");
 	f->remedy = "raise the limit in the configuration, then run";
-	snprintf(f->command, sizeof(f->command), "leonctl reload");
+	status_put(f->command, "leonctl reload");
 }
 
 static void simple(struct status *s, const char *id, const char *what, const char *why,
@@ -200,59 +184,50 @@ static void simple(struct status *s, const char *id, const char *what, const cha
 {
 	struct status_diagnosis *f = status_add(s, id, STATUS_NOTE);
 
-	if (!f)
-		return;
-	snprintf(f->what, sizeof(f->what), "%s", what);
-	snprintf(f->why, sizeof(f->why), "%s", why);
+	status_put(f->what, "%s", what);
+	status_put(f->why, "%s", why);
 	f->remedy = remedy;
-	snprintf(f->command, sizeof(f->command), "%s", command);
+	status_put(f->command, "%s", command);
 }
 
 static void no_bridge(struct status *s, const char *bridge)
 {
 	struct status_diagnosis *f = status_add(s, "bridge-missing", STATUS_PROBLEM);
 
-	if (!f)
-		return;
-	snprintf(f->what, sizeof(f->what), "the interface is in no bridge");
-	snprintf(f->why, sizeof(f->why), "%s, the `bridge` of the configuration, does not exist",
-		 bridge);
+	status_put(f->what, "the interface is in no bridge");
+	status_put(f->why, "%s, the `bridge` of the configuration, does not exist", bridge);
 	f->remedy = "create the bridge, or correct `bridge`, then run";
-	snprintf(f->command, sizeof(f->command), "leonctl reload");
+	status_put(f->command, "leonctl reload");
 }
 
 static void offload_broken(struct status *s, struct jsonr_node *broken)
 {
 	struct status_diagnosis *f = status_add(s, "offload-broken", STATUS_NOTE);
 
-	if (!f)
-		return;
-	snprintf(f->what, sizeof(f->what), "data to %s%s was lost with UDP segmentation",
-		 text_node(jsonr_at(broken, 0), "node_id", "name"),
-		 jsonr_len(broken) > 1 ? " and others" : "");
-	snprintf(f->why, sizeof(f->why),
-		 "a network card, driver, kernel or hypervisor is faulty; this node sends the data "
-		 "without");
+	status_put(f->what, "data to %s%s was lost with UDP segmentation",
+		   text_node(jsonr_at(broken, 0), "node_id", "name"),
+		   jsonr_len(broken) > 1 ? " and others" : "");
+	status_put(
+		f->why,
+		"a network card, driver, kernel or hypervisor is faulty; this node sends the data "
+		"without");
 	f->remedy = "set `system offload udp-segmentation disable` for all nodes, then run";
-	snprintf(f->command, sizeof(f->command), "leonctl reload");
+	status_put(f->command, "leonctl reload");
 }
 
 static void no_port_mapping(struct status *s, struct jsonr_node *mapping)
 {
 	struct status_diagnosis *f;
 
-	if (!is(mapping, "state", "failed") && !is(mapping, "state", "private"))
+	if (!status_is(mapping, "state", "failed") && !status_is(mapping, "state", "private"))
 		return;
 	f = status_add(s, "no-port-mapping", STATUS_NOTE);
-	if (!f)
-		return;
-	snprintf(f->what, sizeof(f->what), "gateway %s gives no port mapping",
-		 text_str(mapping, "gateway"));
-	snprintf(f->why, sizeof(f->why), "%s", text_str(mapping, "reason"));
+	status_put(f->what, "gateway %s gives no port mapping", text_str(mapping, "gateway"));
+	status_put(f->why, "%s", text_str(mapping, "reason"));
 	f->remedy =
 		"enable NAT-PMP or UPnP at the gateway, or forward the UDP port there and delete "
 		"`port-mapping`";
-	snprintf(f->command, sizeof(f->command), "leonctl show statistics");
+	status_put(f->command, "leonctl show statistics");
 }
 
 static void check_self(const struct status_input *in, struct status *s)
@@ -299,18 +274,18 @@ static void count(const struct status_input *in, struct status *s)
 	for (size_t i = 0; i < jsonr_len(nodes); i++) {
 		struct jsonr_node *n = jsonr_at(nodes, i);
 
-		if (!is_live(n) || is(n, "state", "self"))
+		if (!is_live(n) || status_is(n, "state", "self"))
 			continue;
 		s->nodes++;
-		s->nodes_reachable += is(n, "state", "reachable");
+		s->nodes_reachable += status_is(n, "state", "reachable");
 	}
 	for (size_t i = 0; i < jsonr_len(peers); i++) {
 		struct jsonr_node *p = jsonr_at(peers, i);
 
-		if (!p || is(p, "state", "disabled"))
+		if (!p || status_is(p, "state", "disabled"))
 			continue;
 		s->peers++;
-		s->peers_reached += is(p, "state", "reached");
+		s->peers_reached += status_is(p, "state", "reached");
 	}
 }
 

@@ -11,29 +11,20 @@
 /* Single lost PINGs are no silence. */
 #define SILENT_SECONDS 10
 
-static bool is(struct jsonr_node *n, const char *key, const char *word)
-{
-	return strcmp(text_str(n, key), word) == 0;
-}
-
 static void lost(struct status *s, struct jsonr_node *line)
 {
 	struct status_diagnosis *f = status_add(s, "line-lost", STATUS_NOTE);
 	const char *interface = text_optional(line, "line_interface");
 
-	if (!f)
-		return;
-	snprintf(f->what, sizeof(f->what), "line %s cannot be used", text_str(line, "name"));
-	snprintf(f->why, sizeof(f->why), "%s; the other line carries the data",
-		 text_str(line, "reason"));
+	status_put(f->what, "line %s cannot be used", text_str(line, "name"));
+	status_put(f->why, "%s; the other line carries the data", text_str(line, "reason"));
 	f->remedy = "restore the interface or address of the line, or correct `line`";
-	snprintf(f->command, sizeof(f->command), "ip address show%s%s", *interface ? " dev " : "",
-		 interface);
+	status_put(f->command, "ip address show%s%s", *interface ? " dev " : "", interface);
 }
 
 static bool is_silent(struct jsonr_node *pair)
 {
-	return (is(pair, "state", "silent") || is(pair, "state", "no-answer")) &&
+	return (status_is(pair, "state", "silent") || status_is(pair, "state", "no-answer")) &&
 	       (strcmp(text_number(pair, "answered_seconds"), UNKNOWN) == 0 ||
 		value_u64(pair, "answered_seconds") > SILENT_SECONDS);
 }
@@ -46,7 +37,7 @@ static struct jsonr_node *silent_pair(struct jsonr_node *pairs, const char *line
 	for (size_t i = 0; i < jsonr_len(pairs); i++) {
 		struct jsonr_node *pair = jsonr_at(pairs, i);
 
-		if (!pair || !is(pair, "line", line))
+		if (!pair || !status_is(pair, "line", line))
 			continue;
 		if (!is_silent(pair))
 			return NULL;
@@ -61,17 +52,16 @@ static void silent(struct status *s, struct jsonr_node *line, struct jsonr_node 
 	const char *source = text_optional(line, "line_interface");
 	char buf[64];
 
-	if (!f)
-		return;
 	if (!*source)
 		source = text_optional(line, "address");
-	snprintf(f->what, sizeof(f->what), "no node answers over line %s", text_str(line, "name"));
-	snprintf(f->why, sizeof(f->why),
-		 "the line failed, has no default route, or a firewall drops UDP on it; the other "
-		 "line carries the data");
+	status_put(f->what, "no node answers over line %s", text_str(line, "name"));
+	status_put(
+		f->why,
+		"the line failed, has no default route, or a firewall drops UDP on it; the other "
+		"line carries the data");
 	f->remedy = "check the line and its default route";
-	snprintf(f->command, sizeof(f->command), "ping -c 3 -I %s %s", source,
-		 status_bare(text_str(pair, "endpoint"), buf, sizeof(buf)));
+	status_put(f->command, "ping -c 3 -I %s %s", source,
+		   status_bare(text_str(pair, "endpoint"), buf, sizeof(buf)));
 }
 
 void status_find_lines(const struct status_input *in, struct status *s)
@@ -85,7 +75,7 @@ void status_find_lines(const struct status_input *in, struct status *s)
 		if (!line)
 			continue;
 		pair = silent_pair(jsonr_array(in->lines, "pairs"), text_str(line, "name"));
-		if (is(line, "state", "lost"))
+		if (status_is(line, "state", "lost"))
 			lost(s, line);
 		else if (pair && started)
 			silent(s, line, pair);

@@ -6,16 +6,19 @@
 
 #include <string.h>
 
+#include "text/value.h"
+
+bool status_is(struct jsonr_node *n, const char *key, const char *word)
+{
+	return strcmp(text_str(n, key), word) == 0;
+}
+
 struct status_diagnosis *status_add(struct status *s, const char *id, enum status_level level)
 {
-	struct status_diagnosis *f;
+	struct status_diagnosis *f = s->n < STATUS_MAX ? &s->diagnosis[s->n++] : &s->not_listed;
 
+	s->n_more += f == &s->not_listed;
 	s->n_problems += level == STATUS_PROBLEM;
-	if (s->n == STATUS_MAX) {
-		s->n_more++;
-		return NULL;
-	}
-	f = &s->diagnosis[s->n++];
 	*f = (struct status_diagnosis){ .id = id, .level = level };
 	return f;
 }

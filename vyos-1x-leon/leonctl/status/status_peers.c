@@ -64,11 +64,6 @@ static const struct advice *advice_of(const char *result)
 	return NULL;
 }
 
-static bool is_state(struct jsonr_node *peer, const char *state)
-{
-	return strcmp(text_str(peer, "state"), state) == 0;
-}
-
 /* Returns the address with the diagnosis that became the reason of the peer, or the first one. */
 static struct jsonr_node *telling_address(struct jsonr_node *peer)
 {
@@ -90,11 +85,11 @@ static void put_command(struct status_diagnosis *f, const struct advice *a, cons
 	const char *at = strstr(a->command, "%s");
 
 	if (!at) {
-		snprintf(f->command, sizeof(f->command), "%s", a->command);
+		status_put(f->command, "%s", a->command);
 		return;
 	}
-	snprintf(f->command, sizeof(f->command), "%.*s%s%s", (int)(at - a->command), a->command,
-		 a->argument == WITH_ADDRESS ? address : interface, at + 2);
+	status_put(f->command, "%.*s%s%s", (int)(at - a->command), a->command,
+		   a->argument == WITH_ADDRESS ? address : interface, at + 2);
 }
 
 static bool is_joining(struct jsonr_node *peer, const char *result)
@@ -122,20 +117,17 @@ static void put_why(const struct status *s, struct status_diagnosis *f, struct j
 {
 	const char *tls = text_optional(peer, "tls_reason");
 
-	snprintf(f->why, sizeof(f->why), "%s%s%s", why_of(s, peer, result),
-		 *tls ? "; TLS failed: " : "", tls);
+	status_put(f->why, "%s%s%s", why_of(s, peer, result), *tls ? "; TLS failed: " : "", tls);
 }
 
 static void over_tls(struct status *s, struct jsonr_node *peer)
 {
 	struct status_diagnosis *f = status_add(s, "over-tls", STATUS_NOTE);
 
-	if (!f)
-		return;
-	snprintf(f->what, sizeof(f->what), "peer %s is reached over TLS", text_str(peer, "name"));
-	snprintf(f->why, sizeof(f->why), "UDP gets no answer from the peer");
+	status_put(f->what, "peer %s is reached over TLS", text_str(peer, "name"));
+	status_put(f->why, "UDP gets no answer from the peer");
 	f->remedy = "open UDP for lower latency, if the network between the nodes permits it";
-	snprintf(f->command, sizeof(f->command), "leonctl show peers");
+	status_put(f->command, "leonctl show peers");
 }
 
 static void not_reached(struct status *s, struct jsonr_node *peer, const char *interface)
@@ -143,7 +135,7 @@ static void not_reached(struct status *s, struct jsonr_node *peer, const char *i
 	struct jsonr_node *address = telling_address(peer);
 	const char *endpoint = address ? text_str(address, "endpoint") : text_str(peer, "address");
 	const char *result = address ? text_str(address, "result") : "nothing";
-	bool joining = is_joining(peer, result), self = is_state(peer, "self");
+	bool joining = is_joining(peer, result), self = status_is(peer, "state", "self");
 	const struct advice *a = advice_of(result);
 	struct status_diagnosis *f = status_add(s,
 						joining ? "joining"
@@ -152,13 +144,11 @@ static void not_reached(struct status *s, struct jsonr_node *peer, const char *i
 						joining || self ? STATUS_NOTE : STATUS_PROBLEM);
 	char buf[64];
 
-	if (!f)
-		return;
-	snprintf(f->what, sizeof(f->what), "peer %s (%s) %s for %s", text_str(peer, "name"),
-		 endpoint, self ? "has been this node itself" : "has not been reached",
-		 text_age(peer, "since_seconds"));
+	status_put(f->what, "peer %s (%s) %s for %s", text_str(peer, "name"), endpoint,
+		   self ? "has been this node itself" : "has not been reached",
+		   text_age(peer, "since_seconds"));
 	if (joining)
-		snprintf(f->why, sizeof(f->why), "this node is joining");
+		status_put(f->why, "this node is joining");
 	else
 		put_why(s, f, peer, result);
 	if (joining || !a)
@@ -173,16 +163,13 @@ static void unresolved(struct status *s, struct jsonr_node *peer)
 	struct status_diagnosis *f = status_add(s, failed ? "unresolved" : "joining",
 						failed ? STATUS_PROBLEM : STATUS_NOTE);
 
-	if (!f)
-		return;
-	snprintf(f->what, sizeof(f->what), "peer %s (%s) has not been reached for %s",
-		 text_str(peer, "name"), text_str(peer, "address"),
-		 text_age(peer, "since_seconds"));
-	snprintf(f->why, sizeof(f->why), "%s", text_str(peer, "reason"));
+	status_put(f->what, "peer %s (%s) has not been reached for %s", text_str(peer, "name"),
+		   text_str(peer, "address"), text_age(peer, "since_seconds"));
+	status_put(f->why, "%s", text_str(peer, "reason"));
 	if (!failed)
 		return;
 	f->remedy = "correct the name, or the DNS servers of this host";
-	snprintf(f->command, sizeof(f->command), "getent ahosts %s", text_str(peer, "address"));
+	status_put(f->command, "getent ahosts %s", text_str(peer, "address"));
 }
 
 void status_find_peers(const struct status_input *in, struct status *s)
@@ -193,14 +180,14 @@ void status_find_peers(const struct status_input *in, struct status *s)
 	for (size_t i = 0; i < jsonr_len(list); i++) {
 		struct jsonr_node *peer = jsonr_at(list, i);
 
-		if (!peer || is_state(peer, "disabled"))
+		if (!peer || status_is(peer, "state", "disabled"))
 			continue;
-		if (is_state(peer, "reached")) {
+		if (status_is(peer, "state", "reached")) {
 			if (strcmp(text_optional(peer, "transport"), "tls") == 0)
 				over_tls(s, peer);
 			continue;
 		}
-		if (is_state(peer, "unresolved"))
+		if (status_is(peer, "state", "unresolved"))
 			unresolved(s, peer);
 		else
 			not_reached(s, peer, interface);
