@@ -90,14 +90,28 @@ struct overlay_line {
 	bool lost;
 };
 
+/* Reasons to refuse a control message. invitation_refused: requests for unknown or used-up
+ * invitations. */
+#define OVERLAY_RX_REASONS(REASON)                                                                 \
+	REASON(not_authentic)                                                                      \
+	REASON(replayed)                                                                           \
+	REASON(malformed)                                                                          \
+	REASON(no_session)                                                                         \
+	REASON(stranger)                                                                           \
+	REASON(rate_limited)                                                                       \
+	REASON(invitation_refused)                                                                 \
+	REASON(bad_signature)                                                                      \
+	REASON(other_identity)                                                                     \
+	REASON(not_trusted)
+
 struct overlay_counters {
 	uint64_t tx_msgs, tx_bytes, rx_msgs, rx_bytes; /* control datagrams and UDP payload bytes */
 	uint64_t tx_by_type[16], rx_by_type[16];
 	uint64_t tx_bytes_by_type[16], rx_bytes_by_type[16]; /* rx: without HELLO */
-	uint64_t rx_not_authentic, rx_replayed, rx_malformed, rx_no_session, rx_stranger,
-		rx_rate_limited;
-	uint64_t rx_invitation_refused; /* requests for unknown or used-up invitations */
-	uint64_t rx_bad_signature, rx_other_identity, rx_not_trusted, rx_foreign_rows;
+#define AS_FIELD(reason) uint64_t rx_##reason;
+	OVERLAY_RX_REASONS(AS_FIELD)
+#undef AS_FIELD
+	uint64_t rx_foreign_rows;
 	uint64_t key_exchanges; /* DH operations, for peers that echoed a value of ours */
 	uint64_t path_runs, path_run_ns_max;
 };

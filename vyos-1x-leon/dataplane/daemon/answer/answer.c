@@ -32,6 +32,12 @@ void answer_name(struct jsonw *w, const char *key, struct leond *d, node_id_t id
 	jsonw_str(w, key, name[0] ? name : NULL);
 }
 
+void answer_node(struct jsonw *w, const char *key, struct leond *d, node_id_t id)
+{
+	answer_id(w, key, id);
+	answer_name(w, "name", d, id);
+}
+
 void answer_call(struct jsonw *w, const char *key, struct leond *d, node_id_t id)
 {
 	const char *name = node_name_of(d, id);

@@ -19,6 +19,8 @@ struct path;
 void answer_id(struct jsonw *w, const char *key, node_id_t id); /* NODE_ID_NONE: null */
 /* Writes the node-name of a member, or null. */
 void answer_name(struct jsonw *w, const char *key, struct leond *d, node_id_t id);
+/* Writes the node-id with this key, and the node-name with the key "name". */
+void answer_node(struct jsonw *w, const char *key, struct leond *d, node_id_t id);
 /* Display name of a node: the node-name, or the node-id if there is no name. */
 void answer_call(struct jsonw *w, const char *key, struct leond *d, node_id_t id);
 /* Writes the forwarder of a VLAN (between LAN and overlay) as known here, and the reason. */

@@ -110,8 +110,7 @@ enum command_result reset_node(struct command *c)
 
 	if (!n)
 		return CMD_FAILED;
-	answer_id(c->w, "node_id", n->id);
-	answer_name(c->w, "name", c->d, n->id);
+	answer_node(c->w, "node_id", c->d, n->id);
 	jsonw_u64(c->w, "removed", fdb_forget_slot(c->d->fdb, n->slot, NULL, now_s_of(c->now)));
 	neigh_forget_slot(c->d->neigh, n->slot, NULL);
 	if (n->slot != SLOT_SELF && overlay_link(c->d->overlay, n->slot, &link) &&

@@ -282,8 +282,7 @@ static void write_excluded(struct command *c, uint16_t to)
 		if (!why)
 			continue;
 		jsonw_object(c->w, NULL);
-		answer_id(c->w, "node_id", via->id);
-		answer_name(c->w, "name", c->d, via->id);
+		answer_node(c->w, "node_id", c->d, via->id);
 		jsonw_str(c->w, "reason", why->word);
 		jsonw_str(c->w, "reason_text", why->sentence);
 		jsonw_end(c->w);
@@ -312,8 +311,7 @@ enum command_result explain_path(struct command *c)
 
 	answer_id(c->w, "source", c->d->self);
 	answer_call(c->w, "source_name", c->d, c->d->self);
-	answer_id(c->w, "destination", n->id);
-	answer_name(c->w, "name", c->d, n->id);
+	answer_node(c->w, "destination", c->d, n->id);
 	write_rule(c, ch);
 	answer_path_data(c->w, c->d, n->slot, &ch->path);
 	jsonw_array(c->w, "candidates");

@@ -87,8 +87,7 @@ static void write_trace(struct command *c, const struct probe_job *job)
 
 		jsonw_object(c->w, NULL);
 		jsonw_u64(c->w, "hop", i + 1);
-		answer_id(c->w, "node_id", p->node);
-		answer_name(c->w, "name", c->d, p->node);
+		answer_node(c->w, "node_id", c->d, p->node);
 		answer_known(c->w, "rtt_us", p->rtt_us >= 0, (uint64_t)p->rtt_us);
 		jsonw_str(c->w, "error", probe_error(p->rtt_us));
 		jsonw_end(c->w);
@@ -134,8 +133,7 @@ static void job_finish_if_done(struct probe_job *job)
 
 	if (job->sending || job->n_done < job->n)
 		return;
-	answer_id(c->w, "destination", job->destination);
-	answer_name(c->w, "name", c->d, job->destination);
+	answer_node(c->w, "destination", c->d, job->destination);
 	jsonw_array(c->w, "path");
 	for (unsigned i = 0; i < job->n_hops; i++)
 		answer_id(c->w, NULL, job->hop[i]);

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/defs.h"
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/version.h"
@@ -78,21 +77,6 @@ static void put_segments(struct out *o)
 static void put_control(struct out *o)
 {
 	const struct overlay_counters *c = overlay_counters(o->d->overlay);
-	const struct {
-		const char *reason;
-		uint64_t n;
-	} refused[] = {
-		{ "not_authentic", c->rx_not_authentic },
-		{ "replayed", c->rx_replayed },
-		{ "malformed", c->rx_malformed },
-		{ "no_session", c->rx_no_session },
-		{ "stranger", c->rx_stranger },
-		{ "rate_limited", c->rx_rate_limited },
-		{ "invitation_refused", c->rx_invitation_refused },
-		{ "bad_signature", c->rx_bad_signature },
-		{ "other_identity", c->rx_other_identity },
-		{ "not_trusted", c->rx_not_trusted },
-	};
 
 	put_counter(o, "control_tx_messages_total", "Control messages sent.", c->tx_msgs);
 	put_counter(o, "control_tx_bytes_total", "Bytes of control messages sent.", c->tx_bytes);
@@ -100,8 +84,9 @@ static void put_control(struct out *o)
 	put_counter(o, "control_rx_bytes_total", "Bytes of control messages received.",
 		    c->rx_bytes);
 	put_head(o, "control_refused_total", "counter", "Control messages refused by reason.");
-	for (size_t i = 0; i < array_size(refused); i++)
-		put_labelled(o, "control_refused_total", "reason", refused[i].reason, refused[i].n);
+#define AS_PUT(reason) put_labelled(o, "control_refused_total", "reason", #reason, c->rx_##reason);
+	OVERLAY_RX_REASONS(AS_PUT)
+#undef AS_PUT
 }
 
 static void put_tls(struct out *o)

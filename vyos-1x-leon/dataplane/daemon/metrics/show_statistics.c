@@ -68,16 +68,9 @@ static void write_control(struct command *c)
 	jsonw_u64(w, "tx_bytes", o->tx_bytes);
 	jsonw_u64(w, "rx_messages", o->rx_msgs);
 	jsonw_u64(w, "rx_bytes", o->rx_bytes);
-	jsonw_u64(w, "rx_not_authentic", o->rx_not_authentic);
-	jsonw_u64(w, "rx_replayed", o->rx_replayed);
-	jsonw_u64(w, "rx_malformed", o->rx_malformed);
-	jsonw_u64(w, "rx_no_session", o->rx_no_session);
-	jsonw_u64(w, "rx_stranger", o->rx_stranger);
-	jsonw_u64(w, "rx_rate_limited", o->rx_rate_limited);
-	jsonw_u64(w, "rx_invitation_refused", o->rx_invitation_refused);
-	jsonw_u64(w, "rx_bad_signature", o->rx_bad_signature);
-	jsonw_u64(w, "rx_other_identity", o->rx_other_identity);
-	jsonw_u64(w, "rx_not_trusted", o->rx_not_trusted);
+#define AS_WRITE(reason) jsonw_u64(w, "rx_" #reason, o->rx_##reason);
+	OVERLAY_RX_REASONS(AS_WRITE)
+#undef AS_WRITE
 	jsonw_u64(w, "rx_foreign_rows", o->rx_foreign_rows);
 	jsonw_u64(w, "key_exchanges", o->key_exchanges);
 	jsonw_u64(w, "path_runs", o->path_runs);
@@ -97,8 +90,7 @@ static void write_broken(struct command *c)
 		if (!overlay_link(c->d->overlay, n->slot, &link) || !link.segmentation_broken)
 			continue;
 		jsonw_object(c->w, NULL);
-		answer_id(c->w, "node_id", n->id);
-		answer_name(c->w, "name", c->d, n->id);
+		answer_node(c->w, "node_id", c->d, n->id);
 		jsonw_end(c->w);
 	}
 	jsonw_end(c->w);
@@ -135,8 +127,7 @@ static void write_guard_vlan(struct command *c, const struct guard_vlan *v)
 		const struct guard_neighbor *h = &v->received[i];
 
 		jsonw_object(c->w, NULL);
-		answer_id(c->w, "node_id", h->node);
-		answer_name(c->w, "name", c->d, h->node);
+		answer_node(c->w, "node_id", c->d, h->node);
 		jsonw_u64(c->w, "segment", h->segment);
 		jsonw_bool(c->w, "forwards", h->flags & GUARD_FORWARDS);
 		jsonw_bool(c->w, "ready", h->flags & GUARD_READY);
@@ -283,8 +274,7 @@ enum command_result show_statistics(struct command *c)
 	write_port_mapping(c);
 	write_memory(c);
 	jsonw_str(c->w, "daemon_version", leon_version);
-	answer_id(c->w, "node_id", d->self);
-	answer_name(c->w, "name", d, d->self);
+	answer_node(c->w, "node_id", d, d->self);
 	jsonw_u64(c->w, "vni", d->conf->vni);
 	jsonw_u64(c->w, "port", d->udp->port);
 	answer_mac(c->w, "mac", d->device.mac);

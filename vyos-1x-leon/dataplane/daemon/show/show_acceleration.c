@@ -147,8 +147,7 @@ static void write_node(struct command *c, const struct node *n)
 
 	accel_reports_node(c->d, n->id, &counted);
 	jsonw_object(w, NULL);
-	answer_id(w, "node_id", n->id);
-	answer_name(w, "name", c->d, n->id);
+	answer_node(w, "node_id", c->d, n->id);
 	answer_known(w, "latency_us", known, known ? ch->path.rtt_us : 0);
 	jsonw_bool(w, "reached", counted.reached);
 	jsonw_str(w, "tcp", tcp_word(c->d, n->slot));
@@ -195,8 +194,7 @@ static void write_conn(struct command *c, const struct accel_conn *conn)
 	jsonw_u64(w, "vlan", conn->vlan);
 	answer_endpoint(w, "near", &conn->near);
 	answer_endpoint(w, "far", &conn->far);
-	answer_id(w, "node_id", conn->node);
-	answer_name(w, "name", c->d, conn->node);
+	answer_node(w, "node_id", c->d, conn->node);
 	jsonw_str(w, "state", conn_state_word(conn));
 	jsonw_str(w, "reason", conn->reason);
 	jsonw_u64(w, "since_seconds", conn->since_ms / 1000);

@@ -19,8 +19,7 @@ static void write_entry(struct command *c, const struct fdb_entry *e)
 	jsonw_object(c->w, NULL);
 	answer_mac(c->w, "mac", e->mac);
 	jsonw_u64(c->w, "vlan", e->vlan);
-	answer_id(c->w, "node_id", id);
-	answer_name(c->w, "name", c->d, id);
+	answer_node(c->w, "node_id", c->d, id);
 	jsonw_bool(c->w, "local", e->slot == SLOT_SELF);
 	/* A worker's clock may be one tick ahead. */
 	jsonw_u64(c->w, "age_seconds", now_s > e->seen_s ? now_s - e->seen_s : 0);

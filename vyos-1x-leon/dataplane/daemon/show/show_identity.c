@@ -31,8 +31,7 @@ static void write_known(struct command *c, const struct node *n, const uint8_t *
 {
 	jsonw_object(c->w, NULL);
 	answer_key(c->w, "identity", key);
-	answer_id(c->w, "node_id", n->id);
-	answer_name(c->w, "name", c->d, n->id);
+	answer_node(c->w, "node_id", c->d, n->id);
 	jsonw_str(c->w, "state", state_of(n));
 	jsonw_bool(c->w, "listed", c->d->conf->n_trusted && conf_trusts(c->d->conf, key));
 	jsonw_end(c->w);

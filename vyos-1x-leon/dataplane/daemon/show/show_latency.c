@@ -86,8 +86,7 @@ enum command_result show_latency(struct command *c)
 		if (!is_shown(n))
 			continue;
 		jsonw_object(c->w, NULL);
-		answer_id(c->w, "node_id", n->id);
-		answer_name(c->w, "name", c->d, n->id);
+		answer_node(c->w, "node_id", c->d, n->id);
 		jsonw_bool(c->w, "transit_disabled", slot && pp.no_relay[slot]);
 		jsonw_bool(c->w, "unreceived", slot && pp.unreceived[slot]);
 		jsonw_end(c->w);

@@ -40,8 +40,7 @@ static void write_pair(struct command *c, const struct node *n, const struct ove
 	bool sampled = f->n_samples > 0;
 
 	jsonw_object(c->w, NULL);
-	answer_id(c->w, "node_id", n->id);
-	answer_name(c->w, "name", c->d, n->id);
+	answer_node(c->w, "node_id", c->d, n->id);
 	jsonw_str(c->w, "line", conf_line_name(c->d->conf, v->ep.line));
 	jsonw_u64(c->w, "peer_line", v->theirs + 1u);
 	answer_endpoint(c->w, "endpoint", &v->ep);

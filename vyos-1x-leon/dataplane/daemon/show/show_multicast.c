@@ -93,10 +93,7 @@ static void write_domain(struct command *c, const struct groups_domain *g)
 		     segments_id(c->d->vlans->map, g->vlan));
 	jsonw_str(c->w, "family", family_name(g->family));
 	jsonw_str(c->w, "state", groups_state_name(groups_state(g, c->now)));
-	if (g->querier.family)
-		answer_ip(c->w, "querier", &g->querier);
-	else
-		jsonw_null(c->w, "querier");
+	answer_ip(c->w, "querier", &g->querier);
 	answer_left(c->w, "querier_expires_s", c->now, g->querier_until);
 	jsonw_u64(c->w, "groups", g->n);
 	jsonw_end(c->w);
@@ -128,8 +125,7 @@ static void write_listener(struct command *c, uint16_t slot)
 	if (!n || slot == SLOT_SELF)
 		return;
 	jsonw_object(c->w, NULL);
-	answer_id(c->w, "node_id", n->id);
-	answer_name(c->w, "name", c->d, n->id);
+	answer_node(c->w, "node_id", c->d, n->id);
 	jsonw_end(c->w);
 }
 
@@ -181,8 +177,7 @@ static void write_node(struct command *c, const struct node *n)
 	for (unsigned i = 0; i < count; i++)
 		lists += !listener_group(entry[i]);
 	jsonw_object(c->w, NULL);
-	answer_id(c->w, "node_id", n->id);
-	answer_name(c->w, "name", c->d, n->id);
+	answer_node(c->w, "node_id", c->d, n->id);
 	jsonw_bool(c->w, "snooping", n->rec.flags & RECORD_SNOOPS);
 	jsonw_u64(c->w, "limited", lists);
 	jsonw_u64(c->w, "groups", count - lists);

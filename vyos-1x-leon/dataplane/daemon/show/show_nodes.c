@@ -36,14 +36,17 @@ static const char *secret_name(enum link_secret s)
 	return names[s];
 }
 
-static void write_link(struct command *c, const struct overlay_link *l)
+/* l: NULL without a link. */
+static void write_link(struct command *c, const struct node *n, const struct overlay_link *l)
 {
-	bool sampled = l->filter.n_samples > 0;
+	static const struct overlay_link none;
+	bool has = l != NULL, sampled = has && l->filter.n_samples > 0;
 	struct jsonw *w = c->w;
 
+	l = has ? l : &none;
 	answer_link_endpoint(w, "endpoint", c->d, &l->ep);
-	jsonw_bool(w, "behind_nat", l->behind_nat);
-	jsonw_str(w, "link", l->up ? "up" : "down");
+	jsonw_bool(w, "behind_nat", has ? l->behind_nat : n->rec.flags & RECORD_BEHIND_NAT);
+	jsonw_str(w, "link", !has ? "none" : l->up ? "up" : "down");
 	answer_known(w, "rtt_us", sampled, (uint64_t)l->filter.now_us);
 	answer_known(w, "long_term_rtt_us", sampled, (uint64_t)l->filter.long_term_us);
 	answer_known(w, "variation_us", sampled, (uint64_t)l->filter.variation_us);
@@ -53,45 +56,17 @@ static void write_link(struct command *c, const struct overlay_link *l)
 	answer_known(w, "probe_interval_ms", l->probe_ms != 0, l->probe_ms);
 	jsonw_str(w, "secret", secret_name(l->secret));
 	answer_left(w, "session_ends_seconds", c->now, l->session_ends);
-	jsonw_u64(w, "probes_sent", l->probes_tx);
-	jsonw_u64(w, "probes_lost", l->probes_lost);
-	jsonw_bool(w, "silent", l->silent);
-	jsonw_u64(w, "silences", l->silences);
-	jsonw_u64(w, "data_compared", l->data_tx);
-	jsonw_u64(w, "data_lost", l->data_lost);
-	jsonw_u64(w, "data_loss_permille", l->data_loss_pm);
-	if (l->session)
-		jsonw_str(w, "encryption", seal_cipher_name(l->cipher));
+	answer_known(w, "probes_sent", has, l->probes_tx);
+	answer_known(w, "probes_lost", has, l->probes_lost);
+	if (has)
+		jsonw_bool(w, "silent", l->silent);
 	else
-		jsonw_null(w, "encryption");
-}
-
-static void write_no_link(struct jsonw *w, const struct node *n)
-{
-	static const char *const unknown[] = { "rtt_us",
-					       "long_term_rtt_us",
-					       "variation_us",
-					       "loss_permille",
-					       "min_rtt_us",
-					       "link_mtu",
-					       "probe_interval_ms",
-					       "secret",
-					       "session_ends_seconds",
-					       "probes_sent",
-					       "probes_lost",
-					       "silent",
-					       "silences",
-					       "data_compared",
-					       "data_lost",
-					       "data_loss_permille",
-					       "encryption" };
-
-	jsonw_null(w, "endpoint");
-	jsonw_null(w, "transport");
-	jsonw_bool(w, "behind_nat", n->rec.flags & RECORD_BEHIND_NAT);
-	jsonw_str(w, "link", "none");
-	for (size_t i = 0; i < array_size(unknown); i++)
-		jsonw_null(w, unknown[i]);
+		jsonw_null(w, "silent");
+	answer_known(w, "silences", has, l->silences);
+	answer_known(w, "data_compared", has, l->data_tx);
+	answer_known(w, "data_lost", has, l->data_lost);
+	answer_known(w, "data_loss_permille", has, l->data_loss_pm);
+	jsonw_str(w, "encryption", l->session ? seal_cipher_name(l->cipher) : NULL);
 }
 
 static const char *lan_name(const struct node *n)
@@ -127,18 +102,15 @@ static void write_record(struct jsonw *w, const struct node *n)
 
 static void write_node(struct command *c, const struct node *n, uint32_t n_macs)
 {
-	bool is_self = n->slot == SLOT_SELF;
+	bool is_self = n->slot == SLOT_SELF, has_link;
 	struct overlay_link link = { .up = false };
 
 	jsonw_object(c->w, NULL);
-	answer_id(c->w, "node_id", n->id);
-	answer_name(c->w, "name", c->d, n->id);
+	answer_node(c->w, "node_id", c->d, n->id);
 	jsonw_str(c->w, "state", is_self ? "self" : node_state_name(n->state));
 	answer_age(c->w, "since_seconds", c->now, is_self ? c->d->started : n->since);
-	if (!is_self && n->state != NODE_LEFT && overlay_link(c->d->overlay, n->slot, &link))
-		write_link(c, &link);
-	else
-		write_no_link(c->w, n);
+	has_link = !is_self && n->state != NODE_LEFT && overlay_link(c->d->overlay, n->slot, &link);
+	write_link(c, n, has_link ? &link : NULL);
 	answer_protected(c->w, c->d, &link.ep.ip, c->now);
 	answer_key(c->w, "identity",
 		   is_self	? overlay_identity(c->d->overlay)

@@ -81,8 +81,7 @@ static void write_path(struct command *c, const struct node *n, const struct cho
 		ch = &none;
 	usable = path_works(&ch->path);
 	jsonw_object(c->w, NULL);
-	answer_id(c->w, "destination", n->id);
-	answer_name(c->w, "name", c->d, n->id);
+	answer_node(c->w, "destination", c->d, n->id);
 	answer_hops(c->w, "hops", "hop_names", c->d, &ch->path);
 	answer_known(c->w, "latency_us", usable, ch->path.rtt_us);
 	answer_known(c->w, "direct_latency_us", path_works(&ch->direct), ch->direct.rtt_us);

@@ -38,11 +38,11 @@ static void write_transport(struct command *c, uint32_t i, const struct reach *r
 	const struct node *n = r->seed.reached ? nodedb_find(db, r->seed.node) : NULL;
 	struct fallback_view tls = fallback_view(c->d, i);
 	struct overlay_link link = { .up = false };
+	const char *transport = NULL;
 
 	if (n && overlay_link(c->d->overlay, n->slot, &link) && link.up)
-		jsonw_str(c->w, "transport", endpoint_is_stream(&link.ep) ? "tls" : "udp");
-	else
-		jsonw_null(c->w, "transport");
+		transport = endpoint_is_stream(&link.ep) ? "tls" : "udp";
+	jsonw_str(c->w, "transport", transport);
 	answer_known(c->w, "tls_port", r->peer->tls_port != 0, r->peer->tls_port);
 	jsonw_str(c->w, "tls_state", tls.state);
 	jsonw_str(c->w, "tls_reason", tls.reason);

@@ -139,8 +139,7 @@ static void write_pair(struct command *c, const struct node *n, const struct pai
 	bool both = pair_difference_us(p, &difference_us);
 
 	jsonw_object(c->w, NULL);
-	answer_id(c->w, "destination", n->id);
-	answer_name(c->w, "name", c->d, n->id);
+	answer_node(c->w, "destination", c->d, n->id);
 	jsonw_str(c->w, "state", pair_state_name(p->state, policy));
 	answer_age(c->w, "since_seconds", c->now, p->since);
 	jsonw_str(c->w, "reason", pair_state_text(p->state));

@@ -74,8 +74,7 @@ static void write_next_hop(struct command *c, const struct node *n, uint32_t kbi
 
 	fwd_queue_hop(c->d->fwd, n->slot, &q);
 	jsonw_object(c->w, NULL);
-	answer_id(c->w, "node_id", n->id);
-	answer_name(c->w, "name", c->d, n->id);
+	answer_node(c->w, "node_id", c->d, n->id);
 	jsonw_u64(c->w, "limit_kbits", kbits);
 	answer_known(c->w, "requested_kbits", asked != 0, asked);
 	write_figures(c->w, &q);
@@ -107,8 +106,7 @@ static void write_senders(struct command *c)
 		if (!kbits)
 			continue;
 		jsonw_object(c->w, NULL);
-		answer_id(c->w, "node_id", n->id);
-		answer_name(c->w, "name", c->d, n->id);
+		answer_node(c->w, "node_id", c->d, n->id);
 		jsonw_u64(c->w, "received_kbits", senders_kbits(c->d, n->slot));
 		jsonw_u64(c->w, "share_kbits", kbits);
 		jsonw_end(c->w);

@@ -41,8 +41,7 @@ static void write_head(struct command *c, const struct prefix *dst, bool is_pref
 	jsonw_object(c->w, NULL);
 	answer_prefix(c->w, "destination", dst);
 	jsonw_str(c->w, "type", is_prefix ? "prefix" : "next-hop");
-	answer_id(c->w, "node_id", node);
-	answer_name(c->w, "name", c->d, node);
+	answer_node(c->w, "node_id", c->d, node);
 }
 
 static void write_route(struct command *c, const struct routes_view *v, const struct rib_route *e)

@@ -59,10 +59,7 @@ static void write_segment(struct command *c, uint16_t vlan)
 	jsonw_object(c->w, NULL);
 	jsonw_u64(c->w, "vlan", vlan);
 	jsonw_u64(c->w, "segment", segments_id(c->d->vlans->map, vlan));
-	if (mapped)
-		jsonw_str(c->w, "name", mapped->name);
-	else
-		jsonw_null(c->w, "name");
+	jsonw_str(c->w, "name", mapped ? mapped->name : NULL);
 	jsonw_str(c->w, "state", guard_state_name(guard_vlan_state(g, vlan)));
 	answer_forwarder(c->w, c->d, vlan);
 	jsonw_u64(c->w, "nodes", count_members(fwd_snap(c->d->fwd), vlan));
@@ -87,8 +84,7 @@ static bool is_shown(const struct leond *d, uint16_t vlan)
 static void write_node(struct command *c, const struct node *n)
 {
 	jsonw_object(c->w, NULL);
-	answer_id(c->w, "node_id", n->id);
-	answer_name(c->w, "name", c->d, n->id);
+	answer_node(c->w, "node_id", c->d, n->id);
 	if (n->rec.flags & RECORD_SEGMENTS)
 		write_ranges(c->w, "segments", n->rec.segment, n->rec.n_segments);
 	else
