@@ -135,7 +135,7 @@ def test_daemon_knows_it(tmp_path, path):
 
 def test_daemon_has_no_other_keys():
     source = ''.join(p.read_text() for p in sorted((STATE / 'conf').glob('*.c')))
-    keys = set(re.findall(r'(?:get_\w+|jsonr_(?:str|bool|u64|object|array|has))\('
+    keys = set(re.findall(r'(?:get_\w+|conf_list|conf_map|jsonr_(?:str|bool|u64|object|array|has))\('
                           r'(?:[^()"]|\([^()]*\))*"([a-z-]+)"', source))
     assert {'pre-shared-secret', 'port', 'node'} <= keys
     assert keys - {word for path in LEAVES for word in path.split()} == {'version'}

@@ -123,11 +123,9 @@ static void read_classes(struct jsonr_node *root, struct conf *c)
 
 static void read_overlay(struct jsonr_node *root, struct conf *c)
 {
-	struct jsonr_node *list = jsonr_array(root, "overlay-address");
+	struct jsonr_node *list = conf_list(root, "overlay-address", CONF_OVERLAY_MAX, "addresses");
 	const char *s;
 
-	if (jsonr_len(list) > CONF_OVERLAY_MAX)
-		jsonr_fail(list, "has more than %d addresses", CONF_OVERLAY_MAX);
 	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
 		struct ip_addr *ip = &c->overlay[c->n_overlay];
 
@@ -202,14 +200,10 @@ static int compare_peers(const void *a, const void *b)
 
 static void read_peers(struct jsonr_node *root, struct conf *c)
 {
-	struct jsonr_node *map = jsonr_object(root, "peer");
+	struct jsonr_node *map = conf_map(root, "peer", CONF_PEERS_MAX,
+					  "peers; one reachable member is enough to join");
 	size_t n = jsonr_n_members(map);
 
-	if (n > CONF_PEERS_MAX) {
-		jsonr_fail(map, "has more than %d peers; one reachable member is enough to join",
-			   CONF_PEERS_MAX);
-		return;
-	}
 	c->peer = x_calloc(n ? n : 1, sizeof(*c->peer));
 	for (size_t i = 0; i < n; i++) {
 		struct conf_peer *p = &c->peer[c->n_peers];
@@ -239,23 +233,6 @@ static void read_measurement(struct jsonr_node *root, struct conf *c)
 			       "is %u ms and must not be above the interval of "
 			       "%u ms",
 			       c->fast_interval_ms, c->interval_ms);
-}
-
-static void read_system(struct jsonr_node *root, struct conf *c)
-{
-	struct jsonr_node *sys = jsonr_object(root, "system");
-	const char *s;
-
-	snprintf(c->control_socket, sizeof(c->control_socket), "/run/leon/%s.sock", c->interface);
-	if (jsonr_str(sys, "control-socket", &s)) {
-		if (s[0] != '/' || strlen(s) >= sizeof(c->control_socket))
-			jsonr_fail_key(sys, "control-socket",
-				       "must be an absolute path of at most "
-				       "%zu characters",
-				       sizeof(c->control_socket) - 1);
-		else
-			snprintf(c->control_socket, sizeof(c->control_socket), "%s", s);
-	}
 }
 
 static void check_multicast(struct jsonr_node *root, const struct conf *c)
@@ -304,7 +281,11 @@ struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len)
 	check_multicast(root, c);
 	read_flow_export(root, c);
 	conf_read_secrets(root, c);
-	read_system(root, c);
+	conf_get_path(jsonr_object(root, "system"), "control-socket", c->control_socket,
+		      sizeof(c->control_socket));
+	if (!c->control_socket[0])
+		snprintf(c->control_socket, sizeof(c->control_socket), "/run/leon/%s.sock",
+			 c->interface);
 	jsonr_finish(doc);
 	conf_check_secret(root, c);
 	if (jsonr_error(doc)) {

@@ -8,39 +8,27 @@
 
 static void read_prefixes(struct jsonr_node *obj, struct accel_selection *out)
 {
-	struct jsonr_node *list = jsonr_array(obj, "prefix");
+	struct jsonr_node *list = conf_list(obj, "prefix", ACCEL_PREFIXES_MAX, "prefixes");
 	const char *s;
 
-	if (jsonr_len(list) > ACCEL_PREFIXES_MAX) {
-		jsonr_fail(list, "has more than %d prefixes", ACCEL_PREFIXES_MAX);
-		return;
-	}
 	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++)
-		if (prefix_parse(s, &out->prefix[out->n_prefixes++]) < 0) {
+		if (prefix_parse(s, &out->prefix[out->n_prefixes++]) < 0)
 			jsonr_fail(list,
 				   "\"%.64s\" is no prefix such as 10.1.0.0/16 or 2001:db8::/32",
 				   s);
-			return;
-		}
 }
 
 static void read_ports(struct jsonr_node *obj, struct accel_selection *out)
 {
-	struct jsonr_node *list = jsonr_array(obj, "port");
+	struct jsonr_node *list = conf_list(obj, "port", ACCEL_PORTS_MAX, "ports and ranges");
 	const char *s;
 
-	if (jsonr_len(list) > ACCEL_PORTS_MAX) {
-		jsonr_fail(list, "has more than %d ports and ranges", ACCEL_PORTS_MAX);
-		return;
-	}
 	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++)
-		if (!accel_ports_parse(s, &out->port[out->n_ports++])) {
+		if (!accel_ports_parse(s, &out->port[out->n_ports++]))
 			jsonr_fail(list,
 				   "\"%.64s\" is no port; write a number from 1 to 65535, or a "
 				   "range such as 8000-8080",
 				   s);
-			return;
-		}
 }
 
 static uint8_t log_of(uint32_t mib)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Reads `address` and `bridge`: the addresses of the interface and the bridge that the interface
- * joins. Called by conf.c and conf_diff.c; pure; control thread.
+ * joins. Called by conf.c; pure; control thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -72,10 +72,6 @@ static void read_addresses(struct jsonr_node *list, struct conf *c)
 {
 	const char *s;
 
-	if (jsonr_len(list) > CONF_ADDRESSES_MAX) {
-		jsonr_fail(list, "has more than %d addresses", CONF_ADDRESSES_MAX);
-		return;
-	}
 	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
 		if (!read_address(list, s, &c->address[c->n_addresses]))
 			return;
@@ -89,7 +85,7 @@ static void read_addresses(struct jsonr_node *list, struct conf *c)
 
 void conf_read_device(struct jsonr_node *root, struct conf *c)
 {
-	struct jsonr_node *list = jsonr_array(root, "address");
+	struct jsonr_node *list = conf_list(root, "address", CONF_ADDRESSES_MAX, "addresses");
 
 	read_addresses(list, c);
 	conf_get_ifname(root, "bridge", c->bridge);
@@ -102,15 +98,4 @@ void conf_read_device(struct jsonr_node *root, struct conf *c)
 			   "a port of a bridge cannot use an address; remove \"address\" here and "
 			   "give the address to bridge %s",
 			   c->bridge);
-}
-
-bool conf_device_differs(const struct conf *a, const struct conf *b)
-{
-	if (a->has_mac != b->has_mac || mac_to_u64(a->mac) != mac_to_u64(b->mac) ||
-	    a->n_addresses != b->n_addresses || strcmp(a->bridge, b->bridge) != 0)
-		return true;
-	for (uint8_t i = 0; i < a->n_addresses; i++)
-		if (compare(&a->address[i], &b->address[i]) != 0)
-			return true;
-	return false;
 }

@@ -12,94 +12,98 @@
 #include "base/defs.h"
 #include "state/conf/conf_section.h"
 
-#define DIFFERS(a, b, member) ((a)->member != (b)->member)
-
-/* Both lists are sorted by name. */
-static bool peers_differ(const struct conf *a, const struct conf *b)
-{
-	if (a->n_peers != b->n_peers)
-		return true;
-	for (uint32_t i = 0; i < a->n_peers; i++) {
-		const struct conf_peer *p = &a->peer[i], *q = &b->peer[i];
-
-		if (strcmp(p->name, q->name) != 0 || strcmp(p->host, q->host) != 0 ||
-		    p->ep.port != q->ep.port || p->tls_port != q->tls_port ||
-		    p->disable != q->disable || strcmp(p->description, q->description) != 0)
-			return true;
-	}
-	return false;
-}
-
-static bool record_differs(const struct conf *a, const struct conf *b)
-{
-	return strcmp(a->node_name, b->node_name) != 0 || conf_announced_differ(a, b);
-}
-
-static bool interface_differs(const struct conf *a, const struct conf *b)
-{
-	return strcmp(a->interface, b->interface) != 0;
-}
-
-static bool source_address_differs(const struct conf *a, const struct conf *b)
-{
-	return !ip_equal(&a->source4, &b->source4) || !ip_equal(&a->source6, &b->source6);
-}
-
-static bool source_interface_differs(const struct conf *a, const struct conf *b)
-{
-	return strcmp(a->source_interface, b->source_interface) != 0;
-}
-
-static bool node_id_differs(const struct conf *a, const struct conf *b)
-{
-	return DIFFERS(a, b, node_id);
-}
-
-static bool control_socket_differs(const struct conf *a, const struct conf *b)
-{
-	return strcmp(a->control_socket, b->control_socket) != 0;
-}
-
-static bool collector_differs(const struct conf *a, const struct conf *b)
-{
-	return !ip_equal(&a->flow_collector, &b->flow_collector);
-}
-
-/* Items outside the leaves of conf.def. The key is set if a change needs a restart, else NULL. */
-static const struct {
+/* An item outside the leaves of conf.def. Readers write each value once into zeroed memory, and
+ * sort lists, so equal items have equal bytes. */
+struct part {
 	enum conf_change change;
-	const char *key;
-	bool (*differs)(const struct conf *a, const struct conf *b);
-} parts[] = {
-	{ CONF_PEERS, NULL, peers_differ },
-	{ CONF_DEVICE, NULL, conf_device_differs },
-	{ CONF_RECORD, NULL, record_differs },
-	{ CONF_DATAGRAMS, NULL, conf_dscp_differs },
-	{ CONF_FLOWS, NULL, collector_differs },
-	{ CONF_FRAMES, NULL, conf_vlans_differ },
-	{ CONF_FRAMES, NULL, conf_segments_differ },
-	{ CONF_FRAMES, NULL, conf_shaper_differs },
-	{ CONF_ROUTES, NULL, conf_routes_differ },
-	{ CONF_RESTART, "interface", interface_differs },
-	{ CONF_RESTART, "source-address", source_address_differs },
-	{ CONF_RESTART, "source-interface", source_interface_differs },
-	{ CONF_RESTART, "line", conf_lines_differ },
-	{ CONF_RESTART, "node-id", node_id_differs },
-	{ CONF_RESTART, "authentication.pre-shared-secret", conf_has_secret_differs },
-	{ CONF_KEYS, NULL, conf_keys_differ },
-	{ CONF_TRANSPORT, NULL, conf_transport_differs },
-	{ CONF_POLICY, NULL, conf_policy_differs },
-	{ CONF_ACCELERATION, NULL, conf_acceleration_differs },
-	{ CONF_RESTART, "identity-file", conf_identity_differs },
-	{ CONF_RESTART, "system.control-socket", control_socket_differs },
+	const char *key; /* of an item that needs a restart, else NULL */
+	size_t at, size; /* bytes in struct conf; of a list: its pointer, and bytes of an element */
+	size_t count;	 /* of a list: the number of elements in struct conf, else 0 */
+	bool (*differs)(const struct conf *a, const struct conf *b); /* for all other items */
 };
+
+#define MEMBER(m) .at = offsetof(struct conf, m), .size = sizeof(((struct conf *)NULL)->m)
+#define BYTES(part, m)                                                                             \
+	{                                                                                          \
+		.change = CONF_##part, MEMBER(m)                                                   \
+	}
+#define FIXED(words, m)                                                                            \
+	{                                                                                          \
+		.change = CONF_RESTART, .key = words, MEMBER(m)                                    \
+	}
+#define LIST(part, m, n)                                                                           \
+	{                                                                                          \
+		.change = CONF_##part, .at = offsetof(struct conf, m),                             \
+		.size = sizeof(*((struct conf *)NULL)->m), .count = offsetof(struct conf, n)       \
+	}
+
+static const struct part parts[] = {
+	LIST(PEERS, peer, n_peers),
+	BYTES(DEVICE, has_mac),
+	BYTES(DEVICE, mac),
+	BYTES(DEVICE, address),
+	BYTES(DEVICE, bridge),
+	BYTES(RECORD, node_name),
+	BYTES(RECORD, overlay),
+	BYTES(RECORD, prefix),
+	BYTES(DATAGRAMS, dscp_set),
+	BYTES(DATAGRAMS, dscp_control),
+	BYTES(FLOWS, flow_collector),
+	BYTES(FRAMES, has_vlans),
+	BYTES(FRAMES, vlans),
+	LIST(FRAMES, segment, n_segments),
+	LIST(FRAMES, rate, n_rates),
+	BYTES(ROUTES, overlay),
+	BYTES(ROUTES, prefix),
+	BYTES(ROUTES, import_address),
+	LIST(ROUTES, import, n_imports),
+	FIXED("interface", interface),
+	FIXED("source-address", source4),
+	FIXED("source-address", source6),
+	FIXED("source-interface", source_interface),
+	FIXED("line", line),
+	FIXED("node-id", node_id),
+	{ .change = CONF_RESTART,
+	  .key = "authentication.pre-shared-secret",
+	  .differs = conf_has_secret_differs },
+	{ .change = CONF_KEYS, .differs = conf_secrets_differ },
+	LIST(KEYS, trusted, n_trusted),
+	{ .change = CONF_TRANSPORT, .differs = conf_transport_differs },
+	BYTES(POLICY, policy.critical),
+	{ .change = CONF_ACCELERATION, .differs = conf_acceleration_differs },
+	FIXED("identity-file", identity_file),
+	FIXED("system.control-socket", control_socket),
+};
+
+static bool lists_differ(const struct part *p, const char *a, const char *b)
+{
+	const void *x, *y;
+	uint32_t n, m;
+
+	memcpy(&n, a + p->count, sizeof(n));
+	memcpy(&m, b + p->count, sizeof(m));
+	memcpy(&x, a + p->at, sizeof(x));
+	memcpy(&y, b + p->at, sizeof(y));
+	return n != m || (n && memcmp(x, y, n * p->size) != 0);
+}
+
+static bool differs(const struct part *p, const struct conf *a, const struct conf *b)
+{
+	const char *x = (const char *)a, *y = (const char *)b;
+
+	if (p->differs)
+		return p->differs(a, b);
+	if (p->count)
+		return lists_differ(p, x, y);
+	return memcmp(x + p->at, y + p->at, p->size) != 0;
+}
 
 unsigned conf_diff(const struct conf *a, const struct conf *b)
 {
 	unsigned changes = conf_diff_leaves(a, b);
 
 	for (size_t i = 0; i < array_size(parts); i++)
-		if (parts[i].differs(a, b))
+		if (differs(&parts[i], a, b))
 			changes |= parts[i].change;
 	return changes;
 }
@@ -121,13 +125,13 @@ static size_t add_key(const char *key, char *out, size_t at, size_t len)
 void conf_restart_keys(const struct conf *a, const struct conf *b, char *out, size_t len)
 {
 	size_t at = 0, leaf = 0;
-	const char *path;
+	const char *path, *last = "";
 
 	if (len)
 		out[0] = '\0';
 	for (size_t i = 0; i < array_size(parts); i++)
-		if (parts[i].key && parts[i].differs(a, b))
-			at = add_key(parts[i].key, out, at, len);
+		if (parts[i].key && strcmp(parts[i].key, last) != 0 && differs(&parts[i], a, b))
+			at = add_key(last = parts[i].key, out, at, len);
 	while ((path = conf_next_restart_leaf(a, b, &leaf)) != NULL)
 		at = add_key(path, out, at, len);
 }

@@ -38,8 +38,3 @@ void conf_read_dscp(struct jsonr_node *root, struct conf *c)
 	if (c->dscp_copy && c->dscp_set != CONF_DSCP_NONE)
 		jsonr_fail_key(obj, "set", "and copy exclude each other; delete one of them");
 }
-
-bool conf_dscp_differs(const struct conf *a, const struct conf *b)
-{
-	return a->dscp_set != b->dscp_set || a->dscp_control != b->dscp_control;
-}

@@ -46,14 +46,10 @@ static void check(struct jsonr_node *root, struct jsonr_node *map, const struct 
 
 void conf_read_lines(struct jsonr_node *root, struct conf *c)
 {
-	struct jsonr_node *map = jsonr_object(root, "line");
+	struct jsonr_node *map = conf_map(root, "line", CONF_LINES_MAX, "lines");
 	size_t n = jsonr_n_members(map);
 	const char *name;
 
-	if (n > CONF_LINES_MAX) {
-		jsonr_fail(map, "has more than %d lines", CONF_LINES_MAX);
-		return;
-	}
 	for (size_t i = 0; i < n; i++) {
 		struct jsonr_node *obj = jsonr_member(map, i, &name);
 
@@ -69,15 +65,4 @@ void conf_read_lines(struct jsonr_node *root, struct conf *c)
 const char *conf_line_name(const struct conf *c, uint8_t line)
 {
 	return line < c->n_lines ? c->line[line].name : NULL;
-}
-
-bool conf_lines_differ(const struct conf *a, const struct conf *b)
-{
-	if (a->n_lines != b->n_lines)
-		return true;
-	for (uint8_t i = 0; i < a->n_lines; i++)
-		if (strcmp(a->line[i].name, b->line[i].name) != 0 ||
-		    !is_same_source(&a->line[i], &b->line[i]))
-			return true;
-	return false;
 }

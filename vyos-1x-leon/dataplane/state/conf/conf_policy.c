@@ -50,31 +50,22 @@ static void read_vlans(struct jsonr_node *critical, struct policy_class *c)
 
 static void read_macs(struct jsonr_node *critical, struct policy_class *c)
 {
-	struct jsonr_node *list = jsonr_array(critical, "mac");
+	struct jsonr_node *list = conf_list(critical, "mac", POLICY_MACS_MAX, "addresses");
 	const char *s;
 
-	if (jsonr_len(list) > POLICY_MACS_MAX) {
-		jsonr_fail(list, "has more than %d addresses", POLICY_MACS_MAX);
-		return;
-	}
 	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++)
-		if (mac_parse(s, &c->mac[c->n_macs++]) < 0) {
+		if (mac_parse(s, &c->mac[c->n_macs++]) < 0)
 			jsonr_fail(list, "\"%.64s\" is no MAC address such as 02:00:00:00:00:01",
 				   s);
-			return;
-		}
 }
 
 static void read_ethertypes(struct jsonr_node *critical, struct policy_class *c)
 {
-	struct jsonr_node *list = jsonr_array(critical, "ethertype");
+	struct jsonr_node *list =
+		conf_list(critical, "ethertype", POLICY_ETHERTYPES_MAX, "EtherTypes");
 	unsigned long number;
 	const char *s;
 
-	if (jsonr_len(list) > POLICY_ETHERTYPES_MAX) {
-		jsonr_fail(list, "has more than %d EtherTypes", POLICY_ETHERTYPES_MAX);
-		return;
-	}
 	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
 		if (!conf_number(s, UINT16_MAX, &number) || number < ETHERTYPE_MIN) {
 			jsonr_fail(
@@ -104,10 +95,13 @@ static bool find_protocol(const char *name, uint8_t *number, bool *has_ports)
 static void add_service(struct jsonr_node *at, struct policy_class *c, uint8_t protocol,
 			unsigned long port)
 {
-	if (c->n_services == POLICY_SERVICES_MAX)
+	if (c->n_services == POLICY_SERVICES_MAX) {
 		jsonr_fail(at, "makes more than %d protocols and ports", POLICY_SERVICES_MAX);
-	else
-		c->service[c->n_services++] = (struct policy_service){ protocol, (uint16_t)port };
+		return;
+	}
+	/* The padding stays zero. */
+	c->service[c->n_services].protocol = protocol;
+	c->service[c->n_services++].port = (uint16_t)port;
 }
 
 static void read_protocol(struct jsonr_node *obj, const char *name, struct policy_class *c)
@@ -193,23 +187,4 @@ void conf_read_policy(struct jsonr_node *root, struct conf *c)
 		jsonr_fail(critical,
 			   "says what is done with critical frames, but not which they are; "
 			   "give a dscp, vlan, mac, ethertype or protocol");
-}
-
-static bool classes_differ(const struct policy_class *a, const struct policy_class *b)
-{
-	if (a->dscp != b->dscp || memcmp(a->vlan, b->vlan, sizeof(a->vlan)) != 0 ||
-	    a->n_macs != b->n_macs || a->n_ethertypes != b->n_ethertypes ||
-	    a->n_services != b->n_services)
-		return true;
-	for (unsigned i = 0; i < a->n_services; i++)
-		if (a->service[i].protocol != b->service[i].protocol ||
-		    a->service[i].port != b->service[i].port)
-			return true;
-	return memcmp(a->mac, b->mac, a->n_macs * sizeof(a->mac[0])) != 0 ||
-	       memcmp(a->ethertype, b->ethertype, a->n_ethertypes * sizeof(a->ethertype[0])) != 0;
-}
-
-bool conf_policy_differs(const struct conf *a, const struct conf *b)
-{
-	return classes_differ(&a->policy.critical, &b->policy.critical);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Reads the lists of `export` and `import`: announced prefixes of this node and accepted prefixes
- * of others. Called by conf.c and conf_diff.c; pure; control thread.
+ * of others. Called by conf.c; pure; control thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,25 +24,17 @@ static int compare_imports(const void *a, const void *b)
 
 /* Reads a list of prefixes and sorts it, because order in the document has no meaning. Returns the
  * number. */
-static uint8_t read_prefixes(struct jsonr_node *list, struct prefix *out, unsigned max)
+static uint8_t read_prefixes(struct jsonr_node *list, struct prefix *out)
 {
 	const char *s;
 	uint8_t n = 0;
 
-	if (jsonr_len(list) > max) {
-		jsonr_fail(list, "has more than %u prefixes", max);
-		return 0;
-	}
-	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
-		if (prefix_parse(s, &out[n]) < 0) {
+	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++)
+		if (prefix_parse(s, &out[n++]) < 0)
 			jsonr_fail(list,
 				   "\"%.64s\" is not a prefix such as 10.1.0.0/16 with all host "
 				   "bits zero",
 				   s);
-			return 0;
-		}
-		n++;
-	}
 	qsort(out, n, sizeof(*out), compare_prefixes);
 	for (uint8_t i = 1; i < n; i++)
 		if (prefix_compare(&out[i - 1], &out[i]) == 0)
@@ -61,9 +53,9 @@ static bool has_family(const struct conf *c, uint8_t family)
 static void read_export(struct jsonr_node *root, struct conf *c)
 {
 	struct jsonr_node *export = jsonr_object(root, "export");
-	struct jsonr_node *list = jsonr_array(export, "prefix");
+	struct jsonr_node *list = conf_list(export, "prefix", CONF_PREFIXES_MAX, "prefixes");
 
-	c->n_prefixes = read_prefixes(list, c->prefix, CONF_PREFIXES_MAX);
+	c->n_prefixes = read_prefixes(list, c->prefix);
 	for (uint8_t i = 0; i < c->n_prefixes; i++)
 		if (!has_family(c, c->prefix[i].ip.family)) {
 			jsonr_fail(list,
@@ -84,24 +76,16 @@ static bool parse_node(const char *s, struct conf_node *out)
 
 static void read_import_nodes(struct jsonr_node *obj, struct conf_import *im)
 {
-	struct jsonr_node *list = jsonr_array(obj, "node");
+	struct jsonr_node *list = conf_list(obj, "node", CONF_IMPORT_NODES_MAX, "nodes");
 	const char *s;
 
-	if (jsonr_len(list) > CONF_IMPORT_NODES_MAX) {
-		jsonr_fail(list, "has more than %d nodes", CONF_IMPORT_NODES_MAX);
-		return;
-	}
-	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
-		if (!parse_node(s, &im->node[im->n_nodes])) {
+	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++)
+		if (!parse_node(s, &im->node[im->n_nodes++]))
 			jsonr_fail(list,
 				   "\"%.64s\" is no identity of 64 hexadecimal digits and no "
 				   "node-id: write one of them as `leonctl show identity` has "
 				   "it, since a name is what a node calls itself",
 				   s);
-			return;
-		}
-		im->n_nodes++;
-	}
 }
 
 /* Without ge and le only the exact prefix is accepted. With ge alone all longer ones are accepted
@@ -129,15 +113,12 @@ static void read_import_rule(struct jsonr_node *obj, const char *name, struct co
 static void read_import(struct jsonr_node *root, struct conf *c)
 {
 	struct jsonr_node *import = jsonr_object(root, "import");
-	struct jsonr_node *map = jsonr_object(import, "prefix");
+	struct jsonr_node *list =
+		conf_list(import, "address", CONF_IMPORT_ADDRESSES_MAX, "prefixes");
+	struct jsonr_node *map = conf_map(import, "prefix", CONF_IMPORTS_MAX, "prefixes");
 	size_t n = jsonr_n_members(map);
 
-	c->n_import_addresses = read_prefixes(jsonr_array(import, "address"), c->import_address,
-					      CONF_IMPORT_ADDRESSES_MAX);
-	if (n > CONF_IMPORTS_MAX) {
-		jsonr_fail(map, "has more than %d prefixes", CONF_IMPORTS_MAX);
-		return;
-	}
+	c->n_import_addresses = read_prefixes(list, c->import_address);
 	c->import = x_calloc(n ? n : 1, sizeof(*c->import));
 	for (size_t i = 0; i < n; i++) {
 		const char *name;
@@ -158,51 +139,4 @@ void conf_read_routes(struct jsonr_node *root, struct conf *c)
 {
 	read_export(root, c);
 	read_import(root, c);
-}
-
-/* --- differences --- */
-
-static bool prefixes_differ(const struct prefix *a, unsigned n_a, const struct prefix *b,
-			    unsigned n_b)
-{
-	if (n_a != n_b)
-		return true;
-	for (unsigned i = 0; i < n_a; i++)
-		if (prefix_compare(&a[i], &b[i]) != 0)
-			return true;
-	return false;
-}
-
-static bool rules_differ(const struct conf_import *a, const struct conf_import *b)
-{
-	if (prefix_compare(&a->prefix, &b->prefix) != 0 || a->ge != b->ge || a->le != b->le ||
-	    a->n_nodes != b->n_nodes)
-		return true;
-	for (uint8_t i = 0; i < a->n_nodes; i++)
-		if (a->node[i].id != b->node[i].id ||
-		    memcmp(a->node[i].key, b->node[i].key, MSG_KEY_LEN) != 0)
-			return true;
-	return false;
-}
-
-bool conf_announced_differ(const struct conf *a, const struct conf *b)
-{
-	if (a->n_overlay != b->n_overlay)
-		return true;
-	for (uint8_t i = 0; i < a->n_overlay; i++)
-		if (!ip_equal(&a->overlay[i], &b->overlay[i]))
-			return true;
-	return prefixes_differ(a->prefix, a->n_prefixes, b->prefix, b->n_prefixes);
-}
-
-bool conf_routes_differ(const struct conf *a, const struct conf *b)
-{
-	if (conf_announced_differ(a, b) || a->n_imports != b->n_imports ||
-	    prefixes_differ(a->import_address, a->n_import_addresses, b->import_address,
-			    b->n_import_addresses))
-		return true;
-	for (uint32_t i = 0; i < a->n_imports; i++)
-		if (rules_differ(&a->import[i], &b->import[i]))
-			return true;
-	return false;
 }

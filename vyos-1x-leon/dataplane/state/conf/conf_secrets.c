@@ -64,13 +64,9 @@ static bool is_known(const struct conf *c, const char *s)
 
 static void read_accepted(struct jsonr_node *auth, struct conf *c)
 {
-	struct jsonr_node *list = jsonr_array(auth, "accept-secret");
+	struct jsonr_node *list = conf_list(auth, "accept-secret", CONF_ACCEPT_MAX, "secrets");
 	const char *s;
 
-	if (jsonr_len(list) > CONF_ACCEPT_MAX) {
-		jsonr_fail(list, "has more than %d secrets", CONF_ACCEPT_MAX);
-		return;
-	}
 	if (jsonr_len(list) && !c->secret)
 		jsonr_fail(list, "also needs a pre-shared-secret of this node");
 	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
@@ -129,14 +125,11 @@ static bool parse_key(struct jsonr_node *list, size_t i, const char *s, uint8_t 
 
 static void read_trusted(struct jsonr_node *auth, struct conf *c)
 {
-	struct jsonr_node *list = jsonr_array(auth, "trusted-identity");
+	struct jsonr_node *list =
+		conf_list(auth, "trusted-identity", CONF_TRUSTED_MAX, "identities");
 	size_t n = jsonr_len(list);
 	const char *s;
 
-	if (n > CONF_TRUSTED_MAX) {
-		jsonr_fail(list, "has more than %d identities", CONF_TRUSTED_MAX);
-		return;
-	}
 	if (n == 0)
 		return;
 	if (!c->secret)
@@ -165,22 +158,6 @@ static void check_cipher(struct jsonr_node *enc, const struct conf *c)
 			       "nothing is encrypted");
 }
 
-static void read_identity_file(struct jsonr_node *root, struct conf *c)
-{
-	const char *s;
-
-	snprintf(c->identity_file, sizeof(c->identity_file), "/var/lib/leon/%s.identity",
-		 c->interface);
-	if (!jsonr_str(root, "identity-file", &s))
-		return;
-	if (s[0] != '/' || strlen(s) >= sizeof(c->identity_file))
-		jsonr_fail_key(root, "identity-file",
-			       "must be an absolute path of at most %zu characters",
-			       sizeof(c->identity_file) - 1);
-	else
-		snprintf(c->identity_file, sizeof(c->identity_file), "%s", s);
-}
-
 void conf_read_secrets(struct jsonr_node *root, struct conf *c)
 {
 	struct jsonr_node *auth = jsonr_object(root, "authentication");
@@ -193,7 +170,10 @@ void conf_read_secrets(struct jsonr_node *root, struct conf *c)
 	}
 	read_accepted(auth, c);
 	read_trusted(auth, c);
-	read_identity_file(root, c);
+	conf_get_path(root, "identity-file", c->identity_file, sizeof(c->identity_file));
+	if (!c->identity_file[0])
+		snprintf(c->identity_file, sizeof(c->identity_file), "/var/lib/leon/%s.identity",
+			 c->interface);
 	check_cipher(jsonr_object(root, "encryption"), c);
 }
 
@@ -230,22 +210,8 @@ bool conf_has_secret_differs(const struct conf *a, const struct conf *b)
 	return !a->secret != !b->secret;
 }
 
-bool conf_identity_differs(const struct conf *a, const struct conf *b)
+bool conf_secrets_differ(const struct conf *a, const struct conf *b)
 {
-	return strcmp(a->identity_file, b->identity_file) != 0;
-}
-
-static bool trusted_differ(const struct conf *a, const struct conf *b)
-{
-	return a->n_trusted != b->n_trusted ||
-	       (a->n_trusted &&
-		memcmp(a->trusted, b->trusted, (size_t)a->n_trusted * MSG_KEY_LEN) != 0);
-}
-
-bool conf_keys_differ(const struct conf *a, const struct conf *b)
-{
-	if (trusted_differ(a, b))
-		return true;
 	if (a->n_accept != b->n_accept)
 		return true;
 	if (a->secret && b->secret && strcmp(a->secret, b->secret) != 0)

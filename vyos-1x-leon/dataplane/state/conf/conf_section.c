@@ -24,6 +24,37 @@ bool conf_get_u32(struct jsonr_node *obj, const char *key, uint32_t min, uint32_
 	return true;
 }
 
+static struct jsonr_node *limited(struct jsonr_node *n, uint32_t max, const char *what)
+{
+	if (jsonr_len(n) > max)
+		jsonr_fail(n, "has more than %u %s", max, what);
+	return n;
+}
+
+struct jsonr_node *conf_list(struct jsonr_node *obj, const char *key, uint32_t max,
+			     const char *what)
+{
+	return limited(jsonr_array(obj, key), max, what);
+}
+
+struct jsonr_node *conf_map(struct jsonr_node *obj, const char *key, uint32_t max, const char *what)
+{
+	return limited(jsonr_object(obj, key), max, what);
+}
+
+void conf_get_path(struct jsonr_node *obj, const char *key, char *out, size_t size)
+{
+	const char *s;
+
+	if (!jsonr_str(obj, key, &s))
+		return;
+	if (s[0] != '/' || strlen(s) >= size)
+		jsonr_fail_key(obj, key, "must be an absolute path of at most %zu characters",
+			       size - 1);
+	else
+		snprintf(out, size, "%s", s);
+}
+
 bool conf_is_node_name(const char *s)
 {
 	size_t len = strlen(s);

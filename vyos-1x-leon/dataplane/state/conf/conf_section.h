@@ -15,6 +15,14 @@
 /* Returns false if the key is absent or invalid; *out then stays unchanged. */
 bool conf_get_u32(struct jsonr_node *obj, const char *key, uint32_t min, uint32_t max,
 		  uint32_t *out);
+/* Returns a list of at most `max` elements, or an object of at most `max` members, such as
+ * "prefixes". A larger one is an error, and has the length 0 then, as after every error. */
+struct jsonr_node *conf_list(struct jsonr_node *obj, const char *key, uint32_t max,
+			     const char *what);
+struct jsonr_node *conf_map(struct jsonr_node *obj, const char *key, uint32_t max,
+			    const char *what);
+/* Reads an absolute path. *out stays unchanged without one. */
+void conf_get_path(struct jsonr_node *obj, const char *key, char *out, size_t size);
 /* Reads a whole number, decimal or hexadecimal with 0x. Leading zeros do not mean octal. */
 bool conf_number(const char *s, unsigned long max, unsigned long *out);
 /* Copies the name of a peer, segment or line (`of`). Returns false and reports an invalid name. */
@@ -28,9 +36,8 @@ void conf_get_address(struct jsonr_node *obj, const char *key, struct ip_addr *o
 /* Returns true for a DNS name, false for an address or a mistyped address. */
 bool conf_is_dns_name(const char *s);
 
-/* conf_device.c: address and bridge; differences of these and of mac. */
+/* conf_device.c: address and bridge. */
 void conf_read_device(struct jsonr_node *root, struct conf *c);
-bool conf_device_differs(const struct conf *a, const struct conf *b);
 
 /* conf_leaf.c: the leaves of conf.def. */
 void conf_default_leaves(struct conf *c);
@@ -47,12 +54,10 @@ void conf_check_secret(struct jsonr_node *root, const struct conf *c);
 void conf_free_secrets(struct conf *c); /* wipes */
 /* Returns true if a secret exists. Its presence cannot change in a running daemon. */
 bool conf_has_secret_differs(const struct conf *a, const struct conf *b);
-bool conf_identity_differs(const struct conf *a, const struct conf *b);
-bool conf_keys_differ(const struct conf *a, const struct conf *b);
+bool conf_secrets_differ(const struct conf *a, const struct conf *b);
 
 /* conf_policy.c: policy. */
 void conf_read_policy(struct jsonr_node *root, struct conf *c);
-bool conf_policy_differs(const struct conf *a, const struct conf *b);
 
 /* conf_accel.c: acceleration. Called after the leaves. */
 void conf_read_acceleration(struct jsonr_node *root, struct conf *c);
@@ -64,19 +69,13 @@ bool conf_transport_differs(const struct conf *a, const struct conf *b);
 
 /* conf_lines.c: line. Called after the leaves. */
 void conf_read_lines(struct jsonr_node *root, struct conf *c);
-bool conf_lines_differ(const struct conf *a, const struct conf *b);
 
 /* conf_routes.c: export and import. Called after overlay-address. */
 void conf_read_routes(struct jsonr_node *root, struct conf *c);
-/* Differences of overlay-address and the lists of export and import; differences of the record
- * only. */
-bool conf_routes_differ(const struct conf *a, const struct conf *b);
-bool conf_announced_differ(const struct conf *a, const struct conf *b);
 
 /* conf_dscp.c: a DSCP by name or number; section dscp. Called after the leaves. */
 bool conf_dscp(const char *s, uint8_t *out);
 void conf_read_dscp(struct jsonr_node *root, struct conf *c);
-bool conf_dscp_differs(const struct conf *a, const struct conf *b);
 
 /* conf_shaper.c: a rate in kbit/s, as a number or a string with a unit, like conf_get_u32();
  * section shaper. */
@@ -84,11 +83,8 @@ bool conf_dscp_differs(const struct conf *a, const struct conf *b);
 bool conf_get_rate(struct jsonr_node *obj, const char *key, uint32_t min, uint32_t max,
 		   uint32_t *out);
 void conf_read_shaper(struct jsonr_node *root, struct conf *c);
-bool conf_shaper_differs(const struct conf *a, const struct conf *b);
 
 /* conf_segments.c: vlan. */
 void conf_read_vlans(struct jsonr_node *root, struct conf *c);
-bool conf_vlans_differ(const struct conf *a, const struct conf *b);
 /* segment. Called after vlan and acceleration. */
 void conf_read_segments(struct jsonr_node *root, struct conf *c);
-bool conf_segments_differ(const struct conf *a, const struct conf *b);

@@ -77,13 +77,9 @@ static void check_vlans(struct jsonr_node *map, const struct conf *c)
 
 void conf_read_segments(struct jsonr_node *root, struct conf *c)
 {
-	struct jsonr_node *map = jsonr_object(root, "segment");
+	struct jsonr_node *map = conf_map(root, "segment", CONF_SEGMENTS_MAX, "segments");
 	size_t n = jsonr_n_members(map);
 
-	if (n > CONF_SEGMENTS_MAX) {
-		jsonr_fail(map, "has more than %d segments", CONF_SEGMENTS_MAX);
-		return;
-	}
 	if (n && c->acceleration)
 		jsonr_fail(map, "cannot be used together with acceleration, which does not know of "
 				"other VLANs: remove one");
@@ -100,19 +96,6 @@ void conf_read_segments(struct jsonr_node *root, struct conf *c)
 	qsort(c->segment, c->n_segments, sizeof(*c->segment), compare_ids);
 	check_ids(map, c);
 	check_vlans(map, c);
-}
-
-bool conf_segments_differ(const struct conf *a, const struct conf *b)
-{
-	if (a->n_segments != b->n_segments)
-		return true;
-	for (uint32_t i = 0; i < a->n_segments; i++) {
-		const struct segment *x = &a->segment[i], *y = &b->segment[i];
-
-		if (x->vlan != y->vlan || x->id != y->id || strcmp(x->name, y->name) != 0)
-			return true;
-	}
-	return false;
 }
 
 /* --- `vlan`: the VLANs of this node --- */
@@ -140,15 +123,11 @@ static bool parse_range(const char *s, struct id_range *r)
 
 void conf_read_vlans(struct jsonr_node *root, struct conf *c)
 {
-	struct jsonr_node *list = jsonr_array(root, "vlan");
+	struct jsonr_node *list =
+		conf_list(root, "vlan", CONF_VLANS_MAX, "entries; write ranges such as 20-29");
 	struct id_range r;
 	const char *s;
 
-	if (jsonr_len(list) > CONF_VLANS_MAX) {
-		jsonr_fail(list, "has more than %d entries; write ranges such as 20-29",
-			   CONF_VLANS_MAX);
-		return;
-	}
 	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
 		if (!parse_range(s, &r)) {
 			jsonr_fail(list,
@@ -160,9 +139,4 @@ void conf_read_vlans(struct jsonr_node *root, struct conf *c)
 		c->has_vlans = true;
 		vlan_set_add_range(&c->vlans, (uint16_t)r.first, (uint16_t)r.last);
 	}
-}
-
-bool conf_vlans_differ(const struct conf *a, const struct conf *b)
-{
-	return a->has_vlans != b->has_vlans || !vlan_set_equal(&a->vlans, &b->vlans);
 }

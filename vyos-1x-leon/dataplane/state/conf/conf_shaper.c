@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Reads rates and the section `shaper`. Numbers are kbit/s in memory and in the document; a string
- * has a unit, as in VyOS bandwidths. Called by conf.c, conf_leaf.c and conf_diff.c; pure; control
+ * has a unit, as in VyOS bandwidths. Called by conf.c and conf_leaf.c; pure; control
  * thread.
  */
 #include <stdlib.h>
@@ -100,13 +100,10 @@ static void read_rate(struct jsonr_node *obj, const char *name, struct conf_rate
 
 void conf_read_shaper(struct jsonr_node *root, struct conf *c)
 {
-	struct jsonr_node *map = jsonr_object(jsonr_object(root, "shaper"), "peer");
+	struct jsonr_node *map =
+		conf_map(jsonr_object(root, "shaper"), "peer", CONF_SHAPER_PEERS_MAX, "nodes");
 	size_t n = jsonr_n_members(map);
 
-	if (n > CONF_SHAPER_PEERS_MAX) {
-		jsonr_fail(map, "has more than %d nodes", CONF_SHAPER_PEERS_MAX);
-		return;
-	}
 	c->rate = x_calloc(n ? n : 1, sizeof(*c->rate));
 	for (size_t i = 0; i < n; i++) {
 		const char *name;
@@ -121,16 +118,6 @@ void conf_read_shaper(struct jsonr_node *root, struct conf *c)
 	for (uint32_t i = 1; i < c->n_rates; i++)
 		if (c->rate[i - 1].id == c->rate[i].id)
 			jsonr_fail(map, "names a node twice");
-}
-
-bool conf_shaper_differs(const struct conf *a, const struct conf *b)
-{
-	if (a->n_rates != b->n_rates)
-		return true;
-	for (uint32_t i = 0; i < a->n_rates; i++)
-		if (a->rate[i].id != b->rate[i].id || a->rate[i].kbits != b->rate[i].kbits)
-			return true;
-	return false;
 }
 
 uint32_t conf_rate_to(const struct conf *c, node_id_t id)

@@ -11,19 +11,6 @@
 
 #define PROXY_PORT 3128
 
-static void read_file(struct jsonr_node *tls, const char *key, char *out, size_t len)
-{
-	const char *s;
-
-	if (!jsonr_str(tls, key, &s))
-		return;
-	if (s[0] != '/' || strlen(s) >= len)
-		jsonr_fail_key(tls, key, "must be an absolute path of at most %zu characters",
-			       len - 1);
-	else
-		snprintf(out, len, "%s", s);
-}
-
 /* Reads "host", "host:port" or "[address]:port". */
 static bool read_place(const char *s, struct conf_proxy *p)
 {
@@ -98,8 +85,8 @@ void conf_read_transport(struct jsonr_node *root, struct conf *c)
 {
 	struct jsonr_node *tls = jsonr_object(jsonr_object(root, "transport"), "tls");
 
-	read_file(tls, "certificate", c->tls_certificate, sizeof(c->tls_certificate));
-	read_file(tls, "private-key", c->tls_key, sizeof(c->tls_key));
+	conf_get_path(tls, "certificate", c->tls_certificate, sizeof(c->tls_certificate));
+	conf_get_path(tls, "private-key", c->tls_key, sizeof(c->tls_key));
 	if (!c->tls_certificate[0] != !c->tls_key[0])
 		jsonr_fail(tls, "has only one of certificate and private-key; give both or none");
 	read_proxy(tls, c);
