@@ -28,118 +28,94 @@
 #define COUNT_MAX    100
 #define EXPIRY_MAX_S (3650u * 86400u)
 
-static const struct ctl_command table[] = {
-	{ "status", ARG_NONE, NULL, "all well, or each problem with its cause and remedy" },
-	{ "show nodes", ARG_NONE, NULL, "nodes of the overlay and the links to them" },
-	{ "show peers", ARG_NONE, NULL, "configured peers, and the cause for each unreached peer" },
-	{ "show lines", ARG_NONE, NULL,
-	  "lines of this site, and the measured pairs of lines to each node" },
-	{ "show paths", ARG_NONE, render_paths, "path in use to each node, with its latency" },
-	{ "show policy", ARG_NONE, render_policy,
-	  "critical frames, copies, parities and both paths" },
-	{ "show routes", ARG_NONE, render_routes,
-	  "routes exported to the kernel, and announcements not in use" },
-	{ "show ipsec", ARG_NONE, render_ipsec,
-	  "addresses of other nodes, and the protection by IPsec" },
-	{ "show latency", ARG_NONE, render_latency, "latency database: all measured links" },
-	{ "show fdb", ARG_NONE, render_fdb, "MAC addresses with their nodes" },
-	{ "show segments", ARG_NONE, render_segments,
-	  "VLANs of this node, their forwarders and their nodes" },
-	{ "show multicast", ARG_NONE, render_multicast,
-	  "multicast groups and nodes with listeners" },
-	{ "show queues", ARG_NONE, render_queues, "backlog, queueing delay, marks and drops" },
-	{ "show acceleration connections", ARG_NONE, render_acceleration_connections,
-	  "each tracked TCP connection" },
-	{ "show acceleration", ARG_NONE, render_acceleration,
-	  "intercepted TCP connections and their benefit" },
-	{ "show statistics", ARG_NONE, render_statistics, "counters, drops, offloads, loop guard" },
-	{ "show events", ARG_NONE, NULL, "events, oldest first" },
-	{ "show invitations", ARG_NONE, NULL, "one-time tokens of this node" },
-	{ "show identity", ARG_NONE, render_identity, "identity keys of this node and of others" },
-	{ "explain path", ARG_NODE, render_explain,
-	  "reason for the path to NODE, and the other candidates" },
-	{ "explain connection", ARG_ENDPOINTS, render_explain_connection,
-	  "why a TCP connection is not intercepted: all checks" },
-	{ "trace", ARG_NODE, render_trace, "send a packet to each hop of the path to NODE" },
-	{ "ping", ARG_NODE_COUNT, render_ping, "send COUNT packets (default 5) to NODE" },
-	{ "top", ARG_NONE, NULL, "the overlay on a terminal, updated once a second" },
-	{ "map", ARG_NONE, NULL, "the overlay as one self-contained HTML page" },
-	{ "metrics --listen", ARG_LISTEN, NULL,
-	  "serve the metrics over HTTP until a signal ends it" },
-	{ "metrics", ARG_NONE, render_metrics, "all metrics as Prometheus text" },
-	{ "init", ARG_NONE, NULL, "make this machine the first node of a new overlay" },
-	{ "invite", ARG_ADDRESSES, render_invite,
-	  "a one-time token with which a machine can join" },
-	{ "join", ARG_TOKEN, NULL, "make this machine a node of the overlay of the token" },
-	{ "leave", ARG_NONE, NULL, "stop leond and remove configuration and identity" },
-	{ "reload", ARG_NONE, render_reload, "apply the changed configuration file" },
-	{ "reset acceleration", ARG_NONE, render_reset_acceleration,
-	  "hand all TCP connections back to their hosts" },
-	{ "reset fdb", ARG_NONE, render_reset_fdb, "remove all learned MAC addresses" },
-	{ "reset statistics", ARG_NONE, render_reset_statistics, "set the statistics to zero" },
-	{ "reset invitation", ARG_INVITATION, render_reset_invitation,
-	  "end a one-time token of this node" },
-	{ "reset node", ARG_NODE, render_reset_node,
-	  "remove the FDB entries of NODE and probe its link" },
-	{ "help", ARG_COMMAND, NULL, "help of one command, or the list of commands" },
-	{ "generate secret", ARG_NONE, NULL, "print a random secret; needs no daemon" },
-};
-
-static const struct {
-	const char *words;
-	command_run_fn run;
-} own[] = {
-	{ "init", init_run },
-	{ "join", join_run },
-	{ "leave", leave_run },
-	{ "status", status_run },
-	{ "top", top_run },
-	{ "map", map_print },
-	{ "metrics --listen", serve_metrics },
-	{ "generate secret", secret_print },
-};
-
 #define NODE_OPTIONS                                                                               \
 	" [--address ADDRESS/LENGTH]... [--bridge BRIDGE] [--name NAME]"                           \
 	" [--source-address ADDRESS]... [--source-interface INTERFACE] [--print]"
 
-/* The options of single commands, as the help prints them. */
-static const struct {
-	const char *words, *options;
-} options[] = {
-	{ "init", NODE_OPTIONS },
-	{ "join", NODE_OPTIONS " [--tls-port PORT]" },
-	{ "invite", " [--expires TIME] [--uses NUMBER] [--with-secret]" },
-	{ "leave", " [--yes]" },
+static const struct ctl_command table[] = {
+	{ "status", ARG_NONE, NULL, .help = "all well, or each problem with its cause and remedy",
+	  .run = status_run },
+	{ "show nodes", ARG_NONE, NULL, .help = "nodes of the overlay and the links to them" },
+	{ "show peers", ARG_NONE, NULL,
+	  .help = "configured peers, and the cause for each unreached peer" },
+	{ "show lines", ARG_NONE, NULL,
+	  .help = "lines of this site, and the measured pairs of lines to each node" },
+	{ "show paths", ARG_NONE, render_paths,
+	  .help = "path in use to each node, with its latency" },
+	{ "show policy", ARG_NONE, render_policy,
+	  .help = "critical frames, copies, parities and both paths" },
+	{ "show routes", ARG_NONE, render_routes,
+	  .help = "routes exported to the kernel, and announcements not in use" },
+	{ "show ipsec", ARG_NONE, render_ipsec,
+	  .help = "addresses of other nodes, and the protection by IPsec" },
+	{ "show latency", ARG_NONE, render_latency,
+	  .help = "latency database: all measured links" },
+	{ "show fdb", ARG_NONE, render_fdb, .help = "MAC addresses with their nodes" },
+	{ "show segments", ARG_NONE, render_segments,
+	  .help = "VLANs of this node, their forwarders and their nodes" },
+	{ "show multicast", ARG_NONE, render_multicast,
+	  .help = "multicast groups and nodes with listeners" },
+	{ "show queues", ARG_NONE, render_queues,
+	  .help = "backlog, queueing delay, marks and drops" },
+	{ "show acceleration connections", ARG_NONE, render_acceleration_connections,
+	  .help = "each tracked TCP connection" },
+	{ "show acceleration", ARG_NONE, render_acceleration,
+	  .help = "intercepted TCP connections and their benefit" },
+	{ "show statistics", ARG_NONE, render_statistics,
+	  .help = "counters, drops, offloads, loop guard" },
+	{ "show events", ARG_NONE, NULL, .help = "events, oldest first" },
+	{ "show invitations", ARG_NONE, NULL, .help = "one-time tokens of this node" },
+	{ "show identity", ARG_NONE, render_identity,
+	  .help = "identity keys of this node and of others" },
+	{ "explain path", ARG_NODE, render_explain,
+	  .help = "reason for the path to NODE, and the other candidates" },
+	{ "explain connection", ARG_ENDPOINTS, render_explain_connection,
+	  .help = "why a TCP connection is not intercepted: all checks" },
+	{ "trace", ARG_NODE, render_trace,
+	  .help = "send a packet to each hop of the path to NODE" },
+	{ "ping", ARG_NODE_COUNT, render_ping, .help = "send COUNT packets (default 5) to NODE" },
+	{ "top", ARG_NONE, NULL, .help = "the overlay on a terminal, updated once a second",
+	  .run = top_run },
+	{ "map", ARG_NONE, NULL, .help = "the overlay as one self-contained HTML page",
+	  .run = map_print },
+	{ "metrics --listen", ARG_LISTEN, NULL,
+	  .help = "serve the metrics over HTTP until a signal ends it", .run = serve_metrics },
+	{ "metrics", ARG_NONE, render_metrics, .help = "all metrics as Prometheus text" },
+	{ "init", ARG_NONE, NULL, .help = "make this machine the first node of a new overlay",
+	  .run = init_run, .options = NODE_OPTIONS },
+	{ "invite", ARG_ADDRESSES, render_invite,
+	  .help = "a one-time token with which a machine can join",
+	  .options = " [--expires TIME] [--uses NUMBER] [--with-secret]" },
+	{ "join", ARG_TOKEN, NULL, .help = "make this machine a node of the overlay of the token",
+	  .run = join_run, .options = NODE_OPTIONS " [--tls-port PORT]" },
+	{ "leave", ARG_NONE, NULL, .help = "stop leond and remove configuration and identity",
+	  .run = leave_run, .options = " [--yes]" },
+	{ "reload", ARG_NONE, render_reload, .help = "apply the changed configuration file" },
+	{ "reset acceleration", ARG_NONE, render_reset_acceleration,
+	  .help = "hand all TCP connections back to their hosts" },
+	{ "reset fdb", ARG_NONE, render_reset_fdb, .help = "remove all learned MAC addresses" },
+	{ "reset statistics", ARG_NONE, render_reset_statistics,
+	  .help = "set the statistics to zero" },
+	{ "reset invitation", ARG_INVITATION, render_reset_invitation,
+	  .help = "end a one-time token of this node" },
+	{ "reset node", ARG_NODE, render_reset_node,
+	  .help = "remove the FDB entries of NODE and probe its link" },
+	{ "help", ARG_COMMAND, NULL, .help = "help of one command, or the list of commands" },
+	{ "generate secret", ARG_NONE, NULL, .help = "print a random secret; needs no daemon",
+	  .run = secret_print },
 };
-
-static const char *options_of(const struct ctl_command *c)
-{
-	for (size_t i = 0; i < array_size(options); i++)
-		if (strcmp(options[i].words, c->words) == 0)
-			return options[i].options;
-	return "";
-}
 
 bool command_takes(const struct ctl_command *c, const char *option)
 {
-	const char *at = options_of(c);
+	const char *at = c->options;
 	size_t len = strlen(option);
 
-	while ((at = strstr(at, "--")) != NULL) {
+	while (at && (at = strstr(at, "--")) != NULL) {
 		at += 2;
 		if (strncmp(at, option, len) == 0 && (at[len] == ' ' || at[len] == ']'))
 			return true;
 	}
 	return false;
-}
-
-command_run_fn command_run(const struct ctl_command *c)
-{
-	for (size_t i = 0; i < array_size(own); i++)
-		if (strcmp(own[i].words, c->words) == 0)
-			return own[i].run;
-	return NULL;
 }
 
 int command_print(const struct ctl_command *c, struct jsonr_node *root, FILE *out)
@@ -247,7 +223,7 @@ void command_help_one(const struct ctl_command *c, FILE *f)
 		"usage: leonctl [-i INTERFACE] [--json] [--socket PATH] %s%s%s\n"
 		"  %s\n"
 		"leonctl(8) describes the command, the options and the exit status.\n",
-		c->words, argument_text(c->argument), options_of(c), c->help);
+		c->words, argument_text(c->argument), c->options ? c->options : "", c->help);
 }
 
 /* --- suggestions --- */

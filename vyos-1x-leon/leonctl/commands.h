@@ -23,14 +23,17 @@ enum command_argument {
 	ARG_TOKEN
 };
 
+/* A command of leonctl itself, without a request or with several. Returns the exit code. */
+typedef int (*command_run_fn)(struct target *t, const char *argument);
+
 struct ctl_command {
 	const char *words; /* also the command name in the request */
 	enum command_argument argument;
 	render_fn render; /* NULL: the tables of show.def, or a command of leonctl itself */
 	const char *help;
+	command_run_fn run;  /* of a command of leonctl itself, else NULL */
+	const char *options; /* as the help prints them; NULL: none */
 };
-/* A command of leonctl itself, without a request or with several. Returns the exit code. */
-typedef int (*command_run_fn)(struct target *t, const char *argument);
 
 /* Returns the command that argv begins with, or NULL. *used is the number of words. */
 const struct ctl_command *command_find(int argc, const char *const *argv, int *used);
@@ -43,8 +46,6 @@ bool command_help_group(const char *word, FILE *f);
 void command_unknown(int argc, const char *const *argv, FILE *f);
 /* Returns true if the command has the option, such as "address". */
 bool command_takes(const struct ctl_command *c, const char *option);
-/* Returns the function of a command of leonctl itself, else NULL. */
-command_run_fn command_run(const struct ctl_command *c);
 /* Prints the answer to a request; returns the exit code. */
 int command_print(const struct ctl_command *c, struct jsonr_node *root, FILE *out);
 /* Checks the argument of the command. Returns false with a sentence in err if the arguments are

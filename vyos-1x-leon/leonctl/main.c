@@ -195,7 +195,7 @@ static int run(struct options *o, const struct ctl_command *c, int argc, const c
 		target_complain(&o->target, "%s", err);
 		return EXIT_USAGE;
 	}
-	return command_run(c)(&o->target, argument);
+	return c->run(&o->target, argument);
 }
 
 /* Suggests a command on stderr, or with --json in an error object of one line. */
@@ -261,7 +261,7 @@ static int run_command(struct options *o)
 		return unknown(o);
 	if (!all_taken(&o->target, c))
 		return EXIT_USAGE;
-	if (command_run(c))
+	if (c->run)
 		return run(o, c, o->n_words - used, o->word + used);
 	request =
 		command_request(c, &o->target, o->n_words - used, o->word + used, err, sizeof(err));
