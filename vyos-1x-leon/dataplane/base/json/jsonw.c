@@ -27,7 +27,7 @@ struct jsonw {
 	size_t len;
 	size_t room;
 	unsigned depth;
-	bool has_root;
+	bool has_root, indented;
 	struct level level[DEPTH_MAX];
 };
 
@@ -37,6 +37,14 @@ struct jsonw *jsonw_new(void)
 
 	w->room = 1024;
 	w->text = x_calloc(w->room, 1);
+	return w;
+}
+
+struct jsonw *jsonw_new_indented(void)
+{
+	struct jsonw *w = jsonw_new();
+
+	w->indented = true;
 	return w;
 }
 
@@ -64,6 +72,15 @@ static void put(struct jsonw *w, const char *s, size_t len)
 static void put_char(struct jsonw *w, char c)
 {
 	put(w, &c, 1);
+}
+
+static void new_line(struct jsonw *w)
+{
+	if (!w->indented)
+		return;
+	put_char(w, '\n');
+	for (unsigned i = 0; i < w->depth; i++)
+		put(w, "  ", 2);
 }
 
 static void put_escape(struct jsonw *w, unsigned char c)
@@ -123,9 +140,10 @@ static void begin_value(struct jsonw *w, const char *key)
 	if (in->has_items)
 		put_char(w, ',');
 	in->has_items = true;
+	new_line(w);
 	if (key) {
 		put_string(w, key);
-		put_char(w, ':');
+		put(w, ": ", w->indented ? 2 : 1);
 	}
 }
 
@@ -152,7 +170,9 @@ void jsonw_end(struct jsonw *w)
 {
 	if (!w->depth)
 		bug("JSON: nothing to close");
-	put_char(w, w->level[--w->depth].closer);
+	if (w->level[--w->depth].has_items)
+		new_line(w);
+	put_char(w, w->level[w->depth].closer);
 }
 
 void jsonw_str(struct jsonw *w, const char *key, const char *value)

@@ -14,7 +14,8 @@
 struct jsonw;
 
 struct jsonw *jsonw_new(void);
-void jsonw_free(struct jsonw *w); /* NULL ok */
+struct jsonw *jsonw_new_indented(void); /* one key a line, for files that people edit */
+void jsonw_free(struct jsonw *w);	/* NULL ok */
 
 void jsonw_object(struct jsonw *w, const char *key);
 void jsonw_array(struct jsonw *w, const char *key);

@@ -12,52 +12,6 @@
 #include "base/mem.h"
 #include "state/conf/conf.h"
 
-#define INDENT 2
-
-static void new_line(FILE *f, int depth)
-{
-	fprintf(f, "\n%*s", depth * INDENT, "");
-}
-
-/* Reformats the output of jsonw with one key per line, for later editing. */
-static void put_indented(FILE *f, const char *text)
-{
-	bool in_string = false;
-	int depth = 0;
-
-	for (; *text; text++) {
-		if (*text == '"')
-			in_string = !in_string;
-		if (!in_string && (*text == '}' || *text == ']'))
-			new_line(f, --depth);
-		fputc(*text, f);
-		if (in_string && *text == '\\')
-			fputc(*++text, f);
-		if (in_string)
-			continue;
-		if (*text == '{' || *text == '[')
-			new_line(f, ++depth);
-		else if (*text == ',')
-			new_line(f, depth);
-		else if (*text == ':')
-			fputc(' ', f);
-	}
-	fputc('\n', f);
-}
-
-static char *indented(const char *text)
-{
-	char *out = NULL;
-	size_t len;
-	FILE *f = open_memstream(&out, &len);
-
-	if (!f)
-		bug("out of memory for a configuration");
-	put_indented(f, text);
-	fclose(f);
-	return out;
-}
-
 /* conf_parse() reports a word without a number. */
 static void write_number(struct jsonw *w, const char *key, const char *value)
 {
@@ -108,7 +62,7 @@ static void write_list(struct jsonw *w, const char *key, const char *const *list
 
 static char *write_configuration(const struct new_node *n)
 {
-	struct jsonw *w = jsonw_new();
+	struct jsonw *w = jsonw_new_indented();
 	char id[NODE_ID_STRLEN], *text;
 	size_t len;
 
@@ -140,8 +94,10 @@ static char *write_configuration(const struct new_node *n)
 		jsonw_end(w);
 	}
 	jsonw_end(w);
-	text = indented(jsonw_text(w, &len));
-	x_wipe((char *)jsonw_text(w, &len), len);
+	jsonw_text(w, &len);
+	text = x_calloc(len + 2, 1);
+	snprintf(text, len + 2, "%s\n", jsonw_text(w, NULL));
+	x_wipe((char *)jsonw_text(w, NULL), len);
 	jsonw_free(w);
 	return text;
 }
