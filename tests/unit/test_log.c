@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -62,19 +61,6 @@ static void level_decides(void **state)
 	log_warn("test", "hidden");
 	log_error("test", "shown");
 	assert_int_equal(seen.n, 2);
-}
-
-static void level_names(void **state)
-{
-	enum log_level level = LOG_LVL_NOTICE;
-
-	(void)state;
-	assert_int_equal(log_level_parse("loud", &level), -EINVAL);
-	assert_int_equal(level, LOG_LVL_NOTICE);
-	assert_int_equal(log_level_parse("warning", &level), 0);
-	assert_int_equal(level, LOG_LVL_WARN);
-	assert_int_equal(log_level_parse("debug", &level), 0);
-	assert_int_equal(level, LOG_LVL_DEBUG);
 }
 
 static void control_chars_are_masked(void **state)
@@ -189,7 +175,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(level_decides, setup, teardown),
-		cmocka_unit_test_setup_teardown(level_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(control_chars_are_masked, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_text_is_cut, setup, teardown),
 		cmocka_unit_test_setup_teardown(stderr_line, setup, teardown),

@@ -161,10 +161,12 @@ void hub_listen(struct hub *r, int fd)
 
 /* --- time --- */
 
-void hub_tick(struct hub *r, mono_t now)
+static void on_tick(void *arg, mono_t now)
 {
 	struct stream_report p = { .news = STREAM_COUNTS };
+	struct hub *r = arg;
 
+	timer_set(r->tick, mono_add_ms(now, TICK_MS));
 	r->credit = ACCEPTS_PER_S;
 	for (struct tls_link *s = r->streams; s; s = s->next) {
 		if (mono_sub_ms(now, s->since) < STRANGER_MS || s->state == STREAM_ENDED)
@@ -179,14 +181,6 @@ void hub_tick(struct hub *r, mono_t now)
 	hub_reap(r);
 	p.counts = r->counts;
 	hub_report(r, &p);
-}
-
-static void on_tick(void *arg, mono_t now)
-{
-	struct hub *r = arg;
-
-	hub_tick(r, now);
-	timer_set(r->tick, mono_add_ms(now, TICK_MS));
 }
 
 bool hub_setup(struct hub *r, const struct stream_command *c, char *err, size_t err_len)

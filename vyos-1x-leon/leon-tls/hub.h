@@ -61,4 +61,3 @@ static inline void hub_report(const struct hub *r, const struct stream_report *p
 	out.protocol = STREAM_PROTOCOL;
 	stream_send(r->control, &out, sizeof(out), -1);
 }
-void hub_tick(struct hub *r, mono_t now);

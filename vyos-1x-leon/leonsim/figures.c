@@ -3,6 +3,7 @@
 #include "figures.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -61,9 +62,4 @@ double figures_quantile(const struct figures *f, double fraction)
 			break;
 	}
 	return exp2(((double)i + 0.5) / f->per_octave);
-}
-
-uint64_t figures_count(const struct figures *f)
-{
-	return f->n;
 }

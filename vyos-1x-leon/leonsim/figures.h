@@ -5,8 +5,6 @@
  */
 #pragma once
 
-#include <stdint.h>
-
 struct figures;
 
 struct figures *figures_new(unsigned per_octave); /* 1 to 1024 */
@@ -15,4 +13,3 @@ void figures_add(struct figures *f, double us);
 double figures_mean(const struct figures *f); /* NAN without samples, as below */
 /* Returns the smallest value that is not exceeded by `fraction` of all samples. */
 double figures_quantile(const struct figures *f, double fraction);
-uint64_t figures_count(const struct figures *f);

@@ -6,7 +6,6 @@
  */
 #include "log.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,26 +24,6 @@ static struct {
 void log_set_level(enum log_level level)
 {
 	log_state.level = level;
-}
-
-int log_level_parse(const char *name, enum log_level *out)
-{
-	static const struct {
-		const char *name;
-		enum log_level level;
-	} levels[] = {
-		{ "error", LOG_LVL_ERROR },   { "warning", LOG_LVL_WARN },
-		{ "notice", LOG_LVL_NOTICE }, { "info", LOG_LVL_INFO },
-		{ "debug", LOG_LVL_DEBUG },
-	};
-
-	for (size_t i = 0; i < array_size(levels); i++) {
-		if (strcmp(name, levels[i].name) == 0) {
-			*out = levels[i].level;
-			return 0;
-		}
-	}
-	return -EINVAL;
 }
 
 void log_set_sink(log_sink_fn fn, void *arg)

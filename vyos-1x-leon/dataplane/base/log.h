@@ -25,8 +25,6 @@ enum log_level {
 typedef void (*log_sink_fn)(void *arg, enum log_level level, const char *token, const char *text);
 
 void log_set_level(enum log_level level);
-/* "error", "warning", "notice", "info", "debug"; -EINVAL otherwise. */
-int log_level_parse(const char *name, enum log_level *out);
 /* Replaces stderr for tests and fuzzers. NULL restores stderr. */
 void log_set_sink(log_sink_fn fn, void *arg);
 

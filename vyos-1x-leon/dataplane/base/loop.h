@@ -51,5 +51,3 @@ void loop_notify(struct loop *l, const char *state);
 
 /* Sim: runs all timers due up to and including `until`, ordered by time, then by arming. */
 void loop_sim_run_until(struct loop *l, mono_t until);
-/* Sim: returns true and the time of the earliest armed timer, or false if none is armed. */
-bool loop_sim_next(struct loop *l, mono_t *at);

@@ -241,13 +241,3 @@ void loop_sim_run_until(struct loop *l, mono_t until)
 	if (mono_before(s->now, until))
 		s->now = until;
 }
-
-bool loop_sim_next(struct loop *l, mono_t *at)
-{
-	struct sim_loop *s = require_sim(l);
-
-	if (!s->n_heap)
-		return false;
-	*at = (mono_t){ s->heap[0].at_ns };
-	return true;
-}

@@ -118,7 +118,8 @@ static bool may_hold(struct flow *f, int64_t bytes)
 	return true;
 }
 
-bool conn_is_started(const struct conn *c)
+/* Reports whether the proxy socket is part of the connection. */
+static bool is_started(const struct conn *c)
 {
 	enum flow_state state = c->flow.state;
 
@@ -127,7 +128,7 @@ bool conn_is_started(const struct conn *c)
 
 void conn_detach(struct conn *c)
 {
-	bool started = conn_is_started(c);
+	bool started = is_started(c);
 
 	if (c->socket.fd >= 0 && !c->ended.lingers)
 		loop_fd_del(c->e->loop, c->socket.fd);
@@ -154,7 +155,7 @@ static void refuse_near(struct flow *f, const struct flow_frame *frame)
 static void end_by_release(struct conn *c, int fd)
 {
 	/* The other end may have requested the release for this reason, and both start again. */
-	c->no_benefit |= conn_lacks_benefit(c, loop_now(c->e->loop));
+	c->no_benefit |= conn_is_no_benefit_for(c, CONN_NO_BENEFIT_MS, loop_now(c->e->loop));
 	c->e->counters.returned++;
 	peer_counted(c->peer)->returned++;
 	log_info("accel", "released");
@@ -165,7 +166,7 @@ static void give_up(struct flow *f, enum flow_end_of how)
 {
 	struct conn *c = conn_of(f);
 	int fd = c->socket.fd;
-	bool started = conn_is_started(c);
+	bool started = is_started(c);
 
 	if (how == FLOW_UNUSED && fd < 0)
 		return;
@@ -203,7 +204,7 @@ static struct flow_proof proof(struct flow *f)
 	mono_t now = loop_now(c->e->loop);
 	struct proxy_sock_proof p;
 
-	if (!conn_is_started(c) || c->ended.lingers)
+	if (!is_started(c) || c->ended.lingers)
 		return (struct flow_proof){ .acknowledged = true };
 	p = proxy_sock_proof(c->socket.fd);
 	return (struct flow_proof){
@@ -266,11 +267,6 @@ bool conn_is_no_benefit_for(const struct conn *c, int64_t ms, mono_t now)
 	return c->e->settings.mode != ACCEL_ALWAYS && mono_sub_ms(now, c->benefit_at) >= ms;
 }
 
-bool conn_lacks_benefit(const struct conn *c, mono_t now)
-{
-	return conn_is_no_benefit_for(c, CONN_NO_BENEFIT_MS, now);
-}
-
 void conn_release(struct conn *c, mono_t now)
 {
 	struct accel_frame ask = { .type = ACCEL_RELEASE,
@@ -279,7 +275,7 @@ void conn_release(struct conn *c, mono_t now)
 
 	if (c->flow.state != FLOW_INTERCEPTED || c->ended.lingers)
 		return;
-	c->no_benefit = conn_lacks_benefit(c, now);
+	c->no_benefit = conn_is_no_benefit_for(c, CONN_NO_BENEFIT_MS, now);
 	if (peer_leads(c->peer))
 		flow_release(&c->flow, now);
 	else
@@ -355,7 +351,7 @@ static void count(struct conn *c, enum saved_direction d, size_t n)
 
 static bool can_send(const struct conn *c)
 {
-	return conn_is_started(c) && !c->ended.lingers && !c->ended.near_eof && c->window.may_send;
+	return is_started(c) && !c->ended.lingers && !c->ended.near_eof && c->window.may_send;
 }
 
 size_t conn_send(struct conn *c, size_t max)
@@ -408,13 +404,13 @@ static bool pump_in(struct conn *c)
 
 void conn_turn_over(struct conn *c)
 {
-	if (conn_is_started(c) && !c->ended.lingers && !end_where_done(c))
+	if (is_started(c) && !c->ended.lingers && !end_where_done(c))
 		choose_events(c);
 }
 
 static void pump(struct conn *c)
 {
-	if (!conn_is_started(c) || c->ended.lingers || !pump_in(c))
+	if (!is_started(c) || c->ended.lingers || !pump_in(c))
 		return;
 	if (can_send(c))
 		peer_serve(c->peer, c->flow.stream);
@@ -439,7 +435,7 @@ static void on_socket(void *arg, int fd, uint32_t events)
 
 bool conn_data(struct conn *c, const void *data, size_t len, size_t carried)
 {
-	if (!conn_is_started(c))
+	if (!is_started(c))
 		return true;
 	if (len > c->window.given)
 		return false;

@@ -84,8 +84,6 @@ struct conn {
 };
 
 extern const struct flow_ops conn_ops;
-/* Reports whether the proxy socket is part of the connection. */
-bool conn_is_started(const struct conn *c);
 /* Forgets the proxy socket. The descriptor stays open. */
 void conn_detach(struct conn *c);
 /* Removes the connection from the file of intercepted.h. */
@@ -94,8 +92,6 @@ void conn_unlist(struct conn *c);
 #define CONN_NO_BENEFIT_MS 5000
 /* Reports whether an intercepted connection has had no benefit for that time. */
 bool conn_is_no_benefit_for(const struct conn *c, int64_t ms, mono_t now);
-/* The same for CONN_NO_BENEFIT_MS. */
-bool conn_lacks_benefit(const struct conn *c, mono_t now);
 /* Acknowledged bytes, possibly undelivered to the other host, in both directions. */
 uint64_t conn_undelivered(const struct conn *c);
 /* Releases the connection, or requests its release from the other end. */

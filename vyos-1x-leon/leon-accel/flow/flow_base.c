@@ -81,20 +81,22 @@ void flow_notify_point(struct flow *f, uint8_t type)
 }
 
 /* The bytes in flight are unknown now. The options of the SYNs are still valid. */
-void flow_learn_anew(struct flow *f)
+/* Forgets the bytes in flight. */
+static void learn_anew(struct flow *f)
 {
 	f->near.seen = f->far.seen = false;
 	f->blind = false;
 }
 
-void flow_go_plain(struct flow *f, mono_t now)
+/* Forwards the held frames. */
+static void go_plain(struct flow *f, mono_t now)
 {
 	flow_enter(f, FLOW_PLAIN, now);
 	flow_end_stream(f);
 	f->drain.far_point_known = false;
 	flow_pass_held(f, f->ops->to_far);
 	if (f->blind)
-		flow_learn_anew(f);
+		learn_anew(f);
 }
 
 /* Delays the next attempt. A rarely changing reason gives the longest delay. A reason of the whole
@@ -142,7 +144,7 @@ void flow_give_up(struct flow *f, enum accel_refusal reason, mono_t now)
 {
 	f->ops->give_up(f, FLOW_UNUSED);
 	try_again_later(f, reason, now);
-	flow_go_plain(f, now);
+	go_plain(f, now);
 }
 
 void flow_refuse(struct flow *f, enum accel_refusal reason, mono_t now)
@@ -179,7 +181,7 @@ void flow_finish_return(struct flow *f, mono_t now)
 	f->far.acked = f->drain.near_point;
 	f->far.seen = false;
 	f->retry.not_before = mono_add_ms(now, AGAIN_MS);
-	flow_go_plain(f, now);
+	go_plain(f, now);
 }
 
 void flow_cancel(struct flow *f, mono_t now)
@@ -192,7 +194,7 @@ bool flow_other_node(struct flow *f)
 {
 	if (f->state != FLOW_PLAIN && !(f->state == FLOW_CLOSED && f->was_reset))
 		return false;
-	flow_learn_anew(f);
+	learn_anew(f);
 	return true;
 }
 
@@ -201,7 +203,7 @@ void flow_unseen(struct flow *f, mono_t now)
 	flow_cancel(f, now);
 	f->blind = f->state != FLOW_PLAIN;
 	if (!f->blind)
-		flow_learn_anew(f);
+		learn_anew(f);
 }
 
 void flow_quench(struct flow *f, mono_t now)

@@ -15,10 +15,6 @@ void flow_enter(struct flow *f, enum flow_state state, mono_t now);
 void flow_notify(struct flow *f, uint8_t type);
 void flow_notify_point(struct flow *f, uint8_t type);
 void flow_notify_refusal(struct flow *f, uint32_t stream, enum accel_refusal reason);
-/* Forgets the bytes in flight. */
-void flow_learn_anew(struct flow *f);
-/* Forwards the held frames. */
-void flow_go_plain(struct flow *f, mono_t now);
 /* Reports whether the connection is drained and this node is not bound. */
 bool flow_can_be_called_off(const struct flow *f);
 /* Ends the attempt, with and without a REFUSE to the other node. */

@@ -52,14 +52,10 @@ struct sclp_join {
 	uint32_t oldest, newest;
 	uint8_t out[SCLP_PAYLOAD_MAX];
 };
-static_assert(sizeof(struct payload) <= 104, "within 16 MiB");
-
-size_t sclp_join_memory(void)
-{
-	return sizeof(struct sclp_join) +
-	       SCLP_JOIN_MAX * (sizeof(struct payload) + sizeof(uint32_t)) +
-	       N_BLOCKS * (BLOCK + sizeof(uint32_t));
-}
+static_assert(sizeof(struct sclp_join) + SCLP_JOIN_MAX * (sizeof(struct payload) + 4) +
+			      N_BLOCKS * (BLOCK + 4) <
+		      16 << 20,
+	      "all tables");
 
 static void chain_up(uint32_t *next, uint32_t n)
 {

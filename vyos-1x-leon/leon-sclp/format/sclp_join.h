@@ -37,5 +37,3 @@ const uint8_t *sclp_join_add(struct sclp_join *j, const struct sclp_segment *seg
 void sclp_join_age(struct sclp_join *j, mono_t now);
 unsigned sclp_join_waiting(const struct sclp_join *j);
 const struct sclp_join_counts *sclp_join_counts(const struct sclp_join *j);
-/* Total size of all tables in bytes. */
-size_t sclp_join_memory(void);

@@ -5,6 +5,7 @@
  */
 #include "live/map.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -27,7 +28,12 @@ static void put_json(FILE *out, const char *json)
 	}
 }
 
-void map_write(const struct map_answers *a, const char *time, FILE *out)
+/* The daemon's answers from which the page is built. */
+struct map_answers {
+	char *nodes, *paths, *latency; /* JSON */
+};
+
+static void write_page(const struct map_answers *a, const char *time, FILE *out)
 {
 	const char *at = strstr(map_page, marker);
 
@@ -67,7 +73,7 @@ int map_print(struct target *t, const char *unused attr_unused)
 		code = get(t, "show latency", &a.latency);
 	if (code == 0) {
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&now, &tm));
-		map_write(&a, when, stdout);
+		write_page(&a, when, stdout);
 	}
 	free(a.nodes);
 	free(a.paths);
