@@ -112,11 +112,13 @@ def test_an_interface_without_a_secret_says_so(migrate, capsys):
 def test_renamed_leaves_keep_their_values(migrate):
     tree = {'interfaces': {'leon': {
         'leon0': {'path': {'noise-margin': ['90'], 'lasting-threshold': ['7'], 'threshold': ['9']},
-                  'measurement': {'lasting-time': ['900']}},
+                  'measurement': {'lasting-time': ['900']},
+                  'acceleration': {'mode': ['always'], 'power': {'slow': ['1']}}},
         'leon1': {'path': {'threshold': ['9']}}}}}
     migrate('3-to-4', tree)
     assert tree['interfaces']['leon'] == {
         'leon0': {'path': {'variation-margin': ['90'], 'long-term-threshold': ['7'],
                            'threshold': ['9']},
-                  'measurement': {'long-term-time': ['900']}},
+                  'measurement': {'long-term-time': ['900']},
+                  'acceleration': {'mode': ['always']}},
         'leon1': {'path': {'threshold': ['9']}}}

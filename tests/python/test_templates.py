@@ -112,7 +112,6 @@ CONFIGS = {
             'compression': {'disable': {}, 'cache_size': '128'},
             'include': {'prefix': ['10.0.0.0/8', '2001:db8::/32'], 'port': ['2049']},
             'exclude': {'prefix': '10.1.0.0/16', 'port': ['443', '8000-8080']},
-            'power': {'slow': '0', 'fast': '10000000', 'sleep': '1'},
         },
         'storm_control': {
             'per_vlan': '50',

@@ -563,7 +563,8 @@ static void broken_documents_are_refused(void **state)
 static void former_names_are_read(void **state)
 {
 	struct conf *c = good("'path': { 'noise-margin': 90, 'lasting-threshold': 7 }, "
-			      "'measurement': { 'lasting-time': 900 }");
+			      "'measurement': { 'lasting-time': 900 }, "
+			      "'acceleration': { 'power': { 'slow': 1 } }");
 	static const struct refusal both[] = {
 		{ "'path': { 'noise-margin': 90, 'variation-margin': 80 }", "path.noise-margin",
 		  "is the former name of \"variation-margin\", which is set too" },

@@ -55,13 +55,5 @@
       </children>
     </node>
     #leaves <acceleration>
-    <node name="power">
-      <properties>
-        <help>Power model of a port, for the energy in show leon acceleration</help>
-      </properties>
-      <children>
-        #leaves <acceleration power>
-      </children>
-    </node>
   </children>
 </node>

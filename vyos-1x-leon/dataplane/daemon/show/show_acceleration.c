@@ -37,11 +37,6 @@ static void write_state(struct command *c)
 	jsonw_bool(c->w, "installed", accelerator_is_installed());
 }
 
-static struct energy_model model_of(const struct conf *c)
-{
-	return (struct energy_model){ c->accel_slow_mw, c->accel_fast_mw, c->accel_sleep_mw };
-}
-
 /* --- what both have --- */
 
 static void write_direction(struct jsonw *w, const char *key, uint64_t bytes, uint64_t carried)
@@ -62,19 +57,16 @@ static void write_bytes(struct jsonw *w, const struct accel_bytes *b)
 	answer_known(w, "ratio_permille", carried > 0, carried ? all * 1000 / carried : 0);
 }
 
-static void write_benefit(struct command *c, const struct accel_time *t)
+static void write_benefit(struct jsonw *w, const struct accel_time *t)
 {
-	struct energy_model m = model_of(c->d->conf);
-	struct jsonw *w = c->w;
-
 	jsonw_object(w, "time");
 	jsonw_u64(w, "with_ms", t->with_ms);
 	jsonw_u64(w, "without_ms", t->without_ms);
 	jsonw_u64(w, "saved_ms", t->without_ms - min_of(t->with_ms, t->without_ms));
 	jsonw_end(w);
 	jsonw_object(w, "energy");
-	jsonw_u64(w, "with_mj", energy_fast_mj(&m, t->without_ms, t->with_ms));
-	jsonw_u64(w, "without_mj", energy_slow_mj(&m, t->without_ms));
+	jsonw_u64(w, "with_mj", energy_fast_mj(t->without_ms, t->with_ms));
+	jsonw_u64(w, "without_mj", energy_slow_mj(t->without_ms));
 	jsonw_end(w);
 }
 
@@ -89,9 +81,9 @@ static void write_terms(struct command *c)
 	jsonw_u64(w, "threshold_us", conf->accel_threshold_us);
 	jsonw_u64(w, "minimum_segments", conf->accel_segments);
 	jsonw_object(w, "power");
-	jsonw_u64(w, "slow_mw", conf->accel_slow_mw);
-	jsonw_u64(w, "fast_mw", conf->accel_fast_mw);
-	jsonw_u64(w, "sleep_mw", conf->accel_sleep_mw);
+	jsonw_u64(w, "slow_mw", ENERGY_SLOW_MW);
+	jsonw_u64(w, "fast_mw", ENERGY_FAST_MW);
+	jsonw_u64(w, "sleep_mw", ENERGY_SLEEP_MW);
 	jsonw_end(w);
 }
 
@@ -127,7 +119,7 @@ static void write_totals(struct command *c, const struct accel_totals *t)
 		jsonw_u64(w, accel_fault_word(i), t->fault[i]);
 	jsonw_end(w);
 	write_bytes(w, &t->bytes);
-	write_benefit(c, &t->time);
+	write_benefit(w, &t->time);
 }
 
 /* What becomes of TCP to and from a node. */
@@ -202,7 +194,7 @@ static void write_conn(struct command *c, const struct accel_conn *conn)
 	jsonw_u64(w, "held_frames", conn->held);
 	jsonw_u64(w, "undelivered_bytes", conn->undelivered);
 	write_bytes(w, &conn->bytes);
-	write_benefit(c, &conn->time);
+	write_benefit(w, &conn->time);
 	jsonw_end(w);
 }
 

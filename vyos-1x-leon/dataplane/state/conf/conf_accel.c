@@ -47,6 +47,8 @@ void conf_read_acceleration(struct jsonr_node *root, struct conf *c)
 	struct jsonr_node *obj = jsonr_object(root, "acceleration");
 	struct accel_settings *s = &c->accel;
 
+	/* The model of 0.2.0 for the energy of a port. Files of 0.2.0 must stay valid. */
+	jsonr_has(obj, "power");
 	read_prefixes(jsonr_object(obj, "include"), &s->include);
 	read_ports(jsonr_object(obj, "include"), &s->include);
 	read_prefixes(jsonr_object(obj, "exclude"), &s->exclude);
