@@ -4,44 +4,32 @@
  */
 #include "ipc/accel_report.h"
 
+#define AS_WORD(id, word, sentence)	word,
+#define AS_SENTENCE(id, word, sentence) sentence,
+
+static const char *const reason_words[] = { ACCEL_REASON_TABLE(AS_WORD) };
+static const char *const reason_sentences[] = { ACCEL_REASON_TABLE(AS_SENTENCE) };
+static const char *const misuse_words[] = { ACCEL_MISUSES(AS_WORD) };
+static const char *const fault_words[] = { ACCEL_FAULTS(AS_WORD) };
+
 const char *accel_reason_word(enum accel_reason reason)
 {
-#define AS_WORD(id, word, sentence) [ACCEL_REASON_##id] = word,
-	static const char *const words[] = { ACCEL_REASON_TABLE(AS_WORD) };
-#undef AS_WORD
-
-	return reason < ACCEL_N_REASONS ? words[reason] : NULL;
+	return reason < ACCEL_N_REASONS ? reason_words[reason] : NULL;
 }
 
 const char *accel_reason_sentence(enum accel_reason reason)
 {
-#define AS_SENTENCE(id, word, sentence) [ACCEL_REASON_##id] = sentence,
-	static const char *const sentences[] = { ACCEL_REASON_TABLE(AS_SENTENCE) };
-#undef AS_SENTENCE
-
-	return reason < ACCEL_N_REASONS ? sentences[reason] : NULL;
+	return reason < ACCEL_N_REASONS ? reason_sentences[reason] : NULL;
 }
 
 const char *accel_misuse_word(enum accel_misuse m)
 {
-	static const char *const word[] = {
-#define AS_WORD(id, word, sentence) word,
-		ACCEL_MISUSES(AS_WORD)
-#undef AS_WORD
-	};
-
-	return word[m];
+	return misuse_words[m];
 }
 
 const char *accel_fault_word(enum accel_fault f)
 {
-	static const char *const word[] = {
-#define AS_WORD(id, word, sentence) word,
-		ACCEL_FAULTS(AS_WORD)
-#undef AS_WORD
-	};
-
-	return word[f];
+	return fault_words[f];
 }
 
 /* --- totals --- */

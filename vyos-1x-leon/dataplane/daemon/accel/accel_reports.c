@@ -123,23 +123,19 @@ static uint64_t misuse_of(const struct accel_known *k, enum accel_misuse m)
 	return k->node.misuse[m] + (m == ACCEL_FOREIGN ? k->foreign : 0);
 }
 
-/* Writes the inputs refused since the last event, like "stray_frames 12, bad_messages 1". Returns
- * their number. */
-static uint64_t list_misuse(const struct accel_known *k, char *out, size_t room)
+struct count_list {
+	char text[256];
+	size_t at;
+	uint64_t sum;
+};
+
+/* Appends a count above 0, so that the text becomes like "stray_frames 12, bad_messages 1". */
+static void list_count(struct count_list *l, const char *word, uint64_t n)
 {
-	uint64_t all = 0;
-	size_t at = 0;
-
-	out[0] = '\0';
-	for (enum accel_misuse m = 0; m < ACCEL_N_MISUSES && at < room; m++) {
-		uint64_t n = is_reported(m) ? misuse_of(k, m) - k->reported[m] : 0;
-
-		if (n)
-			at += (size_t)snprintf(out + at, room - at, "%s%s %llu", all ? ", " : "",
-					       accel_misuse_word(m), (unsigned long long)n);
-		all += n;
-	}
-	return all;
+	if (n && l->at < sizeof(l->text))
+		l->at += (size_t)snprintf(l->text + l->at, sizeof(l->text) - l->at, "%s%s %llu",
+					  l->sum ? ", " : "", word, (unsigned long long)n);
+	l->sum += n;
 }
 
 static void forget_misuse(struct accel_known *k)
@@ -152,17 +148,21 @@ static void report_misuse(struct leond *d, struct accel_known *k, const char *wh
 {
 	struct event_facts facts = { .kind = EV_ACCELERATOR_MISUSE, .node = k->node.id };
 	mono_t now = loop_now(d->loop);
-	char list[160];
+	struct count_list list = { 0 };
 
 	if (!mono_is_never(k->reported_at) && mono_sub_ms(now, k->reported_at) < MISUSE_EVERY_MS)
 		return;
-	facts.value = list_misuse(k, list, sizeof(list));
-	facts.detail = list;
+	for (enum accel_misuse m = 0; m < ACCEL_N_MISUSES; m++)
+		if (is_reported(m))
+			list_count(&list, accel_misuse_word(m), misuse_of(k, m) - k->reported[m]);
+	facts.value = list.sum;
+	facts.detail = list.text;
 	if (!facts.value)
 		return;
 	forget_misuse(k);
 	k->reported_at = now;
-	report_event(d, &facts, "leon-accel refuses frames or messages of node %s: %s", who, list);
+	report_event(d, &facts, "leon-accel refuses frames or messages of node %s: %s", who,
+		     list.text);
 }
 
 /* NULL: the table is full. */
@@ -211,41 +211,24 @@ static void take_node(struct leond *d, const struct accel_node *n)
 		forget_misuse(k);
 }
 
-/* Writes the faults since the last event, like "socket_files 12, fin_differs 1". Returns their
- * number. */
-static uint64_t list_faults(const struct accel_reports *r, char *out, size_t room)
-{
-	uint64_t all = 0;
-	size_t at = 0;
-
-	out[0] = '\0';
-	for (enum accel_fault i = 0; i < ACCEL_N_FAULTS && at < room; i++) {
-		uint64_t n = r->totals.fault[i] - r->faults[i];
-
-		if (n)
-			at += (size_t)snprintf(out + at, room - at, "%s%s %llu", all ? ", " : "",
-					       accel_fault_word(i), (unsigned long long)n);
-		all += n;
-	}
-	return all;
-}
-
 static void report_faults(struct leond *d)
 {
 	struct event_facts facts = { .kind = EV_ACCELERATOR_FAULT };
 	struct accel_reports *r = d->states->accel_reports;
 	mono_t now = loop_now(d->loop);
-	char list[256];
+	struct count_list list = { 0 };
 
 	if (!mono_is_never(r->faults_at) && mono_sub_ms(now, r->faults_at) < FAULT_EVERY_MS)
 		return;
-	facts.value = list_faults(r, list, sizeof(list));
-	facts.detail = list;
+	for (enum accel_fault i = 0; i < ACCEL_N_FAULTS; i++)
+		list_count(&list, accel_fault_word(i), r->totals.fault[i] - r->faults[i]);
+	facts.value = list.sum;
+	facts.detail = list.text;
 	if (!facts.value)
 		return;
 	memcpy(r->faults, r->totals.fault, sizeof(r->faults));
 	r->faults_at = now;
-	report_event(d, &facts, "leon-accel keeps connections plain or resets them: %s", list);
+	report_event(d, &facts, "leon-accel keeps connections plain or resets them: %s", list.text);
 }
 
 static void take_totals(struct leond *d, const struct accel_totals *t)
