@@ -11,25 +11,17 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/defs.h"
 #include "base/mem.h"
-
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
+#include "io/clock.h"
 
 /* Returns 0, -ETIMEDOUT or -errno. */
 static int wait_for(int fd, short events, int64_t deadline)
 {
 	struct pollfd pfd = { .fd = fd, .events = events };
-	int64_t left = deadline - now_ms();
+	int64_t left = deadline - mono_now_ms();
 	int rc;
 
 	if (left <= 0)
@@ -55,7 +47,7 @@ static int connect_to(const char *path, int64_t deadline)
 	 * client retries. */
 	while (connect(fd, (const struct sockaddr *)&sun, sizeof(sun)) < 0) {
 		rc = -errno;
-		if (rc == -EAGAIN && now_ms() < deadline) {
+		if (rc == -EAGAIN && mono_now_ms() < deadline) {
 			poll(NULL, 0, 10);
 			continue;
 		}
@@ -120,7 +112,7 @@ static int receive_line(int fd, int64_t deadline, char **answer, size_t *answer_
 int ctl_request(const char *path, const char *request, size_t len, int timeout_ms, char **answer,
 		size_t *answer_len)
 {
-	int64_t deadline = now_ms() + timeout_ms;
+	int64_t deadline = mono_now_ms() + timeout_ms;
 	int fd = connect_to(path, deadline);
 	int rc;
 

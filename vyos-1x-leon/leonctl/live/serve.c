@@ -17,13 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/addr.h"
 #include "base/defs.h"
 #include "base/json/jsonr.h"
 #include "base/mem.h"
+#include "io/clock.h"
 #include "live/http.h"
 #include "io/ctlsock.h"
 
@@ -63,14 +63,6 @@ struct server {
 	int64_t requested_at;
 	struct client client[CLIENTS_MAX];
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
 
 /* --- answers --- */
 
@@ -154,7 +146,7 @@ static struct body *metrics(struct server *s)
 	if (!s->latest || s->now - s->requested_at >= SAME_MS) {
 		body_put(s->latest);
 		s->latest = request_daemon(s);
-		s->now = s->requested_at = now_ms();
+		s->now = s->requested_at = mono_now_ms();
 	}
 	s->latest->users++;
 	return s->latest;
@@ -286,10 +278,10 @@ static void work(struct server *s)
 	struct pollfd pfd[1 + CLIENTS_MAX];
 	int n, wait;
 
-	s->now = now_ms();
+	s->now = mono_now_ms();
 	wait = fill(s, pfd);
 	n = poll(pfd, array_size(pfd), wait);
-	s->now = now_ms();
+	s->now = mono_now_ms();
 	for (int i = 0; n > 0 && i < CLIENTS_MAX; i++) {
 		struct client *c = &s->client[i];
 

@@ -15,10 +15,10 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/defs.h"
+#include "io/clock.h"
 #include "io/ctlsock.h"
 #include "live/top_view.h"
 
@@ -52,14 +52,6 @@ static void on_end(int signo attr_unused)
 static void on_resize(int signo attr_unused)
 {
 	/* The handler only interrupts poll(). */
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
 /* --- requests --- */
@@ -115,7 +107,7 @@ static void look(struct top *t, struct jsonr *doc[N_QUESTIONS], unsigned rows, u
 				.before = t->last,
 				.has_before = t->has_last };
 
-	top_sample_take(in.statistics, now_ms(), &in.now);
+	top_sample_take(in.statistics, mono_now_ms(), &in.now);
 	top_view(&in, rows, columns, out);
 	t->last = in.now;
 	t->has_last = true;

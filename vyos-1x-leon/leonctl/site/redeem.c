@@ -19,6 +19,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "crypto/invitation.h"
+#include "io/clock.h"
 
 #define ADDRESSES_MAX 32
 
@@ -115,14 +116,6 @@ static void resolve(struct redeemer *r)
 
 /* --- the exchange --- */
 
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 static void send_all(struct redeemer *r)
 {
 	for (unsigned i = 0; i < r->n; i++) {
@@ -152,9 +145,9 @@ static bool read_answer(struct redeemer *r, int fd, struct invitation_text *out)
 
 static bool wait_for_answer(struct redeemer *r, int wait_ms, struct invitation_text *out)
 {
-	int64_t end = now_ms() + wait_ms, left;
+	int64_t end = mono_now_ms() + wait_ms, left;
 
-	while ((left = end - now_ms()) > 0) {
+	while ((left = end - mono_now_ms()) > 0) {
 		struct pollfd pfd[2] = { { .fd = r->fd[0], .events = POLLIN },
 					 { .fd = r->fd[1], .events = POLLIN } };
 

@@ -11,7 +11,7 @@
 #include "daemon/guard/loop_guard.h"
 #include "daemon/leond.h"
 #include "daemon/report/endpoint_name.h"
-#include "daemon/report/clock.h"
+#include "io/clock.h"
 #include "daemon/report/event_text.h"
 #include "daemon/underlay/ipsec.h"
 #include "proto/view.h"

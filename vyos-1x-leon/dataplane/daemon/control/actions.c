@@ -8,7 +8,7 @@
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
 #include "daemon/leond.h"
-#include "daemon/report/clock.h"
+#include "io/clock.h"
 #include "daemon/underlay/reach.h"
 #include "daemon/verdict.h"
 #include "proto/overlay.h"

@@ -15,7 +15,7 @@
 #include "daemon/answer/command.h"
 #include "daemon/identity/invitation_file.h"
 #include "daemon/leond.h"
-#include "daemon/report/clock.h"
+#include "io/clock.h"
 #include "io/ctlsock.h"
 #include "io/udp.h"
 #include "proto/overlay.h"

@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "daemon/guard/loop_guard.h"
 #include "daemon/states.h"
-#include "daemon/report/clock.h"
+#include "io/clock.h"
 #include "io/tap.h"
 #include "proto/view.h"
 #include "state/tables/fdb.h"

@@ -21,7 +21,7 @@
 #include "daemon/lan/snooping.h"
 #include "daemon/lan/vlans.h"
 #include "daemon/states.h"
-#include "daemon/report/clock.h"
+#include "io/clock.h"
 #include "daemon/report/event_text.h"
 #include "daemon/routes/kernel_routes.h"
 #include "fwd/fwd.h"

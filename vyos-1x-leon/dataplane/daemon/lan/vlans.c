@@ -11,7 +11,7 @@
 #include "base/loop.h"
 #include "daemon/lan/loop_guard_io.h"
 #include "daemon/leond.h"
-#include "daemon/report/clock.h"
+#include "io/clock.h"
 #include "daemon/report/event_text.h"
 #include "fwd/fwd.h"
 #include "io/tap.h"

@@ -13,7 +13,7 @@
 #include "daemon/life/housekeeping.h"
 #include "daemon/life/modules.h"
 #include "daemon/life/snapshot.h"
-#include "daemon/report/clock.h"
+#include "io/clock.h"
 #include "daemon/report/event_text.h"
 #include "daemon/underlay/reach.h"
 #include "fwd/fwd.h"

@@ -13,7 +13,7 @@
 #include "daemon/leond.h"
 #include "daemon/life/overlay_glue.h"
 #include "daemon/life/snapshot.h"
-#include "daemon/report/clock.h"
+#include "io/clock.h"
 #include "daemon/report/event_text.h"
 #include "daemon/routes/kernel_routes.h"
 #include "daemon/underlay/bottleneck.h"

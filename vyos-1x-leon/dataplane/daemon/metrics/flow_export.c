@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "crypto/aead.h"
 #include "daemon/states.h"
-#include "daemon/report/clock.h"
+#include "io/clock.h"
 #include "fwd/fwd.h"
 #include "io/tcp_socket.h"
 #include "proto/view.h"

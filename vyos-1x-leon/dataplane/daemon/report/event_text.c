@@ -9,7 +9,7 @@
 
 #include "base/loop.h"
 #include "daemon/leond.h"
-#include "daemon/report/clock.h"
+#include "io/clock.h"
 #include "daemon/report/endpoint_name.h"
 #include "daemon/report/event_log.h"
 #include "daemon/report/event_text.h"

@@ -5,7 +5,7 @@
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
 #include "daemon/leond.h"
-#include "daemon/report/clock.h"
+#include "io/clock.h"
 #include "proto/view.h"
 #include "state/tables/fdb.h"
 #include "state/tables/neigh.h"

@@ -13,6 +13,11 @@
 int64_t wall_now_us(void);
 /* Current monotonic time; loop_now() is that of the last wake-up. */
 mono_t mono_now(void);
+static inline int64_t mono_now_ms(void)
+{
+	return mono_now().ns / NS_PER_MS;
+}
+/* Seconds, as the FDB keeps them. */
 static inline uint32_t now_s_of(mono_t now)
 {
 	return (uint32_t)(now.ns / NS_PER_S);

@@ -2,7 +2,7 @@
 /*
  * See clock.h.
  */
-#include "daemon/report/clock.h"
+#include "io/clock.h"
 
 #include <time.h>
 
