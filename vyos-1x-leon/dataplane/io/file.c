@@ -8,11 +8,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PATH_ROOM 256
 
-int file_open(const char *path, bool follow_links, struct stat *st)
+/* Returns the descriptor or -errno. */
+static int open_regular(const char *path, bool follow_links, struct stat *st)
 {
 	/* Without O_NONBLOCK, open() of a FIFO blocks until a writer opens it. */
 	int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (follow_links ? 0 : O_NOFOLLOW);
@@ -47,6 +49,21 @@ ssize_t file_read(int fd, void *buf, size_t room)
 		len += (size_t)n;
 	}
 	return -EFBIG;
+}
+
+ssize_t file_load(const char *path, bool follow_links, void *buf, size_t room, mode_t *mode)
+{
+	struct stat st;
+	int fd = open_regular(path, follow_links, &st);
+	ssize_t len;
+
+	if (fd < 0)
+		return fd;
+	len = file_read(fd, buf, room);
+	close(fd);
+	if (mode)
+		*mode = st.st_mode;
+	return len;
 }
 
 static int write_all(int fd, const void *data, size_t len)

@@ -8,12 +8,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/stat.h>
 #include <sys/types.h>
 
-/* Opens for reading and stores the status in *st. Returns the descriptor or -errno; -EINVAL: not a
- * regular file. */
-int file_open(const char *path, bool follow_links, struct stat *st);
+/* Reads the whole file into `room` bytes. `mode`: st_mode, or NULL. Returns the length or -errno;
+ * -EINVAL: not a regular file; -EFBIG: too long. */
+ssize_t file_load(const char *path, bool follow_links, void *buf, size_t room, mode_t *mode);
 /* Reads the whole file into `room` bytes. Returns the length or -errno; -EFBIG: too long. */
 ssize_t file_read(int fd, void *buf, size_t room);
 

@@ -20,21 +20,11 @@
 /* White space makes a file longer than the token in the file. */
 #define TOKEN_FILE_MAX 16384
 
-static int read_token(const char *from, char *text, ssize_t *len)
+static ssize_t read_token(const char *from, char *text)
 {
-	struct stat st;
-	int fd;
-
-	if (strcmp(from, "-") == 0) {
-		*len = file_read(STDIN_FILENO, text, TOKEN_FILE_MAX);
-		return *len < 0 ? (int)*len : 0;
-	}
-	fd = file_open(from, true, &st);
-	if (fd < 0)
-		return fd;
-	*len = file_read(fd, text, TOKEN_FILE_MAX);
-	close(fd);
-	return *len < 0 ? (int)*len : 0;
+	if (strcmp(from, "-") == 0)
+		return file_read(STDIN_FILENO, text, TOKEN_FILE_MAX);
+	return file_load(from, true, text, TOKEN_FILE_MAX, NULL);
 }
 
 /* The error does not quote an unreadable file name, because it may be a mistyped token. */
@@ -44,14 +34,14 @@ static const char *get_token(const char *from, struct token *t)
 	char text[TOKEN_FILE_MAX];
 	const char *error;
 	ssize_t len;
-	int r;
 
 	if (token_is_one(from))
 		return token_decode(from, strlen(from), t);
-	r = read_token(from, text, &len);
-	if (r < 0) {
+	len = read_token(from, text);
+	if (len < 0) {
 		snprintf(why, sizeof(why),
-			 "the argument is neither a token nor a readable file: %s", file_error(r));
+			 "the argument is neither a token nor a readable file: %s",
+			 file_error((int)len));
 		return why;
 	}
 	error = token_decode(text, (size_t)len, t);

@@ -43,9 +43,7 @@ static void read_names(const char *text, size_t len, struct leaving *l)
 static int find_files(const struct target *t, struct leaving *l)
 {
 	char *text = x_calloc(1, CONFIG_MAX);
-	struct stat st;
-	ssize_t len = 0;
-	int fd;
+	ssize_t len;
 
 	l->interface = site_interface(t);
 	if (strchr(l->interface, '/')) {
@@ -56,21 +54,18 @@ static int find_files(const struct target *t, struct leaving *l)
 	site_config_path(l->interface, l->config);
 	snprintf(l->identity, sizeof(l->identity), "/var/lib/leon/%s.identity", l->interface);
 	snprintf(l->socket, sizeof(l->socket), TARGET_RUN_DIR "/%s.sock", l->interface);
-	fd = file_open(l->config, true, &st);
-	if (fd >= 0) {
-		len = file_read(fd, text, CONFIG_MAX);
-		close(fd);
-	}
-	if (fd >= 0 && len > 0)
+	len = file_load(l->config, true, text, CONFIG_MAX, NULL);
+	if (len > 0)
 		read_names(text, (size_t)len, l);
 	x_wipe(text, CONFIG_MAX);
 	free(text);
 	file_beside(l->socket, ".sock", ".members", l->members);
 	file_beside(l->identity, ".identity", ".invitations", l->invitations);
-	if (fd >= 0)
+	/* A configuration without readable names can be removed, too. */
+	if (len >= 0 || len == -EFBIG)
 		return 0;
-	target_complain(t, "%s: %s", l->config, file_error(fd));
-	return fd == -EACCES ? EXIT_NOT_PERMITTED : EXIT_REFUSED;
+	target_complain(t, "%s: %s", l->config, file_error((int)len));
+	return len == -EACCES ? EXIT_NOT_PERMITTED : EXIT_REFUSED;
 }
 
 /* Returns true if a person or --yes agrees. */

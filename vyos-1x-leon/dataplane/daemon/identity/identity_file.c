@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/hex.h"
 #include "base/mem.h"
@@ -32,19 +32,12 @@ static int parse_key(const char *text, ssize_t len, uint8_t secret[DH_KEY_LEN])
 static int read_key(const char *path, uint8_t secret[DH_KEY_LEN])
 {
 	char text[TEXT_LEN + 2];
-	struct stat st;
-	ssize_t len;
-	int fd = file_open(path, false, &st), r;
+	mode_t mode = 0;
+	ssize_t len = file_load(path, false, text, sizeof(text), &mode);
+	int r = len < 0 && len != -EFBIG ? (int)len : parse_key(text, len, secret);
 
-	if (fd < 0)
-		return fd;
-	if (st.st_mode & (S_IRWXG | S_IRWXO)) {
-		close(fd);
-		return -EPERM;
-	}
-	len = file_read(fd, text, sizeof(text));
-	close(fd);
-	r = len < 0 && len != -EFBIG ? (int)len : parse_key(text, len, secret);
+	if (mode & (S_IRWXG | S_IRWXO))
+		r = -EPERM;
 	x_wipe(text, sizeof(text));
 	return r;
 }

@@ -7,12 +7,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/hex.h"
 #include "base/mem.h"
 #include "daemon/leond.h"
-#include "daemon/report/clock.h"
+#include "io/clock.h"
 #include "daemon/report/event_text.h"
 #include "io/file.h"
 #include "proto/overlay.h"
@@ -33,24 +33,16 @@ static void make_path(const struct leond *d, char path[FILE_BESIDE_LEN])
  * file. */
 static char *read_file(const char *path, size_t *text_len, const char **why)
 {
-	struct stat st;
-	int fd = file_open(path, false, &st);
-	char *text;
-	ssize_t len;
+	char *text = x_calloc(1, INVITATIONS_FILE_MAX);
+	mode_t mode = 0;
+	ssize_t len = file_load(path, false, text, INVITATIONS_FILE_MAX, &mode);
 
 	*why = NULL;
-	if (fd < 0) {
-		*why = fd == -ENOENT ? NULL : file_error(fd);
-		return NULL;
-	}
-	text = x_calloc(1, INVITATIONS_FILE_MAX);
-	len = file_read(fd, text, INVITATIONS_FILE_MAX);
-	close(fd);
-	if (len < 0)
+	if (len < 0 && len != -ENOENT)
 		*why = file_error((int)len);
-	else if (st.st_mode & (S_IRWXG | S_IRWXO))
+	else if (mode & (S_IRWXG | S_IRWXO))
 		*why = "other users can read the file";
-	if (!*why) {
+	if (len >= 0 && !*why) {
 		*text_len = (size_t)len;
 		return text;
 	}

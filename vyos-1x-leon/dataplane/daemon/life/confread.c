@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/defs.h"
 #include "base/mem.h"
@@ -72,20 +72,11 @@ static bool is_refused(const struct conf *c, char *err, size_t err_len)
 
 struct conf *conf_read_file(const char *path, char *err, size_t err_len)
 {
+	char *text = x_calloc(1, CONFIG_FILE_MAX), reason[512];
 	struct conf *c = NULL;
-	char reason[512];
-	struct stat st;
-	ssize_t len;
-	char *text;
-	int fd = file_open(path, true, &st);
+	mode_t mode = 0;
+	ssize_t len = file_load(path, true, text, CONFIG_FILE_MAX, &mode);
 
-	if (fd < 0) {
-		snprintf(err, err_len, "%s: %s", path, file_error(fd));
-		return NULL;
-	}
-	text = x_calloc(1, CONFIG_FILE_MAX);
-	len = file_read(fd, text, CONFIG_FILE_MAX);
-	close(fd);
 	if (len < 0)
 		snprintf(err, err_len, "%s: %s", path, file_error((int)len));
 	else
@@ -96,7 +87,7 @@ struct conf *conf_read_file(const char *path, char *err, size_t err_len)
 	}
 	if (len >= 0 && !c)
 		snprintf(err, err_len, "%s: %s", path, reason);
-	if (c && c->secret && (st.st_mode & (S_IROTH | S_IWOTH)))
+	if (c && c->secret && (mode & (S_IROTH | S_IWOTH)))
 		log_warn("config",
 			 "all users can read %s, which contains the pre-shared secret: chown "
 			 "root:leon and chmod 0640",

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/defs.h"
 #include "base/loop.h"
@@ -53,30 +52,19 @@ static void drop_known(struct leond *d)
 
 void cache_load(struct leond *d)
 {
-	char *text, err[256];
-	struct stat st;
+	char *text = x_calloc(1, MEMBERS_FILE_MAX), err[256];
 	ssize_t len;
-	int fd;
 
 	d->states->cache = x_new(struct cache);
 	d->states->cache->saved_at = loop_now(d->loop);
 	/* /run/leon/leon0.sock has /run/leon/leon0.members beside it. */
 	file_beside(d->conf->control_socket, ".sock", ".members", d->states->cache->path);
-	fd = file_open(d->states->cache->path, false, &st);
-	if (fd < 0) {
-		if (fd != -ENOENT)
-			log_warn("cache", "%s is ignored: %s", d->states->cache->path,
-				 file_error(fd));
-		return;
-	}
-	text = x_calloc(1, MEMBERS_FILE_MAX);
-	len = file_read(fd, text, MEMBERS_FILE_MAX);
-	close(fd);
-	if (len < 0)
+	len = file_load(d->states->cache->path, false, text, MEMBERS_FILE_MAX, NULL);
+	if (len < 0 && len != -ENOENT)
 		log_warn("cache", "%s is ignored: %s", d->states->cache->path,
 			 file_error((int)len));
-	else if (members_parse(text, (size_t)len, d->conf->vni, &d->states->cache->read, err,
-			       sizeof(err)) < 0)
+	else if (len >= 0 && members_parse(text, (size_t)len, d->conf->vni, &d->states->cache->read,
+					   err, sizeof(err)) < 0)
 		log_warn("cache", "%s is ignored: %s", d->states->cache->path, err);
 	free(text);
 	drop_known(d);
