@@ -44,7 +44,7 @@ PROGRAMS = ('leonctl', 'leon-accel', 'leon-sclp', 'leon-portmap', 'leon-tls', 'l
 # Header -> the directories or single files that may include the header.
 OWNERS = {
     'systemd/': 'base/loop_sd.c',
-    'json-c/': 'base/json/jsonr.c',
+    'json-c/': 'base/json/',
     'libmnl/': 'io/netlink/netlink_mnl.h',
     'openssl/': ('crypto/', 'leon-tls/tls.c'),
     'intel-ipsec-mb.h': 'crypto/gcm_mb.c',

@@ -11,22 +11,18 @@
 #include "base/json/jsonr.h"
 
 #include <inttypes.h>
-#include <json-c/json.h>
-#include <json-c/printbuf.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/defs.h"
-#include "base/json/json_escape.h"
+#include "base/json/json_parse.h"
 #include "base/json/json_twice.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/nearest.h"
-#include "base/utf8.h"
 
-#define DEPTH_MAX     32
 #define ERROR_MAX     576
 #define PATH_TEXT_MAX 256
 #define FOUND_MAX     48
@@ -66,110 +62,9 @@ attr_printf(3, 0) static void set_error(struct jsonr *r, const char *where, cons
 	log_mask(r->error);
 }
 
-/* Converts the tokener's offset to line and column, as editors show them. */
-static void fail_syntax(struct jsonr *r, const char *text, size_t at, const char *what)
-{
-	size_t line = 1, column = 1;
-
-	for (size_t i = 0; i < at; i++) {
-		column = text[i] == '\n' ? 1 : column + 1;
-		line += text[i] == '\n';
-	}
-	r->failed = true;
-	snprintf(r->error, sizeof(r->error), "line %zu, column %zu: not valid JSON (%s)", line,
-		 column, what);
-}
-
-static bool is_ascii(const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		if ((unsigned char)text[i] >= 0x80)
-			return false;
-	}
-	return true;
-}
-
-/*
- * Converts the document to ASCII with JSON escapes. Returns NULL and sets the error if the document
- * is not UTF-8. Strict json-c 0.18 refuses every non-ASCII string, and releases differ in their
- * errors for malformed UTF-8. json-c therefore receives ASCII only.
- */
-static char *escape_all(struct jsonr *r, const char *text, size_t len, size_t *escaped)
-{
-	char *out = x_calloc(3 * len, 1);
-	size_t at = 0, n;
-
-	for (size_t i = 0; i < len; i += n) {
-		bool is_pair = text[i] == '\\' && i + 1 < len;
-
-		n = is_pair ? 2 : utf8_len(text + i, text + len);
-		/* An escape behind a backslash would change the meaning of the backslash. */
-		if (n == 0 || (is_pair && (unsigned char)text[i + 1] >= 0x80)) {
-			fail_syntax(r, text, i, n ? "unknown escape sequence" : "invalid UTF-8");
-			x_wipe(out, 3 * len);
-			free(out);
-			return NULL;
-		}
-		if (is_pair)
-			memcpy(out + at, text + i, n);
-		else
-			json_escape_put(out + at, text + i, n);
-		at += is_pair ? n : json_escaped_width(n);
-	}
-	*escaped = at;
-	return out;
-}
-
-/* Parses the text with json-c. The original document serves only for error positions. */
-static void parse_escaped(struct jsonr *r, const char *escaped, size_t escaped_len,
-			  const char *text, size_t len)
-{
-	struct json_tokener *tok = json_tokener_new_ex(DEPTH_MAX);
-	enum json_tokener_error err;
-
-	if (!tok)
-		bug("out of memory for a JSON parser");
-	json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
-	r->json = json_tokener_parse_ex(tok, escaped, (int)escaped_len);
-	err = json_tokener_get_error(tok);
-	if (err == json_tokener_continue) {
-		/* The terminating NUL ends a bare number or word at the root. */
-		r->json = json_tokener_parse_ex(tok, "", 1);
-		err = json_tokener_get_error(tok);
-		if (err != json_tokener_success)
-			fail_syntax(r, text, len, "the text ends too early");
-	} else if (err != json_tokener_success) {
-		fail_syntax(r, text, json_unescaped_at(text, len, json_tokener_get_parse_end(tok)),
-			    json_tokener_error_desc(err));
-	}
-	/* Clears the tokener's copy of the last string, which may be a secret. */
-	if (tok->pb && tok->pb->buf)
-		x_wipe(tok->pb->buf, (size_t)tok->pb->size);
-	json_tokener_free(tok);
-}
-
-static void parse(struct jsonr *r, const char *text, size_t len)
-{
-	size_t room = 3 * len, n;
-	char *escaped;
-
-	if (is_ascii(text, len)) {
-		parse_escaped(r, text, len, text, len);
-		return;
-	}
-	escaped = escape_all(r, text, len, &n);
-	if (!escaped)
-		return;
-	parse_escaped(r, escaped, n, text, len);
-	/* The buffer may hold a secret. */
-	x_wipe(escaped, room);
-	free(escaped);
-}
-
 struct jsonr *jsonr_parse(const char *text, size_t len, size_t max)
 {
 	struct jsonr *r = x_new(struct jsonr);
-	const char *nul;
 
 	r->root.doc = r;
 	r->root.known = true;
@@ -178,11 +73,8 @@ struct jsonr *jsonr_parse(const char *text, size_t len, size_t max)
 		snprintf(r->error, sizeof(r->error), "document is larger than %zu MiB", max >> 20);
 		return r;
 	}
-	nul = len ? memchr(text, '\0', len) : NULL;
-	if (nul)
-		fail_syntax(r, text, (size_t)(nul - text), "NUL character");
-	else
-		parse(r, text, len);
+	r->json = json_parse(text, len, r->error, sizeof(r->error));
+	r->failed = r->error[0] != '\0';
 	r->root.value = r->json;
 	return r;
 }
