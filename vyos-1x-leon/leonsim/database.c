@@ -390,12 +390,19 @@ static void run_choices(struct live *l, const struct conf *conf)
 	latdb_free(l->lat);
 }
 
+static void write_known(struct jsonw *w, const char *key, bool known, uint64_t value)
+{
+	if (known)
+		jsonw_u64(w, key, value);
+	else
+		jsonw_null(w, key);
+}
+
 static void write_paths(const struct live *l, struct jsonw *w, const char *key)
 {
 	jsonw_array(w, key);
 	for (unsigned to = 1; to < l->n; to++) {
 		const struct choice *c = &l->member[to].choice;
-		bool usable = path_works(&c->path);
 		char id[NODE_ID_STRLEN];
 
 		if (l->member[to].gone)
@@ -408,14 +415,8 @@ static void write_paths(const struct live *l, struct jsonw *w, const char *key)
 			jsonw_str(w, NULL,
 				  node_id_format(l->member[c->path.hop[i]].id, id, sizeof(id)));
 		jsonw_end(w);
-		if (usable)
-			jsonw_u64(w, "latency_us", c->path.rtt_us);
-		else
-			jsonw_null(w, "latency_us");
-		if (c->direct.cost_us != COST_INFINITE)
-			jsonw_u64(w, "direct_latency_us", c->direct.rtt_us);
-		else
-			jsonw_null(w, "direct_latency_us");
+		write_known(w, "latency_us", path_works(&c->path), c->path.rtt_us);
+		write_known(w, "direct_latency_us", path_works(&c->direct), c->direct.rtt_us);
 		jsonw_str(w, "reason", choice_reason_name(c->reason));
 		jsonw_end(w);
 	}
