@@ -53,3 +53,8 @@ static inline bool mono_is_never(mono_t t)
 {
 	return t.ns == 0;
 }
+/* True for less than ms after t. */
+static inline bool mono_is_recent(mono_t t, int64_t ms, mono_t now)
+{
+	return !mono_is_never(t) && mono_sub_ms(now, t) < ms;
+}

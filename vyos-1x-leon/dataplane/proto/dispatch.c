@@ -145,8 +145,7 @@ static void unreadable(struct overlay *o, struct peer *p, const uint8_t *msg, si
 	mono_t now = overlay_now(o);
 
 	o->count.rx_malformed++;
-	if (!mono_is_never(p->unreadable_at) &&
-	    mono_sub_ms(now, p->unreadable_at) < UNREADABLE_EVERY_MS)
+	if (mono_is_recent(p->unreadable_at, UNREADABLE_EVERY_MS, now))
 		return;
 	if (!bucket_pass(&o->unreadable_event, now, 10 * NS_PER_S, 60 * NS_PER_S))
 		return;

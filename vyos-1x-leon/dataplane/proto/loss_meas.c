@@ -27,7 +27,7 @@
 
 uint32_t loss_meas_mark(struct loss_meas *t, uint32_t sent, mono_t now)
 {
-	if (mono_is_never(t->marked) || mono_sub_ms(now, t->marked) >= MARK_MS) {
+	if (!mono_is_recent(t->marked, MARK_MS, now)) {
 		t->mark_before = mono_is_never(t->marked) ? sent : t->mark;
 		t->mark = sent;
 		t->marked = now;
@@ -69,7 +69,7 @@ static unsigned judge(struct loss_meas *t, uint32_t sent, uint32_t lost, bool de
 /* Exponential back-off of the next attempt. */
 static void hold(struct loss_meas_hold *h, mono_t now)
 {
-	bool again = !mono_is_never(h->until) && mono_sub_ms(now, h->until) < 2 * h->ms;
+	bool again = mono_is_recent(h->until, 2 * h->ms, now);
 
 	h->ms = again ? min_of(h->ms * 2, (int64_t)HOLD_MAX_MS) : (int64_t)HOLD_MIN_MS;
 	h->until = mono_add_ms(now, h->ms);

@@ -87,7 +87,7 @@ static void notify(struct overlay *o, struct peer *p, mono_t now)
 	if (mono_is_never(t->other_since))
 		t->other_since = now;
 	if (mono_sub_ms(now, t->other_since) < NOTIFY_AFTER_MS ||
-	    (!mono_is_never(t->at) && mono_sub_ms(now, t->at) < NOTIFY_EVERY_MS))
+	    mono_is_recent(t->at, NOTIFY_EVERY_MS, now))
 		return;
 	*t = (struct pair_notified){ .once = once, .at = now };
 	overlay_emit(o, once ? EV_CRITICAL_SINGLE_PATH : EV_CRITICAL_DUPLICATED, n->id,

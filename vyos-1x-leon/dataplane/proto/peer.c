@@ -56,7 +56,7 @@ bool peer_is_alive(const struct overlay *o, const struct peer *p)
 
 	if (!p->cur)
 		return false;
-	if (!mono_is_never(lazy_at) && mono_sub_ms(overlay_now(o), lazy_at) < ms)
+	if (mono_is_recent(lazy_at, ms, overlay_now(o)))
 		ms = max_of(ms, (int64_t)3 * LAZY_MS);
 	return age_ms < ms;
 }

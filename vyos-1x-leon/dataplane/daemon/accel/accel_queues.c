@@ -168,16 +168,11 @@ void accel_queues_hosts_forgotten(struct leond *d, mono_t now)
 		d->states->accel_queues->forgot = now;
 }
 
-static bool is_within(mono_t then, int64_t ms, mono_t now)
-{
-	return then.ns && mono_sub_ms(now, then) < ms;
-}
-
 bool accel_queues_have_forgotten(const struct leond *d, mono_t now)
 {
 	const struct accel_queues *q = d->states->accel_queues;
 
-	return q && is_within(q->forgot, FORGOT_MS, now);
+	return q && mono_is_recent(q->forgot, FORGOT_MS, now);
 }
 
 void accel_queues_inherited(struct leond *d, bool any_intercepted, mono_t now)
@@ -194,8 +189,8 @@ void accel_queues_find_migrated(struct leond *d, uint16_t slot, bool any_interce
 	if (slot >= SLOTS || slot == SLOT_SELF || !any_intercepted)
 		return;
 	way = &d->states->accel_queues->way[slot];
-	if (is_within(way->migrated_until, MIGRATED_MS, now) ||
-	    is_within(d->states->accel_queues->migrated, MIGRATED_MS, now))
+	if (mono_is_recent(way->migrated_until, MIGRATED_MS, now) ||
+	    mono_is_recent(d->states->accel_queues->migrated, MIGRATED_MS, now))
 		way->needed = now;
 }
 
@@ -229,7 +224,7 @@ bool accel_queues_track(const struct leond *d, uint16_t slot)
 	if (!accel_queues_are_ready(d) || slot >= SLOTS)
 		return false;
 	needed = d->states->accel_queues->way[slot].needed;
-	return needed.ns && mono_sub_ms(loop_now(d->loop), needed) < AFTER_MS;
+	return mono_is_recent(needed, AFTER_MS, loop_now(d->loop));
 }
 
 void accel_queues_fill_snap(const struct leond *d, struct snap *s)

@@ -150,7 +150,7 @@ static void report_misuse(struct leond *d, struct accel_known *k, const char *wh
 	mono_t now = loop_now(d->loop);
 	struct count_list list = { 0 };
 
-	if (!mono_is_never(k->reported_at) && mono_sub_ms(now, k->reported_at) < MISUSE_EVERY_MS)
+	if (mono_is_recent(k->reported_at, MISUSE_EVERY_MS, now))
 		return;
 	for (enum accel_misuse m = 0; m < ACCEL_N_MISUSES; m++)
 		if (is_reported(m))
@@ -218,7 +218,7 @@ static void report_faults(struct leond *d)
 	mono_t now = loop_now(d->loop);
 	struct count_list list = { 0 };
 
-	if (!mono_is_never(r->faults_at) && mono_sub_ms(now, r->faults_at) < FAULT_EVERY_MS)
+	if (mono_is_recent(r->faults_at, FAULT_EVERY_MS, now))
 		return;
 	for (enum accel_fault i = 0; i < ACCEL_N_FAULTS; i++)
 		list_count(&list, accel_fault_word(i), r->totals.fault[i] - r->faults[i]);

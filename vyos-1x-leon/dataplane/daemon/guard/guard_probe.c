@@ -9,7 +9,7 @@
 
 static bool is_older(mono_t now, mono_t then, int64_t ms)
 {
-	return mono_is_never(then) || mono_sub_ms(now, then) >= ms;
+	return !mono_is_recent(then, ms, now);
 }
 
 unsigned guard_probe(struct guard *g, uint16_t vlan, mono_t now)

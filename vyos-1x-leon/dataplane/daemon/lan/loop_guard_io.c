@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "base/bucket.h"
 #include "base/defs.h"
 #include "base/loop.h"
 #include "base/mem.h"
@@ -34,7 +35,7 @@
 /* Minimum time between two announcements of changes. */
 #define GATHER_MS 200
 /* Minimum time between two events about refused or forged guards. */
-#define NOTIFY_AGAIN_MS 60000
+#define NOTIFY_AGAIN_NS (60 * NS_PER_S)
 
 struct guard_io {
 	struct timer *timer, *soon;
@@ -45,8 +46,7 @@ struct guard_io {
 	uint64_t moved;
 	struct record_lan lan; /* The value in the last record. */
 	mono_t notified_at;
-	mono_t unconfirmed_notified,
-		forged_notified; /* Last events about unconfirmed and forged guards. */
+	struct bucket unconfirmed, forged; /* Limits of the events. */
 };
 
 static uint64_t own_incarnation(struct leond *d)
@@ -194,8 +194,7 @@ static void notify(struct leond *d, mono_t now)
 {
 	if (vlan_set_is_empty(&d->states->guard_io->unreported))
 		return;
-	if (!mono_is_never(d->states->guard_io->notified_at) &&
-	    mono_sub_ms(now, d->states->guard_io->notified_at) < GATHER_MS) {
+	if (mono_is_recent(d->states->guard_io->notified_at, GATHER_MS, now)) {
 		timer_set(d->states->guard_io->soon,
 			  mono_add_ms(d->states->guard_io->notified_at, GATHER_MS));
 		return;
@@ -264,14 +263,6 @@ static bool is_authentic(struct leond *d, const uint8_t *frame, const struct gua
 				   GUARD_SIGNED_LEN, g->auth);
 }
 
-static bool is_minute_over(mono_t *notified_at, mono_t now)
-{
-	if (!mono_is_never(*notified_at) && mono_sub_ms(now, *notified_at) < NOTIFY_AGAIN_MS)
-		return false;
-	*notified_at = now;
-	return true;
-}
-
 /* After a stall of the input, guards are late, not recorded. The first guards of a new node arrive
  * before the session. */
 static bool is_suspicious(const struct leond *d, const struct guard_frame *g,
@@ -292,7 +283,8 @@ static void report_unconfirmed(struct leond *d, const struct guard_frame *g,
 	char who[NODE_LABEL_LEN], mac[MAC_STRLEN];
 
 	if (!is_suspicious(d, g, b) ||
-	    !is_minute_over(&d->states->guard_io->unconfirmed_notified, loop_now(d->loop)))
+	    !bucket_pass(&d->states->guard_io->unconfirmed, loop_now(d->loop), NOTIFY_AGAIN_NS,
+			 NOTIFY_AGAIN_NS))
 		return;
 	n.value = g->tag;
 	report_event(
@@ -308,7 +300,8 @@ static void report_forged(struct leond *d, const struct guard_frame *g)
 	struct event_facts n = { .kind = EV_GUARD_FORGED, .value = g->tag };
 	char mac[MAC_STRLEN];
 
-	if (!is_minute_over(&d->states->guard_io->forged_notified, loop_now(d->loop)))
+	if (!bucket_pass(&d->states->guard_io->forged, loop_now(d->loop), NOTIFY_AGAIN_NS,
+			 NOTIFY_AGAIN_NS))
 		return;
 	report_event(
 		d, &n,

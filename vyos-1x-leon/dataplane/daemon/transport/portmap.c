@@ -140,8 +140,7 @@ static void announce(struct leond *d, mono_t now)
 	if (m->external.port == 0 || m->announced)
 		return;
 	if (is_credible(d)) {
-		if (!mono_is_never(m->announced_at[1]) &&
-		    mono_sub_ms(now, m->announced_at[1]) < ANNOUNCE_MS) {
+		if (mono_is_recent(m->announced_at[1], ANNOUNCE_MS, now)) {
 			m->state = PORTMAP_IS_REQUESTED;
 			return;
 		}

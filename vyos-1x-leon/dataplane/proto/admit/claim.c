@@ -35,8 +35,7 @@ bool claim_is_held(const struct overlay *o, const struct node *n)
 	int64_t limit_ms = min_of(silent_ms, (int64_t)o->conf->forget_ms);
 	mono_t last = last_proof(o, n);
 
-	return n->state != NODE_LEFT && !mono_is_never(last) &&
-	       mono_sub_ms(overlay_now(o), last) < limit_ms;
+	return n->state != NODE_LEFT && mono_is_recent(last, limit_ms, overlay_now(o));
 }
 
 struct msg_summary_entry claim_of(const struct msg_record *r)

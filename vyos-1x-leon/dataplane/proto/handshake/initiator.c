@@ -134,8 +134,7 @@ void initiator_observed(struct overlay *o, struct peer *p)
 	mono_t now = overlay_now(o);
 	struct via v;
 
-	if (!p->cur || (!mono_is_never(p->initiator.observed_at) &&
-			mono_sub_ms(now, p->initiator.observed_at) < 1000))
+	if (!p->cur || mono_is_recent(p->initiator.observed_at, 1000, now))
 		return;
 	p->initiator.observed_at = now;
 	if (via_direct(p, &v))

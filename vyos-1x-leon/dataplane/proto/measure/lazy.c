@@ -50,7 +50,7 @@ static bool is_random_choice(const struct overlay *o, const struct peer *p, uint
 
 static bool is_recent(mono_t now, mono_t since)
 {
-	return !mono_is_never(since) && mono_sub_ms(now, since) < LAZY_MS;
+	return mono_is_recent(since, LAZY_MS, now);
 }
 
 /* Returns true if the link has many PINGs for its own sake. The averages of a new link settle

@@ -109,8 +109,7 @@ static void ping_locators(struct overlay *o, struct peer *p, mono_t now)
 	const struct node *n = peer_node(o, p);
 
 	if (!peer_announces(o, p, RECORD_HAS_LINES) ||
-	    (!mono_is_never(p->lines.locators_at) &&
-	     mono_sub_ms(now, p->lines.locators_at) < LOCATORS_MS))
+	    mono_is_recent(p->lines.locators_at, LOCATORS_MS, now))
 		return;
 	p->lines.locators_at = now;
 	for (unsigned k = 0; k < n->rec.n_locators; k++) {

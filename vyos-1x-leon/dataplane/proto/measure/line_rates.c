@@ -143,8 +143,7 @@ static void report(struct overlay *o, struct peer *p)
 	unsigned is = p->lines.distributes ? p->lines.second + 1u : 0, was = p->lines.reported;
 	mono_t now = overlay_now(o);
 
-	if (is == was || (is && !mono_is_never(p->lines.reported_at) &&
-			  mono_sub_ms(now, p->lines.reported_at) < REPORT_MS))
+	if (is == was || (is && mono_is_recent(p->lines.reported_at, REPORT_MS, now)))
 		return;
 	p->lines.reported = (uint8_t)is;
 	if (is)

@@ -102,8 +102,7 @@ static void warn(struct overlay *o, struct peer *p, const struct endpoint *at, u
 	struct msg m = { .type = MSG_CONFLICT,
 			 .conflict = { .incarnation = incarnation, .same_identity = same } };
 
-	if (!mono_is_never(p->duplicate.sent_at) &&
-	    mono_sub_ms(overlay_now(o), p->duplicate.sent_at) < NOTIFY_AGAIN_MS)
+	if (mono_is_recent(p->duplicate.sent_at, NOTIFY_AGAIN_MS, overlay_now(o)))
 		return;
 	p->duplicate.sent_at = overlay_now(o);
 	if (at && endpoint_is_usable(at))

@@ -71,8 +71,7 @@ static uint64_t take_token(struct peer *p, struct lan_share *share, mono_t now, 
 
 static void notify(struct overlay *o, struct peer *p, mono_t now)
 {
-	if (!mono_is_never(p->lan.notified) &&
-	    mono_sub_ns(now, p->lan.notified) < NOTIFY_AGAIN_S * NS_PER_S)
+	if (mono_is_recent(p->lan.notified, NOTIFY_AGAIN_S * 1000, now))
 		return;
 	p->lan.notified = now;
 	overlay_emit(o, EV_LAN_FLAPPING, p->id, NODE_ID_NONE, 0, NULL);

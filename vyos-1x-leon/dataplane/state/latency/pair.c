@@ -138,7 +138,7 @@ static bool is_needed(struct pairing *p, const struct policy *policy, mono_t now
 	if ((policy->loss_pm && p->loss_pm >= policy->loss_pm) ||
 	    (policy->jitter_us && p->jitter_us >= policy->jitter_us))
 		p->bad_at = now;
-	return !mono_is_never(p->bad_at) && mono_sub_ms(now, p->bad_at) < PAIR_RECOVERY_MS;
+	return mono_is_recent(p->bad_at, PAIR_RECOVERY_MS, now);
 }
 
 static enum pair_state judge(struct pairing *p, const struct policy *policy, mono_t now)

@@ -314,8 +314,7 @@ static bool is_persistent(struct autorate *a, const struct autorate_input *in, m
  * grows once. A repetition means that others fill the link. */
 static void is_not_own_load(struct autorate *a, mono_t now)
 {
-	bool again = a->baseline_us > HIGH_US && !mono_is_never(a->stayed_at) &&
-		     mono_sub_ms(now, a->stayed_at) < BASELINE_MS;
+	bool again = a->baseline_us > HIGH_US && mono_is_recent(a->stayed_at, BASELINE_MS, now);
 
 	a->baseline_us += a->least_us;
 	a->baseline_at = a->stayed_at = now;

@@ -57,7 +57,7 @@ static void compare(struct line_rate *r, const struct line_rate_sample *s, mono_
 {
 	uint64_t sent = s->sent - r->loss_sent, received = s->received - r->loss_received;
 
-	if (!mono_is_never(r->loss_since) && mono_sub_ms(now, r->loss_since) < LOSS_MS)
+	if (mono_is_recent(r->loss_since, LOSS_MS, now))
 		return;
 	r->loses = !mono_is_never(r->loss_since) && sent > LOSS_BYTES &&
 		   received + sent / LOSS_PART < sent;
@@ -74,7 +74,7 @@ void line_rate_outage(struct line_rate *r)
 
 bool line_rate_was_full(const struct line_rate *r, int64_t ms, mono_t now)
 {
-	return !mono_is_never(r->full_at) && mono_sub_ms(now, r->full_at) < ms;
+	return mono_is_recent(r->full_at, ms, now);
 }
 
 void line_rate_note(struct line_rate *r, const struct line_rate_sample *s, mono_t now)

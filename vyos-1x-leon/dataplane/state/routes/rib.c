@@ -130,7 +130,7 @@ static bool is_enough(const struct conf *c, uint32_t before, uint32_t after)
 
 static bool is_due(const struct conf *c, mono_t changed, mono_t now)
 {
-	return mono_is_never(changed) || mono_sub_ms(now, changed) >= c->export_interval_ms;
+	return !mono_is_recent(changed, c->export_interval_ms, now);
 }
 
 static struct damping *damping_of(struct rib *x, const struct rib_node *n)
