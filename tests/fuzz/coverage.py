@@ -30,6 +30,7 @@ TARGETS = {
                      '../leon-accel/local_pair.c'],
     'addr': ['base/addr.c'],
     'bundle': ['wire/datagram/bundle.c'],
+    'capture': ['wire/capture/filter.c', 'wire/capture/record.c'],
     'coalesce': ['fwd/tap/coalesce.c'],
     'conf': ['state/conf/conf.c', 'state/conf/conf_diff.c', 'state/conf/conf_routes.c', 'state/conf/conf_secrets.c'],
     'copy': ['wire/datagram/copy.c', 'fwd/in/copies.c'],

@@ -83,7 +83,7 @@ static void seed_msg(void)
 	ping.ping.line = 2;
 	seed("msg", "ping-line", with_line,
 	     (size_t)msg_encode(&ping, with_line, sizeof(with_line)));
-	for (uint8_t type = MSG_HELLO; type <= MSG_SHORT_ROW; type++) {
+	for (uint8_t type = MSG_HELLO; type < MSG_TYPES; type++) {
 		uint8_t buf[MSG_LEN_MAX];
 		char name[40];
 		struct msg m;
@@ -95,6 +95,23 @@ static void seed_msg(void)
 		snprintf(name, sizeof(name), "%s-full", msg_type_name(type));
 		seed("msg", name, buf, (size_t)msg_encode(&m, buf, sizeof(buf)));
 	}
+}
+
+static void seed_capture(void)
+{
+	static const char text[] = "host 10.0.0.1 and host 10.0.0.2 proto tcp port 80 vlan 7";
+	uint8_t buf[CAPTURE_FILTER_LEN + 60] = { 0 };
+	struct wbuf b = wbuf_of(buf, sizeof(buf));
+	struct msg m;
+
+	seed("capture", "text", text, sizeof(text) - 1);
+	sample_small(MSG_CAPTURE_DATA, &m);
+	seed("capture", "record", m.capture_data.bytes, m.capture_data.n);
+	sample_small(MSG_CAPTURE_START, &m);
+	capture_filter_write(&b, &m.capture_start.filter);
+	buf[CAPTURE_FILTER_LEN + 12] = 8; /* IPv4 */
+	buf[CAPTURE_FILTER_LEN + 14] = 0x45;
+	seed("capture", "filter", buf, sizeof(buf));
 }
 
 static void seed_fragment_and_guard(void)
@@ -549,6 +566,7 @@ int main(int argc, char **argv)
 	directory = argv[1];
 	seed_leon();
 	seed_msg();
+	seed_capture();
 	seed_fragment_and_guard();
 	seed_copy();
 	seed_parity();

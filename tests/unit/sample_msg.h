@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "wire/capture/record.h"
 #include "wire/message/msg.h"
 
 #define NODE_A 0xc0000201u /* 192.0.2.1 */
@@ -47,6 +48,66 @@ static inline void sample_small_record(struct msg_record *r)
 	r->segment[0] = (struct id_range){ 20, 29 };
 	memset(r->identity, 0x1d, MSG_KEY_LEN);
 	memset(r->signature, 0x51, MSG_SIGNATURE_LEN);
+}
+
+/* The record of a SENT frame of 14 bytes, sealed, along one relay. */
+static inline void sample_capture_data(struct msg_capture_data *a)
+{
+	const struct capture_record r = { .at_us = 0x00018a88,
+					  .place = CAPTURE_SENT,
+					  .flags = CAPTURE_SEALED,
+					  .n_hops = 2,
+					  .source = NODE_A,
+					  .hop = { NODE_C, NODE_B },
+					  .nonce = 0x3020000000000007ULL,
+					  .len = 98,
+					  .n = 14 };
+	static const uint8_t frame[14] = { 2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0 };
+
+	*a = (struct msg_capture_data){ .id = 0xc0ffee01,
+					.offset = 4096,
+					.frames = 65,
+					.n_clocks = 1,
+					.clock = { { NODE_C, 0xfffffc18, 20000 } } };
+	a->n = (uint16_t)capture_record_write(&r, frame, a->bytes, sizeof(a->bytes));
+	a->total = a->offset + a->n;
+}
+
+static inline void sample_small_capture(uint8_t type, struct msg *m)
+{
+	switch (type) {
+	case MSG_CAPTURE_START:
+		m->capture_start = (struct msg_capture_start){
+			.id = 0xc0ffee01,
+			.seconds = 10,
+			.bytes = 1 << 20,
+			.snap = 128,
+			.filter = { .n_hosts = 2,
+				    .vlan = CAPTURE_NO_VLAN,
+				    .protocol = 6,
+				    .port = 80,
+				    .host = { { 4, { 10, 0, 0, 1 } }, { 4, { 10, 0, 0, 2 } } } }
+		};
+		break;
+	case MSG_CAPTURE_READ:
+		m->capture_read = (struct msg_capture_read){ 0xc0ffee01, 4096 };
+		break;
+	case MSG_CAPTURE_DATA:
+		sample_capture_data(&m->capture_data);
+		break;
+	case MSG_CAPTURE_LOOKUP:
+		m->capture_lookup = (struct msg_capture_lookup){
+			0xc0ffee01, NODE_A, NODE_B, 1, { 0x3020000000000007ULL }
+		};
+		break;
+	case MSG_CAPTURE_SEEN:
+		m->capture_seen = (struct msg_capture_seen){
+			0xc0ffee01, NODE_A, NODE_B, 1, { 0x3020000000000007ULL }, { 0x000186a0 }
+		};
+		break;
+	default:
+		break;
+	}
 }
 
 /* Makes the example of doc/protocol.md of this type. */
@@ -140,6 +201,36 @@ static inline void sample_small(uint8_t type, struct msg *m)
 		m->groups_ack.seq = 3;
 		break;
 	default:
+		sample_small_capture(type, m);
+		break;
+	}
+}
+
+static inline void sample_full_capture(uint8_t type, struct msg *m)
+{
+	switch (type) {
+	case MSG_CAPTURE_DATA:
+		m->capture_data.total = CAPTURE_BYTES_MAX;
+		m->capture_data.n_clocks = MSG_CLOCKS_MAX;
+		m->capture_data.n = MSG_CAPTURE_MAX;
+		for (uint8_t i = 0; i < MSG_CLOCKS_MAX; i++)
+			m->capture_data.clock[i] = (struct msg_clock){ i + 1u, ~i, i * 1000u };
+		for (size_t i = 0; i < MSG_CAPTURE_MAX; i++)
+			m->capture_data.bytes[i] = (uint8_t)i;
+		break;
+	case MSG_CAPTURE_LOOKUP:
+		m->capture_lookup.n = MSG_LOOKUP_MAX;
+		for (uint64_t i = 0; i < MSG_LOOKUP_MAX; i++)
+			m->capture_lookup.nonce[i] = i << 40 | i;
+		break;
+	case MSG_CAPTURE_SEEN:
+		m->capture_seen.n = MSG_LOOKUP_MAX;
+		for (uint32_t i = 0; i < MSG_LOOKUP_MAX; i++) {
+			m->capture_seen.nonce[i] = (uint64_t)i << 40 | i;
+			m->capture_seen.at_us[i] = ~i;
+		}
+		break;
+	default:
 		break;
 	}
 }
@@ -225,6 +316,7 @@ static inline void sample_full(uint8_t type, struct msg *m)
 			};
 		break;
 	default:
+		sample_full_capture(type, m);
 		break;
 	}
 }

@@ -104,6 +104,15 @@ static void dispatch(struct overlay *o, struct peer *p, const struct msg *m,
 	case MSG_GROUPS_ACK:
 		multicast_acked(o, p, &m->groups_ack);
 		return;
+	case MSG_CAPTURE_START:
+	case MSG_CAPTURE_READ:
+	case MSG_CAPTURE_DATA:
+	case MSG_CAPTURE_LOOKUP:
+	case MSG_CAPTURE_SEEN:
+		if (o->ops.capture)
+			o->ops.capture(o->arg, p->id, m);
+		return;
+	case MSG_TYPES:
 	case MSG_HELLO: /* not valid inside a session */
 		break;
 	}
@@ -242,4 +251,13 @@ void overlay_input(struct overlay *o, const struct endpoint *from, uint8_t *data
 	else
 		session_input(o, from, data, len, &h, hdr_len, rx);
 	peer_free_dropped(o);
+}
+
+/* --- messages of the host --- */
+
+int overlay_send_capture(struct overlay *o, node_id_t node, const struct msg *m)
+{
+	struct peer *p = peer_find(o, node);
+
+	return p && p->slot != SLOT_NONE ? peer_send(o, p, m) : -ENOENT;
 }

@@ -20,6 +20,7 @@ struct conf;
 struct id_range;
 struct invitations;
 struct loop;
+struct msg;
 struct overlay;
 struct overlay_line;
 struct overlay_ops;
@@ -108,6 +109,9 @@ void overlay_cannot_forward(struct overlay *o, node_id_t source, node_id_t next,
 /* Sets the rate limit requested from the node of `slot` for its direct traffic to this node, in
  * kbit/s of IP packets, or 0. Each PONG carries it. */
 void overlay_set_share(struct overlay *o, uint16_t slot, uint32_t kbits);
+
+/* Sends a message of a capture to a member. Returns 0 or -errno. */
+int overlay_send_capture(struct overlay *o, node_id_t node, const struct msg *m);
 
 /*
  * Sends one ping along exactly these hops (node-ids; the last one answers, back along the reversed

@@ -13,6 +13,7 @@
 #include "base/mono.h"
 #include "crypto/keys.h"
 #include "state/event.h"
+#include "wire/message/msg.h"
 
 struct overlay_event {
 	enum event_kind kind; /* event of the protocol; the others belong to the daemon */
@@ -53,6 +54,8 @@ struct overlay_ops {
 	/* The node receives only these multicast groups (state/tables/listeners.h); n 0: all. NULL:
 	 * no data. */
 	void (*groups)(void *arg, uint16_t slot, const uint64_t *entry, unsigned n);
+	/* A message of a capture from the node. NULL: no data. */
+	void (*capture)(void *arg, node_id_t node, const struct msg *m);
 	void (*event)(void *arg, const struct overlay_event *e);
 	/* NULL: no data. */
 	void (*traffic)(void *arg, uint16_t slot, struct overlay_traffic *out);
@@ -106,8 +109,8 @@ struct overlay_line {
 
 struct overlay_counters {
 	uint64_t tx_msgs, tx_bytes, rx_msgs, rx_bytes; /* control datagrams and UDP payload bytes */
-	uint64_t tx_by_type[16], rx_by_type[16];
-	uint64_t tx_bytes_by_type[16], rx_bytes_by_type[16]; /* rx: without HELLO */
+	uint64_t tx_by_type[MSG_TYPES], rx_by_type[MSG_TYPES];
+	uint64_t tx_bytes_by_type[MSG_TYPES], rx_bytes_by_type[MSG_TYPES]; /* rx: without HELLO */
 #define AS_FIELD(reason) uint64_t rx_##reason;
 	OVERLAY_RX_REASONS(AS_FIELD)
 #undef AS_FIELD

@@ -50,7 +50,7 @@ static void write_counters(struct command *c)
 	jsonw_end(c->w);
 }
 
-static void write_by_type(struct jsonw *w, const char *key, const uint64_t count[16])
+static void write_by_type(struct jsonw *w, const char *key, const uint64_t count[MSG_TYPES])
 {
 	jsonw_object(w, key);
 	for (uint8_t type = MSG_HELLO; type <= MSG_NOTICE; type++)

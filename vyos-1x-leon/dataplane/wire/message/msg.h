@@ -16,6 +16,7 @@
 
 #include "base/addr.h"
 #include "base/id_range.h"
+#include "wire/capture/filter.h"
 
 /* Largest message: type and body. With IPv6, UDP, the LEON header with the most hops, link value,
  * envelope and seal it fits the smallest link MTU of IPv6 (1280 bytes). */
@@ -39,6 +40,9 @@
 #define SHORT_ROW_ROOM	   (MSG_LEN_MAX - 28) /* bytes of entries */
 #define SHORT_ENTRY_MAX	   15
 #define MSG_GROUPS_MAX	   140
+#define MSG_CAPTURE_MAX	   1024 /* bytes of records */
+#define MSG_CLOCKS_MAX	   9
+#define MSG_LOOKUP_MAX	   96
 #define MSG_PARTS_MAX	   64 /* messages of one row or summary */
 /* Upper bound of incarnations: microseconds since 1970 until the year 2255, exact in JSON. No clock
  * reaches it, so a higher value always exists for a node that must exceed an earlier incarnation of
@@ -62,6 +66,13 @@ enum msg_type {
 	MSG_GROUPS = 12,   /* multicast groups that the sender wants to receive */
 	MSG_GROUPS_ACK = 13,
 	MSG_SHORT_ROW = 14, /* MSG_ROW with short entries, for RECORD_TAKES_SHORT_ROWS */
+	/* A capture of one flow on the receiver, for the sender. doc/decisions/084. */
+	MSG_CAPTURE_START = 15,	 /* starts or ends */
+	MSG_CAPTURE_READ = 16,	 /* requests the records from an offset on */
+	MSG_CAPTURE_DATA = 17,	 /* answer to both */
+	MSG_CAPTURE_LOOKUP = 18, /* requests the times of relayed datagrams */
+	MSG_CAPTURE_SEEN = 19,	 /* answer to it */
+	MSG_TYPES,		 /* number of types; 0 is invalid */
 };
 
 struct msg_hello {
@@ -260,6 +271,61 @@ struct msg_groups_ack {
 	uint32_t seq; /* of an announcement of which all parts arrived */
 };
 
+struct msg_capture_start {
+	uint32_t id;	  /* random name of the capture, not 0 */
+	uint16_t seconds; /* 0: ends the capture */
+	uint32_t bytes;	  /* limit of the stream of records */
+	uint16_t snap;	  /* bytes of each frame */
+	struct capture_filter filter;
+};
+
+struct msg_capture_read {
+	uint32_t id;
+	uint32_t offset; /* in the stream of records */
+};
+
+enum capture_status {
+	CAPTURE_RUNS = 0,
+	CAPTURE_ENDED = 1,   /* by time, by bytes or by a request; the records stay readable */
+	CAPTURE_REFUSED = 2, /* the configuration of the node does not permit it */
+	CAPTURE_BUSY = 3,    /* another capture runs */
+	CAPTURE_UNKNOWN = 4, /* no such capture, for example after a restart */
+};
+/* The clock of a node less the clock of the sender, as the link between them measures. */
+struct msg_clock {
+	node_id_t node;
+	uint32_t offset_us; /* modulo 2^32 */
+	uint32_t rtt_us;    /* smallest round-trip time; half of it bounds the error */
+};
+struct msg_capture_data {
+	uint32_t id;
+	uint8_t status;	 /* enum capture_status; only the first two have more than `by` */
+	node_id_t by;	 /* CAPTURE_BUSY: node that captures, else NODE_ID_NONE */
+	uint32_t offset; /* of the first byte here */
+	uint32_t total;	 /* bytes of the stream at present */
+	uint32_t frames; /* matching frames */
+	uint32_t lost;	 /* matching frames without a record */
+	uint8_t n_clocks;
+	struct msg_clock clock[MSG_CLOCKS_MAX]; /* in answers to CAPTURE-START */
+	uint16_t n;
+	uint8_t bytes[MSG_CAPTURE_MAX];
+};
+
+struct msg_capture_lookup {
+	uint32_t id;
+	node_id_t source, destination;
+	uint8_t n;
+	uint64_t nonce[MSG_LOOKUP_MAX];
+};
+
+struct msg_capture_seen {
+	uint32_t id;
+	node_id_t source, destination;
+	uint8_t n; /* without datagrams that were not relayed here */
+	uint64_t nonce[MSG_LOOKUP_MAX];
+	uint32_t at_us[MSG_LOOKUP_MAX]; /* as in struct capture_record */
+};
+
 struct msg {
 	uint8_t type;
 	union {
@@ -275,6 +341,11 @@ struct msg {
 		struct msg_conflict conflict;
 		struct msg_groups groups;
 		struct msg_groups_ack groups_ack;
+		struct msg_capture_start capture_start;
+		struct msg_capture_read capture_read;
+		struct msg_capture_data capture_data;
+		struct msg_capture_lookup capture_lookup;
+		struct msg_capture_seen capture_seen;
 	};
 };
 

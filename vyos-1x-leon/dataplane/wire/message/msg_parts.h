@@ -37,6 +37,28 @@ bool record_valid(const struct msg *m);
 void record_read(struct rbuf *b, struct msg *m);
 void record_write(struct wbuf *b, const struct msg *m);
 
+/* msg_capture.c: CAPTURE-... */
+#define CAPTURE_START_LEN  (1 + 4 + 2 + 4 + 2 + CAPTURE_FILTER_LEN)
+#define CAPTURE_READ_LEN   9
+#define CAPTURE_DATA_MIN   29
+#define CAPTURE_LOOKUP_MIN 14
+#define CAPTURE_SEEN_MIN   14
+bool capture_start_valid(const struct msg *m);
+void capture_start_read(struct rbuf *b, struct msg *m);
+void capture_start_write(struct wbuf *b, const struct msg *m);
+bool capture_read_valid(const struct msg *m);
+void capture_read_read(struct rbuf *b, struct msg *m);
+void capture_read_write(struct wbuf *b, const struct msg *m);
+bool capture_data_valid(const struct msg *m);
+void capture_data_read(struct rbuf *b, struct msg *m);
+void capture_data_write(struct wbuf *b, const struct msg *m);
+bool capture_lookup_valid(const struct msg *m);
+void capture_lookup_read(struct rbuf *b, struct msg *m);
+void capture_lookup_write(struct wbuf *b, const struct msg *m);
+bool capture_seen_valid(const struct msg *m);
+void capture_seen_read(struct rbuf *b, struct msg *m);
+void capture_seen_write(struct wbuf *b, const struct msg *m);
+
 /* msg_row.c: ROW, SHORT-ROW. */
 #define ROW_MIN	      27
 #define ROW_MAX	      (ROW_MIN + 17 * MSG_ROW_MAX)
