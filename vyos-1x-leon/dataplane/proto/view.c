@@ -42,6 +42,13 @@ const struct one_way *overlay_one_way(const struct overlay *o, uint16_t slot)
 	return p->choice.path.n_hops > 1 ? &p->path_probe.ways : &p->probe.ways;
 }
 
+const struct one_way *overlay_link_ways(const struct overlay *o, uint16_t slot)
+{
+	const struct peer *p = peer_at(o, slot);
+
+	return p && p->probe.up ? &p->probe.ways : NULL;
+}
+
 const struct gain *overlay_gain(const struct overlay *o, uint16_t slot)
 {
 	const struct peer *p = peer_at(o, slot);

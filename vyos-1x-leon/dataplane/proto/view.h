@@ -57,6 +57,8 @@ const struct choice *overlay_choice(const struct overlay *o, uint16_t slot);
 /* Gain of the paths to a slot, or NULL. */
 const struct gain *overlay_gain(const struct overlay *o, uint16_t slot);
 /* Measurements along the path in use to a slot; NULL if there are none. */
+/* Returns the one-way values of the direct link to the slot, or NULL. */
+const struct one_way *overlay_link_ways(const struct overlay *o, uint16_t slot);
 const struct one_way *overlay_one_way(const struct overlay *o, uint16_t slot);
 /* The two paths of critical frames to a slot; NULL if there are none. */
 const struct pairing *overlay_pair(const struct overlay *o, uint16_t slot);

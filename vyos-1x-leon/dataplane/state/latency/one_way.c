@@ -89,3 +89,22 @@ bool one_way_is_known(const struct one_way *w, mono_t now)
 {
 	return w->n >= ENOUGH && mono_sub_ms(now, w->last_at) < STALE_MS;
 }
+
+/* A second minimum, of the period before, exists from the second period on. */
+static uint32_t smallest(const struct one_way_dir *d)
+{
+	return d->zero + (uint32_t)min_of(d->cur, d->prev);
+}
+
+bool one_way_clock(const struct one_way *w, mono_t now, uint32_t *offset_us, uint32_t *rtt_us)
+{
+	uint32_t forward, reverse;
+
+	if (!one_way_is_known(w, now))
+		return false;
+	forward = smallest(&w->forward);
+	reverse = smallest(&w->reverse);
+	*rtt_us = forward + reverse;
+	*offset_us = forward - *rtt_us / 2;
+	return *rtt_us <= JUMP_US;
+}

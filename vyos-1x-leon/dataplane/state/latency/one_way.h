@@ -37,5 +37,9 @@ struct one_way_times {
 
 void one_way_reset(struct one_way *w);
 void one_way_note(struct one_way *w, const struct one_way_times *t, mono_t now);
+/* Sets the clock of the other node less the own clock, modulo 2^32 us, by the smallest delays of
+ * the last 10 to 20 s. *rtt_us: the smallest round trip; half of it bounds the error. The error is
+ * half of the difference of the one-way delays. Returns false without enough recent samples. */
+bool one_way_clock(const struct one_way *w, mono_t now, uint32_t *offset_us, uint32_t *rtt_us);
 /* Returns true if there are enough recent samples. */
 bool one_way_is_known(const struct one_way *w, mono_t now);
