@@ -26,7 +26,7 @@ FLOORS = {
         ['lan/'],
         ['tap/'],
         ['in/reasm'],
-        ['checksum', 'counter', 'drop', 'forwarding_lookup', 'frame', 'moderation', 'polling',
+        ['capture', 'checksum', 'counter', 'drop', 'forwarding_lookup', 'frame', 'moderation', 'polling',
          'stats'],
     ],
     'daemon': [
@@ -35,6 +35,7 @@ FLOORS = {
         ['control/'],
         ['show/'],
         ['metrics/'],
+        ['capture/'],
         ['answer/'],
         ['device/'],
         ['lan/'],

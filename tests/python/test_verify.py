@@ -110,6 +110,11 @@ ERRORS = {
         host(),
         '"flow-export" has no collector: set "flow-export collector".',
     ),
+    'a capture without a secret': (config(capture={'permit': ['all']}, authentication={}), host(), (
+        '"capture permit" needs a secret, which proves the identity of nodes: set "authentication '
+        'pre-shared-secret", or delete "capture".')),
+    'a capture that permits nobody': (
+        config(capture={}), host(), '"capture" permits nobody: set "capture permit", or delete "capture".'),
     'a port mapping beside IPsec': (
         config(port_mapping={}, ipsec={}),
         host(),

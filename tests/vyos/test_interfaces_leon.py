@@ -74,6 +74,7 @@ def every_option():
         'fdb': {'aging': 60, 'maximum': 512, 'maximum-per-vlan': 100},
         'shaper': {'peer': {'192.0.2.77': {'rate': 20000}}},
         'port-mapping': {'lifetime': 600},
+        'capture': {'permit': ['192.0.2.1', '192.0.2.2']},
         'flow-export': {'collector': '192.0.2.9', 'port': 2055, 'sampling': 10},
         'transport': {'tls': {'listen-port': 8443, 'proxy': 'http://192.0.2.8:3128'}},
         'storm-control': {

@@ -17,6 +17,7 @@
 #include "site/init.h"
 #include "site/join.h"
 #include "site/leave.h"
+#include "live/capture.h"
 #include "live/map.h"
 #include "site/secret.h"
 #include "live/serve.h"
@@ -74,6 +75,9 @@ static const struct ctl_command table[] = {
 	{ "trace", ARG_NODE, render_trace,
 	  .help = "send a packet to each hop of the path to NODE" },
 	{ "ping", ARG_NODE_COUNT, render_ping, .help = "send COUNT packets (default 5) to NODE" },
+	{ "capture", ARG_FILTER, NULL,
+	  .help = "frames of a flow at all nodes on its path, as pcapng", .run = capture_run,
+	  .options = " [-w|--write FILE] [--seconds N] [--bytes N] [--snap N] [--node NODE]..." },
 	{ "top", ARG_NONE, NULL, .help = "the overlay on a terminal, updated once a second",
 	  .run = top_run },
 	{ "map", ARG_NONE, NULL, .help = "the overlay as one self-contained HTML page",
@@ -195,6 +199,8 @@ static const char *argument_text(enum command_argument a)
 		return " INVITATION";
 	case ARG_TOKEN:
 		return " TOKEN|FILE|-";
+	case ARG_FILTER:
+		return " FILTER";
 	case ARG_NONE:
 		break;
 	}

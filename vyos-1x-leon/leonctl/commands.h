@@ -20,7 +20,8 @@ enum command_argument {
 	ARG_ENDPOINTS,
 	ARG_COMMAND,
 	ARG_INVITATION,
-	ARG_TOKEN
+	ARG_TOKEN,
+	ARG_FILTER
 };
 
 /* A command of leonctl itself, without a request or with several. Returns the exit code. */

@@ -19,7 +19,8 @@
 
 enum { OPT_SOCKET = 256, OPT_VERSION, OPT_LISTEN, OPT_OF_COMMAND };
 
-#define WORDS_MAX 16
+#define WORDS_MAX  16
+#define FILTER_MAX 512
 
 struct options {
 	struct target target;
@@ -84,15 +85,20 @@ static int parse_options(int argc, char **argv, struct options *o)
 		{ "version", no_argument, NULL, OPT_VERSION },
 		{ "help", no_argument, NULL, 'h' },
 		{ "address", required_argument, NULL, OPT_OF_COMMAND },
+		{ "bytes", required_argument, NULL, OPT_OF_COMMAND },
 		{ "bridge", required_argument, NULL, OPT_OF_COMMAND },
 		{ "expires", required_argument, NULL, OPT_OF_COMMAND },
 		{ "name", required_argument, NULL, OPT_OF_COMMAND },
+		{ "node", required_argument, NULL, OPT_OF_COMMAND },
 		{ "print", no_argument, NULL, OPT_OF_COMMAND },
+		{ "seconds", required_argument, NULL, OPT_OF_COMMAND },
+		{ "snap", required_argument, NULL, OPT_OF_COMMAND },
 		{ "source-address", required_argument, NULL, OPT_OF_COMMAND },
 		{ "source-interface", required_argument, NULL, OPT_OF_COMMAND },
 		{ "tls-port", required_argument, NULL, OPT_OF_COMMAND },
 		{ "uses", required_argument, NULL, OPT_OF_COMMAND },
 		{ "with-secret", no_argument, NULL, OPT_OF_COMMAND },
+		{ "write", required_argument, NULL, OPT_OF_COMMAND },
 		{ "yes", no_argument, NULL, OPT_OF_COMMAND },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -100,13 +106,15 @@ static int parse_options(int argc, char **argv, struct options *o)
 	int c, index = 0;
 
 	o->target.json = wants_json(argc, argv);
-	while ((c = getopt_long(argc, argv, ":i:jh", options, &index)) != -1) {
+	while ((c = getopt_long(argc, argv, ":i:jhw:", options, &index)) != -1) {
 		if (c == 'i')
 			o->target.interface = optarg;
 		else if (c == OPT_SOCKET)
 			o->target.socket = optarg;
 		else if (c == OPT_LISTEN)
 			listen = optarg;
+		else if (c == 'w')
+			add_given(&o->target, "write");
 		else if (c == OPT_OF_COMMAND)
 			add_given(&o->target, options[index].name);
 		else if (c == ':' || c == '?')
@@ -185,12 +193,27 @@ static int ask(struct options *o, const struct ctl_command *c, const char *reque
 	return code;
 }
 
+/* Joins words by blanks. */
+static const char *join(int argc, const char *const *argv, char *out, size_t len)
+{
+	size_t at = 0;
+
+	for (int i = 0; i < argc && at < len; i++)
+		at += (size_t)snprintf(out + at, len - at, "%s%s", i ? " " : "", argv[i]);
+	return out;
+}
+
 /* Runs a command of leonctl itself; returns the exit code. */
 static int run(struct options *o, const struct ctl_command *c, int argc, const char *const *argv)
 {
 	const char *argument;
-	char err[256];
+	char err[256], filter[FILTER_MAX];
 
+	if (c->argument == ARG_FILTER && argc > 1) {
+		argument = join(argc, argv, filter, sizeof(filter));
+		argv = &argument;
+		argc = 1;
+	}
 	if (!command_argument(c, argc, argv, &argument, err, sizeof(err))) {
 		target_complain(&o->target, "%s", err);
 		return EXIT_USAGE;

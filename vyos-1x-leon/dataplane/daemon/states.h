@@ -18,6 +18,7 @@ struct accelerator;
 struct announcer;
 struct bottleneck;
 struct cache;
+struct collect;
 struct counters_reset;
 struct failover;
 struct fallback;
@@ -32,6 +33,7 @@ struct probe_job;
 struct resolver;
 struct routes;
 struct senders;
+struct provide;
 struct snooping;
 struct source_state;
 struct stream_relay;
@@ -73,6 +75,8 @@ struct states {
 	struct routes *routes;
 	struct probe_job *jobs;		       /* trace and ping in progress */
 	struct flow_export *flow_export;       /* NULL: no `flow-export` */
+	struct provide *provide;	       /* capture on this node, or NULL */
+	struct collect *collect;	       /* capture of this node's operator, or NULL */
 	struct counters_reset *counters_reset; /* NULL: no reset yet */
 	const char *cipher_library;	       /* as in the log; NULL before the first choice */
 	bool gso_refused;		       /* a refusal of GSO was reported */

@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "fwd/in/recovery.h"
 #include "fwd/lan/reports.h"
+#include "fwd/capture.h"
 #include "fwd/worker.h"
 #include "wire/ipfix.h"
 
@@ -209,6 +210,23 @@ bool fwd_next_sample(struct fwd *f, struct sampled_flow *out)
 			continue;
 		memcpy(out, rec, sizeof(*out));
 		ring_release(f->worker[i].samples);
+		return true;
+	}
+	return false;
+}
+
+bool fwd_next_captured(struct fwd *f, struct fwd_captured *out)
+{
+	uint16_t type;
+	size_t len;
+
+	for (unsigned i = 0; i < f->n_workers; i++) {
+		const void *rec = ring_peek(f->worker[i].captured, &type, &len);
+
+		if (!rec)
+			continue;
+		memcpy(out, rec, min_of(len, sizeof(*out)));
+		ring_release(f->worker[i].captured);
 		return true;
 	}
 	return false;

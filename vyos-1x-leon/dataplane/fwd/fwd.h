@@ -19,6 +19,7 @@
 #include "wire/frame/guard.h"
 #include "wire/frame/mcast.h"
 
+struct fwd_captured;
 struct sampled_flow;
 struct fwd;
 
@@ -135,6 +136,9 @@ void fwd_report_ack(struct fwd *f);
 bool fwd_next_report(struct fwd *f, struct fwd_report *r);
 /* Copies the oldest sample of a worker (snap.flow_sampling). Returns false without a sample. */
 bool fwd_next_sample(struct fwd *f, struct sampled_flow *out);
+/* Copies the oldest record of a capture of a worker (snap.capture). Returns false without a
+ * record. */
+bool fwd_next_captured(struct fwd *f, struct fwd_captured *out);
 
 /* Data datagrams since the start, by slot, summed over workers. The counters are not read
  * atomically: a datagram may be in one counter and not yet in another. */

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "crypto/aead.h"
+#include "fwd/capture.h"
 #include "fwd/in/from_net.h"
 #include "fwd/lan/reports.h"
 #include "fwd/out/from_tap.h"
@@ -134,6 +135,7 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 	w->control = ring_new(CONTROL_RING_BYTES);
 	w->reports = ring_new(REPORT_RING_BYTES);
 	w->samples = ring_new(SAMPLE_RING_BYTES);
+	w->captured = ring_new(CAPTURE_RING_BYTES);
 	w->traffic = x_calloc(setup->slots_maximum, sizeof(w->traffic[0]));
 	w->line = x_calloc(setup->slots_maximum, sizeof(w->line[0]));
 	w->vlan = x_calloc(VLAN_IDS, sizeof(w->vlan[0]));
@@ -161,6 +163,7 @@ void worker_fini(struct worker *w)
 	ring_free(w->control);
 	ring_free(w->reports);
 	ring_free(w->samples);
+	ring_free(w->captured);
 	free(w->traffic);
 	free(w->line);
 	free(w->vlan);

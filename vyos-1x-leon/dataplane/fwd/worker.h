@@ -142,8 +142,9 @@ struct worker {
 
 	/* Reports to the control thread. */
 	struct ring *control, *reports;
-	struct ring *samples; /* read periodically, without a notification */
-	bool posted;	      /* this batch posted a report */
+	struct ring *samples;  /* read periodically, without a notification */
+	struct ring *captured; /* likewise */
+	bool posted;	       /* this batch posted a report */
 	/* Written here, read by the control thread. */
 	struct stats stats;
 	struct traffic *traffic;   /* indexed by slot */

@@ -176,7 +176,7 @@ static struct jsonr *checked(const struct target *t, const char *answer, size_t 
 struct jsonr *target_ask(const struct target *t, const char *command, const char *arguments,
 			 char **text, int *code)
 {
-	char request[128], reason[256], *answer = NULL;
+	char request[4096], reason[256], *answer = NULL;
 	struct jsonr *doc = NULL;
 	size_t len;
 	int r;

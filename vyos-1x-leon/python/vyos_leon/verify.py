@@ -266,6 +266,17 @@ def accepted_secrets_differ(config, _):
         )
 
 
+def capture_has_secret(config, _):
+    permit = config.get('capture', {'permit': None}).get('permit')
+    if 'capture' in config and not permit:
+        yield '"capture" permits nobody: set "capture permit", or delete "capture".'
+    elif permit and 'pre_shared_secret' not in config.get('authentication', {}):
+        yield (
+            '"capture permit" needs a secret, which proves the identity of nodes: set "authentication '
+            'pre-shared-secret", or delete "capture".'
+        )
+
+
 def trusted_identities_have_secret(config, _):
     authentication = config.get('authentication', {})
     trusted = listed(authentication.get('trusted_identity', []))
@@ -426,6 +437,7 @@ ERRORS = (
     secret_has_length,
     accepted_secrets_differ,
     trusted_identities_have_secret,
+    capture_has_secret,
     cipher_has_secret,
     querier_has_snooping,
     mtu_is_possible,

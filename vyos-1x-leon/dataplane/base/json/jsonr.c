@@ -377,6 +377,13 @@ bool jsonr_is_str(struct jsonr_node *obj, const char *key)
 	return n && json_object_is_type(n->value, json_type_string);
 }
 
+bool jsonr_is_number(struct jsonr_node *obj, const char *key)
+{
+	struct jsonr_node *n = member(obj, key);
+
+	return n && json_object_is_type(n->value, json_type_int);
+}
+
 size_t jsonr_len(const struct jsonr_node *arr)
 {
 	return arr && !arr->doc->failed ? arr->n_children : 0;

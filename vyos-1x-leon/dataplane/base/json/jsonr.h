@@ -48,6 +48,7 @@ bool jsonr_u64(struct jsonr_node *obj, const char *key, uint64_t min, uint64_t m
 bool jsonr_bool(struct jsonr_node *obj, const char *key, bool *out);
 bool jsonr_has(struct jsonr_node *obj, const char *key);
 bool jsonr_is_str(struct jsonr_node *obj, const char *key);
+bool jsonr_is_number(struct jsonr_node *obj, const char *key);
 
 /* Array elements. */
 size_t jsonr_len(const struct jsonr_node *arr);

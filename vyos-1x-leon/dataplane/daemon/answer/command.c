@@ -83,21 +83,26 @@ static const struct node *find_by_name(struct command *c, const char *name)
 	return found;
 }
 
-const struct node *command_node(struct command *c)
+const struct node *command_find_node(struct command *c, const char *text)
 {
 	const struct node *n;
-	const char *text;
 	node_id_t id;
 
-	if (!c->arguments || !jsonr_str(c->arguments, "node", &text) || !text[0]) {
-		command_refuse(c, "argument \"node\" is missing: give a node-id or a node-name");
-		return NULL;
-	}
 	if (node_id_parse(text, &id) < 0)
 		return find_by_name(c, text);
 	n = nodedb_find(overlay_nodes(c->d->overlay), id);
 	if (is_member(n))
 		return n;
 	command_refuse(c, "no node has the node-id %s: see `show nodes`", text);
+	return NULL;
+}
+
+const struct node *command_node(struct command *c)
+{
+	const char *text;
+
+	if (c->arguments && jsonr_str(c->arguments, "node", &text) && text[0])
+		return command_find_node(c, text);
+	command_refuse(c, "argument \"node\" is missing: give a node-id or a node-name");
 	return NULL;
 }

@@ -40,6 +40,8 @@ void command_finish(struct command *c, enum command_result result);
 void command_drop(struct command *c);
 /* Sets the error; returns CMD_FAILED. */
 enum command_result command_refuse(struct command *c, const char *fmt, ...) attr_printf(2, 3);
+/* Returns the member with this node-id or node-name. NULL: the error is set. */
+const struct node *command_find_node(struct command *c, const char *text);
 /* Returns the member of argument "node", a node-id or node-name. NULL: the error is set. */
 const struct node *command_node(struct command *c);
 

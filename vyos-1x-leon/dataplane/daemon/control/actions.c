@@ -58,7 +58,8 @@ static void write_changes(struct jsonw *w, unsigned changes)
 		      { CONF_SCHEDULING, "scheduling" },
 		      { CONF_TRANSPORT, "transport" },
 		      { CONF_PORT_MAPPING, "port-mapping" },
-		      { CONF_FLOWS, "flow-export" } };
+		      { CONF_FLOWS, "flow-export" },
+		      { CONF_CAPTURE, "capture" } };
 
 	jsonw_array(w, "changes");
 	for (size_t i = 0; i < array_size(names); i++)

@@ -18,6 +18,7 @@
 #include "daemon/lan/loop_guard_io.h"
 #include "daemon/lan/snooping.h"
 #include "daemon/lan/vlans.h"
+#include "daemon/capture/provide.h"
 #include "daemon/metrics/flow_export.h"
 #include "daemon/routes/announcer.h"
 #include "daemon/routes/kernel_routes.h"
@@ -114,6 +115,7 @@ static const struct module modules[] = {
 	{ .start = flow_export_apply_conf,
 	  .changes = CONF_FLOWS | CONF_DATAGRAMS,
 	  .apply = flow_export_apply_conf },
+	{ .changes = CONF_CAPTURE, .apply = provide_apply_conf },
 	{ .second = invitations_second },
 	{ .second = cache_periodic, .stop = cache_free },
 	{ .stop = accel_queues_free },

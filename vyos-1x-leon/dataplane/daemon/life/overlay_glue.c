@@ -7,6 +7,8 @@
 
 #include "base/loop.h"
 #include "daemon/accel/accel_queues.h"
+#include "daemon/capture/collect.h"
+#include "daemon/capture/provide.h"
 #include "daemon/identity/invitation_file.h"
 #include "daemon/lan/loop_guard_io.h"
 #include "daemon/lan/snooping.h"
@@ -21,6 +23,7 @@
 #include "daemon/transport/streams.h"
 #include "fwd/fwd.h"
 #include "io/udp.h"
+#include "proto/overlay.h"
 #include "proto/overlay_ops.h"
 #include "proto/overlay_seeds.h"
 #include "wire/frame/ecn.h"
@@ -92,6 +95,19 @@ static void glue_lan_left(void *arg, uint16_t slot)
 static void glue_groups(void *arg, uint16_t slot, const uint64_t *entry, unsigned n)
 {
 	snooping_announced(arg, slot, entry, n);
+}
+
+static void answer_capture(struct leond *d, node_id_t to, const struct msg *m)
+{
+	overlay_send_capture(d->overlay, to, m);
+}
+
+static void glue_capture(void *arg, node_id_t node, const struct msg *m)
+{
+	if (m->type == MSG_CAPTURE_DATA || m->type == MSG_CAPTURE_SEEN)
+		collect_message(arg, node, m);
+	else
+		provide_message(arg, node, m, answer_capture);
 }
 
 static void glue_event(void *arg, const struct overlay_event *e)
@@ -198,6 +214,7 @@ const struct overlay_ops *overlay_glue_ops(void)
 		.lan_changed = glue_lan_changed,
 		.lan_left = glue_lan_left,
 		.groups = glue_groups,
+		.capture = glue_capture,
 		.event = glue_event,
 		.traffic = glue_traffic,
 		.line_traffic = glue_line_traffic,

@@ -4,6 +4,7 @@
  * thread; called when paths change, when the loop guard blocks or unblocks, and at reload.
  */
 #include "daemon/accel/accel_queues.h"
+#include "daemon/capture/provide.h"
 #include "daemon/device/offload.h"
 #include "daemon/device/scheduling.h"
 #include "daemon/guard/loop_guard.h"
@@ -78,6 +79,7 @@ void snapshot_publish(struct leond *d)
 	s->mss_clamp = c->mss_clamp;
 	s->busy_poll_us = scheduling_busy_poll_us(c);
 	s->flow_sampling = c->flow_collector.family ? c->flow_sampling : 0;
+	capture_fill_snap(d, &s->capture);
 	s->shape_kbits = c->shaper_egress_kbits;
 	s->no_offload = offload_disabled(d);
 	fill_marking(c, &s->marking);

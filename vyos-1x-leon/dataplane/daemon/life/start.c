@@ -20,6 +20,8 @@
 #include "daemon/control/cmds.h"
 #include "daemon/lan/vlans.h"
 #include "daemon/metrics/counters.h"
+#include "daemon/capture/collect.h"
+#include "daemon/capture/provide.h"
 #include "daemon/metrics/flow_export.h"
 #include "daemon/control/probes.h"
 #include "daemon/device/cipher_library.h"
@@ -377,6 +379,8 @@ static void tables_free(struct leond *d)
 	if (d->states->workers_run)
 		fwd_stop(d->fwd);
 	flow_export_stop(d); /* the last records state paths */
+	provide_stop(d);
+	collect_stop(d);
 	/* The protocol calls into fwd, so it is freed first. */
 	probe_jobs_drop(d);
 	overlay_free(d->overlay);

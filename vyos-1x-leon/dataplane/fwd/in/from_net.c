@@ -9,6 +9,7 @@
 
 #include "base/defs.h"
 #include "fwd/accel/divert.h"
+#include "fwd/capture.h"
 #include "fwd/in/copies.h"
 #include "fwd/in/hold.h"
 #include "fwd/in/incoming.h"
@@ -444,6 +445,8 @@ static void pass_on(struct worker *w, const struct kind *k, const struct datagra
 
 	if (!k->is_data)
 		return;
+	if (unlikely(w->snap->capture.on) && next != SLOT_NONE)
+		capture_relayed(w, &d->h, d->data + d->hdr_len, d->len - d->hdr_len);
 	traffic_in(w, d->previous, SLOT_NONE, d->len);
 	if (next != SLOT_NONE)
 		traffic_out(w, next, SLOT_NONE, d->len);

@@ -8,6 +8,7 @@
 
 #include "base/defs.h"
 #include "fwd/accel/divert.h"
+#include "fwd/capture.h"
 #include "fwd/checksum.h"
 #include "fwd/lan/loop_checks.h"
 #include "fwd/lan/reports.h"
@@ -93,5 +94,7 @@ void local_frame(struct worker *w, const struct arrived *a, uint8_t *data, size_
 		checksum_complete(data, len, d.csum_start, d.csum_offset);
 		d.csum_start = d.csum_offset = 0;
 	}
+	if (unlikely(w->snap->capture.on))
+		capture_frame(w, CAPTURE_TO_TAP, w->snap->node[slot].id, data, len);
 	deliver_add(w, &d, &v);
 }

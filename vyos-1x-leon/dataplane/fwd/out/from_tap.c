@@ -8,6 +8,7 @@
 
 #include "base/defs.h"
 #include "fwd/accel/divert.h"
+#include "fwd/capture.h"
 #include "fwd/forwarding_lookup.h"
 #include "fwd/lan/loop_checks.h"
 #include "fwd/lan/reports.h"
@@ -58,6 +59,8 @@ void from_tap_frame(struct worker *w, struct frame *f)
 
 	if (stays_local(w, f))
 		return;
+	if (unlikely(s->capture.on))
+		capture_frame(w, CAPTURE_FROM_TAP, s->self, f->data, f->len);
 	slot = forwarding_lookup(s, f);
 	if (slot == SLOT_NONE) {
 		if (is_looped(w, f->data, f->len, &f->v, SLOT_SELF))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/defs.h"
+#include "fwd/capture.h"
 #include "fwd/worker.h"
 #include "wire/datagram/copy.h"
 #include "wire/datagram/parity.h"
@@ -107,6 +108,10 @@ static bool seal(struct worker *w, const struct outgoing *o, const void *body)
 	const struct aead_piece in[] = { { out + SEAL_NONCE_LEN, o->head_len },
 					 { body, o->body_len } };
 
+	size_t held = 0;
+
+	if (unlikely(w->snap->capture.on))
+		held = capture_hold(w, out + SEAL_NONCE_LEN, o->head_len, body, o->body_len);
 	if (unlikely(seal_data(node->seal_tx, w->index, aad,
 			       leon_sealed_header(o->start, node->n_hops, aad), in, 2, out) < 0))
 		return lost(w, o, DROP_no_key);
@@ -118,6 +123,8 @@ static bool seal(struct worker *w, const struct outgoing *o, const void *body)
 		resend_keep(w, node->first, o->start, len);
 	count_traffic(w, o, len);
 	count(w, CNT_sealed_tx, 1);
+	if (unlikely(held))
+		capture_sent(w, o->start, len, held);
 	return true;
 }
 
@@ -146,6 +153,8 @@ bool outgoing_end(struct worker *w, const struct outgoing *o, const void *body)
 	}
 	if (o->body_len)
 		tx_piece(w, body, o->body_len);
+	if (unlikely(w->snap->capture.on))
+		capture_clear(w, o->start, o->node->hdr_len, o->head_len, body, o->body_len);
 	return true;
 }
 
@@ -163,6 +172,8 @@ static bool send_whole(struct worker *w, const struct outgoing *o, uint8_t *payl
 	write_header(o, start);
 	tx_piece(w, start, len);
 	count_traffic(w, o, len);
+	if (unlikely(w->snap->capture.on))
+		capture_clear(w, start, hdr_len, 0, payload, o->body_len);
 	return true;
 }
 

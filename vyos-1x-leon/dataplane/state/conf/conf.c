@@ -252,6 +252,44 @@ static void read_flow_export(struct jsonr_node *root, struct conf *c)
 			       "is missing; give the IP address of the collector");
 }
 
+static void read_capture(struct jsonr_node *root, struct conf *c)
+{
+	struct jsonr_node *obj = jsonr_object(root, "capture");
+	struct jsonr_node *list = conf_list(obj, "permit", CONF_CAPTURE_PERMIT_MAX, "nodes");
+	struct conf_capture *p = &c->capture;
+	const char *s;
+
+	if (jsonr_has(root, "capture") && jsonr_len(list) == 0)
+		jsonr_fail_key(obj, "permit", "is missing; list the nodes that may capture here");
+	/* Without a secret, node-ids are not proved and the frames would travel in clear. */
+	if (jsonr_len(list) && !c->secret)
+		jsonr_fail(list, "needs authentication.pre-shared-secret");
+	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
+		if (strcmp(s, "all") == 0)
+			p->all = true;
+		else if (conf_parse_node(s, &p->node[p->n]))
+			p->n++;
+		else
+			jsonr_fail(list,
+				   "\"%.64s\" is neither \"all\" nor an identity of 64 "
+				   "hexadecimal digits nor a node-id: write one as `leonctl show "
+				   "identity` has it, since a name is what a node calls itself",
+				   s);
+	}
+}
+
+bool conf_permits_capture(const struct conf *c, node_id_t node, const uint8_t *identity)
+{
+	const struct conf_capture *p = &c->capture;
+	bool found = p->all;
+
+	for (unsigned i = 0; i < p->n && !found; i++)
+		found = p->node[i].id
+				? p->node[i].id == node
+				: identity && memcmp(p->node[i].key, identity, MSG_KEY_LEN) == 0;
+	return found;
+}
+
 struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len)
 {
 	struct jsonr *doc = jsonr_parse(text, len, JSONR_USUAL_MAX);
@@ -281,6 +319,7 @@ struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len)
 	check_multicast(root, c);
 	read_flow_export(root, c);
 	conf_read_secrets(root, c);
+	read_capture(root, c);
 	conf_get_path(jsonr_object(root, "system"), "control-socket", c->control_socket,
 		      sizeof(c->control_socket));
 	if (!c->control_socket[0])

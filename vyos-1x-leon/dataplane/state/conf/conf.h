@@ -86,6 +86,13 @@ struct conf_import {
 	struct conf_node node[CONF_IMPORT_NODES_MAX];
 };
 
+/* Nodes that may capture here. */
+struct conf_capture {
+	bool all;
+	uint8_t n;
+	struct conf_node node[CONF_CAPTURE_PERMIT_MAX];
+};
+
 struct conf {
 	/* Leaves of conf.def: numbers, flags, switches and choices. Names end in their unit. */
 #define NUMBER(field, path, type, ...) type field;
@@ -121,6 +128,7 @@ struct conf {
 		char login[CONF_TLS_PROXY_MAX + 1]; /* "user:password", or empty */
 	} proxy;
 
+	struct conf_capture capture;
 	struct ip_addr flow_collector; /* family 0: no export of flows */
 
 	struct policy policy;
@@ -159,6 +167,11 @@ const char *conf_line_name(const struct conf *c, uint8_t line);
 /* Returns NULL on failure, with one sentence in err, which is never NULL. */
 struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len);
 void conf_free(struct conf *c); /* NULL ok; wipes the secret */
+
+/* Returns true if the node, with this identity (NULL: unknown), may capture here. */
+bool conf_permits_capture(const struct conf *c, node_id_t node, const uint8_t *identity);
+/* Reads an identity or a node-id. */
+bool conf_parse_node(const char *s, struct conf_node *out);
 
 /* Checks a node name by the rules of a record (wire/message/msg.h). */
 bool conf_is_node_name(const char *s);
@@ -203,9 +216,10 @@ enum conf_change {
 	CONF_TRANSPORT = 1 << 15,    /* transport */
 	CONF_PORT_MAPPING = 1 << 16, /* port-mapping */
 	CONF_FLOWS = 1 << 17,	     /* flow-export */
+	CONF_CAPTURE = 1 << 18,	     /* capture */
 	/* Requires a restart: interface, vni, node-id, port, source-*, presence of a secret,
 	 * workers, control-socket, presence of `transport tls`. */
-	CONF_RESTART = 1 << 18,
+	CONF_RESTART = 1 << 19,
 };
 unsigned conf_diff(const struct conf *a, const struct conf *b);
 /* Lists the changed keys that need a restart, separated by commas, for the answer to `reload`. */

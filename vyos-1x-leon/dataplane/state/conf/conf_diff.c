@@ -49,6 +49,7 @@ static const struct part parts[] = {
 	BYTES(DATAGRAMS, dscp_set),
 	BYTES(DATAGRAMS, dscp_control),
 	BYTES(FLOWS, flow_collector),
+	BYTES(CAPTURE, capture),
 	BYTES(FRAMES, has_vlans),
 	BYTES(FRAMES, vlans),
 	LIST(FRAMES, segment, n_segments),

@@ -66,7 +66,7 @@ static void read_export(struct jsonr_node *root, struct conf *c)
 		}
 }
 
-static bool parse_node(const char *s, struct conf_node *out)
+bool conf_parse_node(const char *s, struct conf_node *out)
 {
 	*out = (struct conf_node){ .id = NODE_ID_NONE };
 	if (node_id_parse(s, &out->id) == 0)
@@ -80,7 +80,7 @@ static void read_import_nodes(struct jsonr_node *obj, struct conf_import *im)
 	const char *s;
 
 	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++)
-		if (!parse_node(s, &im->node[im->n_nodes++]))
+		if (!conf_parse_node(s, &im->node[im->n_nodes++]))
 			jsonr_fail(list,
 				   "\"%.64s\" is no identity of 64 hexadecimal digits and no "
 				   "node-id: write one of them as `leonctl show identity` has "

@@ -18,6 +18,7 @@
 #include "state/tables/neigh.h"
 #include "state/tables/policy.h"
 #include "state/tables/segments.h"
+#include "wire/capture/filter.h"
 #include "wire/datagram/leon.h"
 
 #define SNAP_SOCKADDR_LEN 28 /* sizeof(struct sockaddr_in6) */
@@ -118,6 +119,13 @@ struct snap_offload {
 	bool tap_checksum;     /* partial checksums to the TAP */
 };
 
+/* The flow that is being captured on this node. */
+struct snap_capture {
+	bool on;
+	uint16_t snap; /* bytes of each frame */
+	struct capture_filter filter;
+};
+
 struct snap {
 	node_id_t self;
 	uint32_t vni;
@@ -128,6 +136,7 @@ struct snap {
 	uint32_t busy_poll_us;	/* polling time of a worker after its last work, before it sleeps */
 	uint32_t shape_kbits;	/* egress rate limit; 0: none */
 	uint32_t flow_sampling; /* one of this number of frames is sampled; 0: none */
+	struct snap_capture capture;
 	struct snap_offload no_offload;
 	struct snap_marking marking;
 	bool suppress_arp, suppress_nd;
