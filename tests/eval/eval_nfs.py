@@ -71,6 +71,7 @@ LOG {{ Default_Log_Level = WARN; }}
 SERVER = '''
 mount -t tmpfs none /run && mkdir -p /run/rpcbind /run/ganesha /var/run/ganesha
 mount -t tmpfs none /var/lib/nfs && mkdir -p /var/lib/nfs/ganesha
+if [ -n "$4" ]; then mkdir /run/dbus && dbus-daemon --config-file="$4" --nofork --nopidfile & fi
 rpcbind -f -w & exec ganesha.nfsd -F -f "$1" -L "$2" -p "$3"
 '''
 
@@ -89,9 +90,10 @@ def answers(namespace, address, port):
 
 
 class NfsServer:
-    """nfs-ganesha with one export in a namespace, on every address of the namespace."""
+    """nfs-ganesha with one export in a namespace, on every address of the namespace. `bus` is the
+    configuration of a message bus of the server, or ''."""
 
-    def __init__(self, namespace, directory):
+    def __init__(self, namespace, directory, bus=''):
         self.export = os.path.join(directory, 'export')
         os.makedirs(self.export)
         config = os.path.join(directory, 'ganesha.conf')
@@ -101,7 +103,7 @@ class NfsServer:
         # In a private pid namespace, so rpcbind ends with the server.
         self.process = namespace.start(
             'unshare', '--mount', '--pid', '--fork', '--kill-child', '--propagation', 'private',
-            'sh', '-c', SERVER, 'sh', config, self.log, os.path.join(directory, 'ganesha.pid'),
+            'sh', '-c', SERVER, 'sh', config, self.log, os.path.join(directory, 'ganesha.pid'), bus,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_for(lambda: all(answers(namespace, '127.0.0.1', p) for p in PORTS.values()), 60,
                  f'nfs-ganesha answers (its log: {self.log})')
