@@ -10,7 +10,7 @@
  * capacity. At the end of each part, `limit` is the rate of autorate relative to the capacity.
  * `none` is the part of all runs without a limit.
  *
- *   sim_rate [matrix | SCENARIO]
+ *   sim_rate [all | matrix | SCENARIO [SEED]]
  *
  * Exit status 1: more than 2 of 36 runs of the matrix have a 99th percentile above 10 ms.
  */
@@ -27,8 +27,9 @@
 #define CELLS	   18
 #define RUNS	   2 /* of each cell and scenario, with different seeds */
 #define LATE_MAX   2
-#define EVERY_MS   10  /* of the ping */
-#define FAST_MS	   100 /* PINGs of a busy link */
+#define SEEDS	   10000 /* of one SEED of the command line */
+#define EVERY_MS   10	 /* of the ping */
+#define FAST_MS	   100	 /* PINGs of a busy link */
 #define SLOW_MS	   1000
 
 /* --- measurement and control --- */
@@ -113,11 +114,23 @@ static void dispatch(const struct event *e)
 	}
 }
 
+#define RESTART "after a restart" /* name of a part that starts without a measurement */
+
+/* leond starts again and knows nothing of the link. */
+static void forget(void)
+{
+	autorate_reset(&s.rate);
+	link_load_reset(&s.load);
+	s.limit_kbits = 0;
+}
+
 static void run(const struct part *part)
 {
 	int64_t end = s.ns + (int64_t)(part->seconds * NS_PER_S);
 
 	s.now = *part;
+	if (part->name && !strcmp(part->name, RESTART))
+		forget();
 	s.own_bytes = s.other_bytes = s.n_added = 0;
 	set_streams(0, part->own);
 	set_streams(STREAMS, part->others);
@@ -130,7 +143,7 @@ static void run(const struct part *part)
 	s.ns = end;
 }
 
-static void begin(unsigned seed, bool automatic)
+static void begin(uint64_t seed, bool automatic)
 {
 	struct event *heap = s.heap;
 
@@ -147,8 +160,7 @@ static void begin(unsigned seed, bool automatic)
 	fq_init(&s.fq, &(struct fq_params){ FQ_TARGET_NS, FQ_INTERVAL_NS, 1514 });
 	for (unsigned i = 0; i < 10; i++)
 		random_01();
-	autorate_reset(&s.rate);
-	link_load_reset(&s.load);
+	forget();
 	schedule(s.ns + ms_ns(random_01() * EVERY_MS), EV_PING, NULL);
 	schedule(s.ns + ms_ns(random_01() * FAST_MS), EV_PROBE, NULL);
 	schedule(s.ns + ms_ns(random_01() * AUTORATE_STEP_MS), EV_STEP, NULL);
@@ -176,7 +188,7 @@ static double used(double bytes, double seconds)
 }
 
 /* One run of a cell: p99 of the ping, and own bytes in the 12 s of bulk. */
-static double cell(struct part bulk, unsigned seed, bool automatic, double *bytes)
+static double cell(struct part bulk, uint64_t seed, bool automatic, double *bytes)
 {
 	struct part idle = bulk;
 
@@ -193,7 +205,7 @@ static double cell(struct part bulk, unsigned seed, bool automatic, double *byte
 	return percentile(99);
 }
 
-static bool matrix(void)
+static bool matrix(uint64_t seed)
 {
 	static const double mbits[] = { 10, 50, 200 }, rtt_ms[] = { 20, 80 };
 	static const unsigned streams[] = { 1, 4, 16 };
@@ -212,8 +224,8 @@ static bool matrix(void)
 		for (unsigned k = 0; k < RUNS; k++) {
 			double bytes, plain, p;
 
-			cell(bulk, i * 100 + k, false, &plain);
-			p = cell(bulk, i * 100 + k, true, &bytes);
+			cell(bulk, seed + i * 100 + k, false, &plain);
+			p = cell(bulk, seed + i * 100 + k, true, &bytes);
 			late += p > LIMIT_MS;
 			p99 += p / RUNS;
 			part += used(bytes, FINDING_S + MEASURED_S) / RUNS;
@@ -292,9 +304,36 @@ static const struct scenario {
 	    { NULL, 2, 20, 20, .1, 0, 0 },
 	    { "bulk after them", 5, 20, 20, .1, 4, 0 },
 	    { "later", 10, 20, 20, .1, 4, 0 } } },
+	{ "others-beside",
+	  { { NULL, 60, 20, 20, .1, 0, 0 },
+	    { NULL, 10, 20, 20, .1, 0, 4 },
+	    { "beside them", 10, 20, 20, .1, 4, 4 },
+	    { "later", 120, 20, 20, .1, 4, 4 },
+	    { "alone", 5, 20, 20, .1, 4, 0 },
+	    { "later", 30, 20, 20, .1, 4, 0 } } },
+	{ "restart",
+	  { { NULL, 60, 10, 20, .1, 0, 0 },
+	    { NULL, 12, 10, 20, .1, 16, 0 },
+	    { RESTART, 4, 10, 20, .1, 0, 0 },
+	    { "bulk after it", 5, 10, 20, .1, 16, 0 },
+	    { "later", 10, 10, 20, .1, 16, 0 },
+	    { NULL, 20, 10, 20, .1, 0, 16 },
+	    { RESTART, 2, 10, 20, .1, 0, 16 },
+	    { NULL, 3, 10, 20, .1, 0, 0 },
+	    { "bulk after others", 5, 10, 20, .1, 16, 0 },
+	    { "later", 10, 10, 20, .1, 16, 0 } } },
+	{ "slower-paused",
+	  { { NULL, 60, 50, 20, .1, 0, 0 },
+	    { NULL, 10, 50, 20, .1, 4, 0 },
+	    { NULL, 15, 5, 20, .1, 0, 0 },
+	    { "slower since", 5, 5, 20, .1, 4, 0 },
+	    { "later", 10, 5, 20, .1, 4, 0 },
+	    { NULL, 15, 2, 20, .1, 0, 0 },
+	    { "slower since", 5, 2, 20, .1, 4, 0 },
+	    { "later", 10, 2, 20, .1, 4, 0 } } },
 };
 
-static void scenario(const struct scenario *c)
+static void scenario(const struct scenario *c, uint64_t seed)
 {
 	struct {
 		double p50, p99, own, others, limit, none;
@@ -303,7 +342,7 @@ static void scenario(const struct scenario *c)
 	printf("%-41s %7s %7s %7s %7s %7s %7s\n", c->name, "p50 ms", "p99 ms", "own", "others",
 	       "limit", "none");
 	for (unsigned k = 0; k < RUNS; k++) {
-		begin(k, true);
+		begin(seed + k, true);
 		for (unsigned i = 0; i < PARTS && c->part[i].seconds > 0; i++) {
 			run(&c->part[i]);
 			sum[i].p50 += percentile(50) / RUNS;
@@ -326,12 +365,13 @@ static void scenario(const struct scenario *c)
 int main(int argc, char **argv)
 {
 	const char *only = argc > 1 ? argv[1] : NULL;
-	bool failed = false;
+	uint64_t seed = argc > 2 ? strtoul(argv[2], NULL, 10) * SEEDS : 0;
+	bool all = !only || !strcmp(only, "all"), failed = false;
 
-	if (!only || !strcmp(only, "matrix"))
-		failed = matrix();
+	if (all || !strcmp(only, "matrix"))
+		failed = matrix(seed);
 	for (unsigned i = 0; i < array_size(scenarios); i++)
-		if (!only || !strcmp(only, scenarios[i].name))
-			scenario(&scenarios[i]);
+		if (all || !strcmp(only, scenarios[i].name))
+			scenario(&scenarios[i], seed);
 	return failed;
 }
