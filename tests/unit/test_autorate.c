@@ -316,6 +316,29 @@ static void a_line_that_was_faster_is_found(void **state)
 	}
 }
 
+/* The rate falls during a pause of the own traffic. The old limit does not bind, and the traffic
+ * stays far below it. */
+static void a_line_that_falls_in_a_pause_is_followed(void **state)
+{
+	static const double to[][2] = { { 50000, 10000 }, { 50000, 5000 }, { 20000, 2000 } };
+	static const int64_t pause[] = { 15000, 30000, 60000 };
+	static const unsigned streams[] = { 1, 4 };
+	unsigned n = array_size(to) * array_size(pause);
+
+	(void)state;
+	for (unsigned i = 0; i < n * array_size(streams); i++) {
+		struct site s = loaded_site(to[i % array_size(to)][0], 20);
+
+		s.line.wants_kbits = 0;
+		run(&s, 1000);
+		s.line.kbits = to[i % array_size(to)][1];
+		s.line.tcp.streams = streams[i / n];
+		run(&s, pause[i % n / array_size(to)]);
+		s.line.wants_kbits = PLENTY;
+		assert_followed(&s, "fell in a pause");
+	}
+}
+
 /* The rate stays correct for half an hour of jitter, pauses, a longer route and bulk traffic of the
  * other end. */
 static void no_collapse(void **state)
@@ -706,6 +729,7 @@ int main(void)
 		cmocka_unit_test(a_line_that_falls_is_followed),
 		cmocka_unit_test(a_line_that_falls_far_is_followed),
 		cmocka_unit_test(a_line_that_was_faster_is_found),
+		cmocka_unit_test(a_line_that_falls_in_a_pause_is_followed),
 		cmocka_unit_test(no_collapse),
 		cmocka_unit_test(a_longer_way_is_no_queue),
 		cmocka_unit_test(a_way_that_got_longer_is_no_queue),

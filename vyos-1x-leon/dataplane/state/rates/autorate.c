@@ -195,7 +195,6 @@ static void drain(struct autorate *a, const struct autorate_input *in, mono_t no
 {
 	a->initial_queue_us = queue_us(a, in);
 	a->known = a->kbits;
-	a->ours = mono_sub_ms(now, a->used_at) < USED_MS;
 	a->step_pm = PROBE_PM;
 	a->high = 0;
 	look_again(a, in, now);
@@ -277,14 +276,14 @@ static void lower(struct autorate *a, uint32_t kbits, mono_t now)
 }
 
 /* Sets the limit to the delivery rate. The link was busy between two samples that both found a
- * queue, so the bytes delivered between them show its rate. The condition is own load: traffic of
- * this node within USED_MS, even if TCP has slowed down since. The higher one of two intervals
- * counts, because a part of one may precede the queue. */
+ * queue, so the bytes delivered between them show its rate. A rate counts even if traffic stayed
+ * far below the limit, because the link may have become slower in a pause. The higher one of two
+ * intervals counts, because a part of one may precede the queue. */
 static void learn(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
 	uint32_t carried = max_of(in->latest_kbits, a->before_kbits);
 
-	if (!in->latest_kbits || !(a->ours || is_used(a, in, BUSY_PM)))
+	if (!in->latest_kbits)
 		return;
 	if (min_of(in->latest_kbits, in->delivered_kbits) > a->kbits) {
 		set_kbits(a, min_of(in->latest_kbits, in->delivered_kbits));

@@ -70,7 +70,6 @@ struct autorate {
 	mono_t lowered_at;	   /* time at which kbits fell below half of the verified rate */
 	bool unsure;		   /* the first queue has not drained yet */
 	uint32_t known;		   /* kbits at the start of draining */
-	bool ours;		   /* the link was in use at the start of draining */
 	mono_t used_at;		   /* last time that the link was in use */
 	uint32_t least_us;	   /* draining: least queueing delay since look_from */
 	mono_t look_from;	   /* draining: earliest send time of a PING that counts */
