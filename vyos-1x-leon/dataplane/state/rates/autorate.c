@@ -15,9 +15,8 @@
 #define HIGH_US 5000
 /* Delay below this multiple of the RTT jitter is no queue. The jitter is a windowed minimum, about
  * two thirds of the mean. */
-#define OPEN_JITTERS 6
-#define HIGH_JITTERS 3
-#define IN_A_ROW     2
+#define JITTERS	 3
+#define IN_A_ROW 2
 /* The queue must stand for this number of RTTs as well, because TCP starts with bursts that queue
  * for a moment. */
 #define OPEN_RTTS 3
@@ -30,24 +29,18 @@
 #define DRAIN_PM_MAX 400
 /* Duration and first height of a bandwidth probe. The probe lasts longer if the RTT jitter exceeds
  * the queue that the probe makes. A PING is sent at its end. PINGs count if they are sent within
- * JUDGE_MS of the end. After success, the next probe is three times as high. */
+ * one step of the end. After success, the next probe is three times as high. */
 #define PROBE_MS     100
 #define PROBE_MS_MAX 400
 #define PROBE_PM     40
 #define PROBE_PM_MAX 160
-/* Maximum height until a bandwidth probe fills the link, because the first rate may be far too
- * low. */
-#define PROBE_PM_NEW 1000
-#define JUDGE_MS     40
 #define HOLD_MS	     500
 /* Part of the limit that must be used before the limit may rise. */
 #define USED_PM 850
 /* Part of the limit that must be delivered before a bandwidth probe becomes higher. */
 #define PEAK_PM 985
-/* Part of the limit that must be used before the limit may fall. */
+/* A limit with this part in use can cause a queue. */
 #define BUSY_PM 700
-/* Time after the last use in which a queue may still be own load. */
-#define USED_MS 2000
 /* PINGs sent up to this time after the start of draining measure the state before it. */
 #define LEARN_MS 100
 /* A lower rate must shorten a queue of own load by a quarter within this time, one RTT and the
@@ -56,7 +49,8 @@
 /* Time after which the baseline is measured again. */
 #define BASELINE_MS 10000
 /* A larger change of the delay between two samples indicates a queue. */
-#define MOVES_US	3000
+#define MOVES_US 3000
+/* Time to drain a queue, and to empty a link with less than half of its verified rate. */
 #define UNRESPONSIVE_MS 3000
 #define SUSPENDED_MS	10000
 #define SUSPENDED_TIMES 3 /* maximum number of doublings of SUSPENDED_MS */
@@ -64,13 +58,9 @@
 #define MIN_OF_BEST	16
 /* The best rate decays by this factor at each bandwidth probe. */
 #define FADES_PM 700
-/* Window of the maximum delivery rate. A bulk flow may have ended within the window. */
+/* Window of the maximum delivery rate, and time after the last use in which a queue may still be
+ * own load. A bulk flow may have ended within it. */
 #define RECENT_MS 2000
-/* A limit below half of the verified rate must empty the link, except for two frames and this
- * queueing delay, ... */
-#define EMPTY_US 20000
-/* ... within this time. */
-#define VERIFIED_MS 3000
 
 const char *autorate_state_name(enum autorate_state s)
 {
@@ -151,19 +141,19 @@ static void open_link(struct autorate *a, mono_t now)
 }
 
 static uint32_t threshold(const struct autorate *a, const struct autorate_input *in,
-			  uint32_t least_us, uint32_t jitters)
+			  uint32_t least_us)
 {
 	uint32_t frames_us = a->kbits ? FRAMES_BITS * 1000 / a->kbits : 0;
 
 	least_us = max_of(least_us, frames_us);
-	return max_of(least_us, in->jitter_us * jitters);
+	return max_of(least_us, in->jitter_us * JITTERS);
 }
 
 /* Delay that a PING may find on a link that is not full: half of the queue threshold, and the
  * jitter. */
 static uint32_t noise_us(const struct autorate *a, const struct autorate_input *in)
 {
-	return threshold(a, in, 0, HIGH_JITTERS) / 2 + in->jitter_us;
+	return threshold(a, in, 0) / 2 + in->jitter_us;
 }
 
 /* Queueing delay above the baseline. */
@@ -176,7 +166,7 @@ static uint32_t queue_us(const struct autorate *a, const struct autorate_input *
  * base, and the delay that stood before is left out. */
 static bool is_high(const struct autorate *a, const struct autorate_input *in)
 {
-	return queue_us(a, in) > threshold(a, in, HIGH_US, HIGH_JITTERS);
+	return queue_us(a, in) > threshold(a, in, HIGH_US);
 }
 
 /* Schedules the next check of whether the queue drains. PINGs return after an RTT and queue as
@@ -216,7 +206,7 @@ static bool is_full(const struct autorate *a, const struct autorate_input *in)
 {
 	uint32_t us = queue_us(a, in) + in->standing_us;
 
-	return in->ours && us > threshold(a, in, OPEN_US, OPEN_JITTERS) &&
+	return in->ours && us > threshold(a, in, OPEN_US) &&
 	       (uint64_t)us * carries(a, in) > FRAMES_BITS * 1000ull;
 }
 
@@ -241,7 +231,6 @@ static void when_open(struct autorate *a, const struct autorate_input *in, mono_
 	a->lowered_at = (mono_t){ 0 };
 	a->found++;
 	a->unsure = true;
-	a->filled = false;
 	drain(a, in, now);
 }
 
@@ -264,10 +253,10 @@ static bool is_queue(const struct autorate *a, const struct autorate_input *in)
 	uint32_t was = a->before_us, is = queue_us(a, in);
 	uint32_t moved = max_of(was, is) - min_of(was, is);
 
-	return moved > max_of((uint32_t)MOVES_US, in->jitter_us * HIGH_JITTERS);
+	return moved > max_of((uint32_t)MOVES_US, in->jitter_us * JITTERS);
 }
 
-/* A rate below half of the verified rate is accepted for VERIFIED_MS only. */
+/* A rate below half of the verified rate is accepted for UNRESPONSIVE_MS only. */
 static void lower(struct autorate *a, uint32_t kbits, mono_t now)
 {
 	set_kbits(a, kbits);
@@ -367,7 +356,7 @@ static bool stands(struct autorate *a, const struct autorate_input *in)
  * state `suspended` would leave the node without a limit when its traffic grows. */
 static bool may_be_own_load(const struct autorate *a, const struct autorate_input *in, mono_t now)
 {
-	return in->ours || mono_sub_ms(now, a->used_at) < USED_MS;
+	return in->ours || mono_sub_ms(now, a->used_at) < RECENT_MS;
 }
 
 static void when_cruising(struct autorate *a, const struct autorate_input *in, mono_t now)
@@ -385,8 +374,8 @@ static void when_cruising(struct autorate *a, const struct autorate_input *in, m
 	a->peak = 0;
 	a->probe_ms = 2 * noise_us(a, in) / a->step_pm;
 	a->probe_ms = max_of(min_of(a->probe_ms, (uint32_t)PROBE_MS_MAX), (uint32_t)PROBE_MS);
-	a->judge_from = mono_add_ms(now, (int64_t)a->probe_ms - JUDGE_MS);
-	a->judge_until = mono_add_ms(now, (int64_t)a->probe_ms + JUDGE_MS);
+	a->judge_from = mono_add_ms(now, (int64_t)a->probe_ms - AUTORATE_STEP_MS);
+	a->judge_until = mono_add_ms(now, (int64_t)a->probe_ms + AUTORATE_STEP_MS);
 	enter(a, AUTORATE_PROBE, now);
 }
 
@@ -419,12 +408,10 @@ static void raise(struct autorate *a)
 	uint64_t kbits = a->kbits;
 
 	if (a->empty)
-		kbits = max_of(kbits,
-			       from * (1000 + min_of(a->step_pm, (uint32_t)PROBE_PM_MAX)) / 1000);
+		kbits = max_of(kbits, from * (1000 + a->step_pm) / 1000);
 	kbits = max_of(kbits, min_of((uint64_t)a->peak, from * (1000 + a->step_pm) / 1000));
 	if (a->empty && a->peak >= part(a->kbits, PEAK_PM))
-		a->step_pm =
-			min_of(a->step_pm * 3, (uint32_t)(a->filled ? PROBE_PM_MAX : PROBE_PM_NEW));
+		a->step_pm = min_of(a->step_pm * 3, (uint32_t)PROBE_PM_MAX);
 	set_kbits(a, a->baseline_us > HIGH_US ? min_of(kbits, (uint64_t)a->best) : kbits);
 }
 
@@ -447,7 +434,6 @@ static void after_probe(struct autorate *a, mono_t now)
 static void when_probing(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
 	judge(a, in);
-	a->filled |= a->full;
 	if (stands(a, in) || (a->full && is_high(a, in))) {
 		drain(a, in, now);
 		return;
@@ -457,7 +443,7 @@ static void when_probing(struct autorate *a, const struct autorate_input *in, mo
 		enter(a, AUTORATE_CRUISE, now);
 		return;
 	}
-	if (for_ms(a, now) >= a->probe_ms + 2 * JUDGE_MS + (int64_t)(in->rtt_us / 1000))
+	if (for_ms(a, now) >= a->probe_ms + 2 * AUTORATE_STEP_MS + (int64_t)(in->rtt_us / 1000))
 		after_probe(a, now);
 }
 
@@ -514,17 +500,18 @@ static void keep_baseline(struct autorate *a, const struct autorate_input *in, m
 		a->baseline_us = 0;
 }
 
-/* Verifies the limit: a link that is limited below its rate is empty. If the link is not empty,
+/* Verifies the limit: a link that is limited below its rate is empty, except for two frames and
+ * OPEN_US. If the link is not empty,
  * others fill it, and each short pause of their traffic would lower the limit. */
 static void verify_rate(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
 	if (!in->fresh || !a->kbits || a->state == AUTORATE_SUSPENDED)
 		return;
-	if (in->any_queue_us <= EMPTY_US + FRAMES_BITS * 1000 / a->kbits)
+	if (in->any_queue_us <= OPEN_US + FRAMES_BITS * 1000 / a->kbits)
 		a->verified = a->kbits;
 	if (a->kbits >= a->verified / 2)
 		a->lowered_at = (mono_t){ 0 };
-	if (mono_is_never(a->lowered_at) || mono_sub_ms(now, a->lowered_at) < VERIFIED_MS)
+	if (mono_is_never(a->lowered_at) || mono_sub_ms(now, a->lowered_at) < UNRESPONSIVE_MS)
 		return;
 	set_kbits(a, a->verified);
 	suspend(a, now);

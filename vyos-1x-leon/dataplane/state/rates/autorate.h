@@ -7,10 +7,11 @@
  * Bandwidth probes exceed the limit for a moment to find spare capacity. Owned by the daemon; pure;
  * control thread. See doc/decisions/041.
  *
- *   open No limit: the link was never full, or its rate is AUTORATE_MAX or more. drain A lower
- *   rate, until the queue is empty or turns out not to be own load. cruise A little below the rate
- *   of the link. bump Bandwidth probe. The PINGs during the probe decide.
- *   yield   Suspended, no limit: a lower rate did not shorten the queue, so others keep it.
+ * - open: no limit. The link was never full, or its rate is AUTORATE_MAX or more.
+ * - drain: a lower rate, until the queue is empty or turns out not to be own load.
+ * - cruise: a little below the rate of the link.
+ * - probe: bandwidth probe. The PINGs during the probe decide.
+ * - suspended: no limit. A lower rate did not shorten the queue, so others keep it.
  */
 #pragma once
 
@@ -80,7 +81,6 @@ struct autorate {
 	unsigned unresponsive;	   /* recent suspensions */
 	mono_t judge_from;	   /* interval of the PINGs of a bandwidth probe */
 	mono_t judge_until;
-	bool filled;		     /* a bandwidth probe has filled the link */
 	bool full, tried, sent_at;   /* this probe: queue found, sample counted, PING sent */
 	bool empty;		     /* no sample of the probe found half of the allowed queue */
 	uint32_t peak;		     /* peak delivery rate of the probe */
