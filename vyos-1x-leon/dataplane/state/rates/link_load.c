@@ -11,16 +11,13 @@
 #include "state/rates/delay_step.h"
 
 #define PROPAGATION_MS 10000 /* short, because clocks drift by up to 1 ms in 10 s */
-#define BASE_MS	       (300 * 1000)
-#define BEST_MS	       (300 * 1000)
-#define SENT_MS	       1000
-/* A bulk flow that starts sends twice the maximum rate of this time. */
-#define USUAL_MS 3000
-/* Window of the bytes in flight, longer than the window of the sending rate. */
-#define IN_QUEUE_MS 3000
-#define IDLE_US	    20000000
-/* Upper bound of the time weight of the first sample after a silence. */
-#define DT_MAX_US 1000000
+/* Window of the base RTT, of the jitter and of the best rate. */
+#define LONG_MS (300 * 1000)
+#define SENT_MS 1000
+/* Window of the usual sending rate, which a bulk flow that starts exceeds twofold, of the bytes in
+ * flight, and of the delivery rate to which a dip is compared. It is longer than SENT_MS. */
+#define RECENT_MS 3000
+#define IDLE_US	  20000000
 /* Longest time that own load keeps the base RTT. The limit exists because routes change. */
 #define KEPT_MS (3600 * 1000)
 /* The delivery rate is measured over one to two of these intervals. */
@@ -33,8 +30,6 @@
 #define DISTINGUISHED_US 5000000
 /* A change of the delay by more than this is a jump of a clock. */
 #define JUMP_US 60000000
-/* Window of the maximum delivery rate to which a dip is compared. */
-#define FULL_MS 3000
 /* A smaller growth of the propagation delay is not searched. */
 #define LONGER_US 1000
 /* Number of answers in the mean of the jitter, some seconds. A mean over minutes would include the
@@ -60,7 +55,7 @@ static int64_t note_sent(struct load_direction *w, uint64_t bytes, int64_t dt_us
 	int64_t kbits = rate_kbits(bytes - w->bytes, dt_us);
 
 	if (minmax_is_over(&w->sent, SENT_MS, now))
-		minmax_running_max(&w->usual, w->sent.prev, USUAL_MS, now);
+		minmax_running_max(&w->usual, w->sent.prev, RECENT_MS, now);
 	minmax_running_max(&w->sent, kbits, SENT_MS, now);
 	w->bytes = bytes;
 	return kbits;
@@ -110,8 +105,8 @@ static void note_gone(struct link_load *l, const struct load_sample *s)
 
 static void note_best(struct load_direction *w, int64_t kbits, mono_t now)
 {
-	minmax_running_max(&w->best, kbits, BEST_MS, now);
-	minmax_running_max(&w->full, kbits, FULL_MS, now);
+	minmax_running_max(&w->best, kbits, LONG_MS, now);
+	minmax_running_max(&w->full, kbits, RECENT_MS, now);
 	w->marked_kbits = kbits;
 }
 
@@ -199,8 +194,8 @@ static void note_beginning(struct load_direction *w, mono_t now)
  */
 static void note_carried(struct load_direction *w, int64_t us, int64_t gone, mono_t now)
 {
-	int64_t most = minmax_running_max(&w->gone, gone, IN_QUEUE_MS, now);
-	int64_t in_queue = minmax_running_max(&w->in_queue, queued_bytes(w, us), IN_QUEUE_MS, now);
+	int64_t most = minmax_running_max(&w->gone, gone, RECENT_MS, now);
+	int64_t in_queue = minmax_running_max(&w->in_queue, queued_bytes(w, us), RECENT_MS, now);
 
 	if (w->carried_kbits && w->carried_kbits < best_kbits(w) && most - gone <= in_queue / 2)
 		minmax_reset(&w->best, w->carried_kbits, now);
@@ -322,7 +317,7 @@ static void note_jitter(struct link_load *l, int64_t rtt_us, mono_t now)
 	if (l->answers < JITTER_ANSWERS)
 		minmax_reset(&l->jitter, l->difference_us, now);
 	else
-		minmax_running_min(&l->jitter, l->difference_us, BASE_MS, now);
+		minmax_running_min(&l->jitter, l->difference_us, LONG_MS, now);
 }
 
 static void note_idle(struct link_load *l, int64_t rtt_us, int64_t dt_us, mono_t now)
@@ -332,9 +327,9 @@ static void note_idle(struct link_load *l, int64_t rtt_us, int64_t dt_us, mono_t
 			minmax_reset(&l->base, rtt_us, now);
 		return;
 	}
-	minmax_running_min(&l->base, rtt_us, BASE_MS, now);
-	/* Plain mean while the link is young. */
-	l->idle_us = ewma_add(l->idle_us, rtt_us, min_of(dt_us, (int64_t)DT_MAX_US),
+	minmax_running_min(&l->base, rtt_us, LONG_MS, now);
+	/* Plain mean while the link is young. After a silence, a sample counts for SENT_MS. */
+	l->idle_us = ewma_add(l->idle_us, rtt_us, min_of(dt_us, (int64_t)SENT_MS * 1000),
 			      min_of(mono_sub_us(now, l->first_at), (int64_t)IDLE_US));
 }
 
