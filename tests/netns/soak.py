@@ -160,7 +160,24 @@ class Soak:
         for a in self.net.node:
             for b in self.net.node:
                 if a < b:
-                    self.net.settle_hosts(a, b, within=60)
+                    self.settle_hosts(a, b)
+
+    def settle_hosts(self, a, b):
+        try:
+            self.net.settle_hosts(a, b, within=60)
+        except AssertionError:
+            self.show_hosts(a, b)
+            raise
+
+    def show_hosts(self, a, b):
+        """State of two hosts and their bridges, and the output of a ping."""
+        for name in (a, b):
+            host = self.net.host[name].namespace
+            for namespace, words in ((host, 'ip -s link'), (host, 'ip addr'), (host, 'ip neigh'),
+                                     (self.net.node[name].namespace, 'bridge fdb')):
+                print(f'\n----- {namespace.name}: {words}\n{namespace.run(*words.split(), check=False).stdout}')
+        ping = self.net.host[a].namespace.run('ping', '-n', '-c', '3', self.net.host[b].ip4, check=False)
+        print(f'\n----- ping from {a} to {b}: status {ping.returncode}\n{ping.stdout}{ping.stderr}')
 
     def run(self, seconds):
         begin = time.monotonic()

@@ -21,6 +21,7 @@ BROADCAST = 'ff:ff:ff:ff:ff:ff'
 MULTICAST = '01:00:5e:40:00:01'
 TEST_TYPE = 0x88b6  # IEEE 802 local experimental 2
 GUEST = '02:bb:00:00:00:01'
+GUARDS = mac_bytes('03:4c:45:4f:4e:00')
 
 
 def tap(net, name):
@@ -283,6 +284,15 @@ def test_guard_frames_are_nobody_s_drops(lab):
     before, sent = {d: rx_dropped(node, d) for d in ('leon0', 'br0')}, guards_sent(node)
     wait_for(lambda: guards_sent(node) >= sent + 20, 20, 'guards are sent')
     assert {d: rx_dropped(node, d) for d in before} == before
+
+
+def test_guard_frames_have_no_address_of_a_port(lab):
+    """The kernel would log each frame with the address of a port of its bridge as source."""
+    net = lab(patient(2, config={'loop-guard': {'interval': 100}})).joined()
+    frame = tap(net, 'n0').frames(lambda f: f[:6] == GUARDS, until=1, within=20)[0]
+    ports = json.loads(net.node['n0'].namespace.run('ip', '-j', 'link').stdout)
+    assert frame[6:12].hex(':') not in [port['address'] for port in ports]
+    assert frame[6:12] == bytes.fromhex('024c') + socket.inet_aton(net.node['n0'].node_id)
 
 
 def test_no_guard_goes_where_no_lan_is(lab):

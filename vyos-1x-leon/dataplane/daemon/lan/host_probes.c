@@ -96,12 +96,13 @@ static bool is_to_probe(const struct leond *d, const struct host_probe *host)
 static void send_one(struct leond *d, const struct host_probe *host)
 {
 	uint8_t frame[ETH_ANNOUNCE_MAX];
+	struct mac src = eth_source_of(d->self);
 	size_t len;
 
 	if (!is_to_probe(d, host))
 		return;
-	len = host->ip.family == 4 ? arp_build_question(host->vlan, d->device.mac, &host->ip, frame)
-				   : nd_build_question(host->vlan, d->device.mac, &host->ip, frame);
+	len = host->ip.family == 4 ? arp_build_question(host->vlan, src, &host->ip, frame)
+				   : nd_build_question(host->vlan, src, &host->ip, frame);
 	/* Fails while the interface is down; then the LAN is unreachable. */
 	if (tap_send(d->tap->fd[0], frame, len) >= 0)
 		d->guard->n_requested++;

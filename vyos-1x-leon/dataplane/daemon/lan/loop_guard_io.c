@@ -30,6 +30,7 @@
 #include "proto/overlay.h"
 #include "proto/view.h"
 #include "state/latency/choice.h"
+#include "wire/frame/eth.h"
 #include "wire/frame/guard.h"
 
 /* Minimum time between two announcements of changes. */
@@ -60,7 +61,7 @@ static void send_frame(struct leond *d, uint16_t vlan)
 {
 	static const uint8_t no_offload[TAP_VNET_LEN];
 	struct guard_frame g = {
-		.src = d->device.mac,
+		.src = eth_source_of(d->self),
 		.vni = d->conf->vni,
 		.node = d->self,
 		.incarnation = own_incarnation(d),
@@ -107,13 +108,14 @@ static void send_due(struct leond *d)
 		send_frame(d, vlan);
 }
 
-/* Addresses of this machine: of the interface, and of VRRP (RFC 9568 section 7.3), which are on a
- * device above the interface. */
+/* Addresses of this machine: of the interface, of frames of leond, and of VRRP (RFC 9568 section
+ * 7.3), which are on a device above the interface. */
 static bool is_own(const struct leond *d, struct mac mac)
 {
 	static const uint8_t vrrp[] = { 0x00, 0x00, 0x5e, 0x00 };
 
 	return mac_to_u64(mac) == mac_to_u64(d->device.mac) ||
+	       mac_to_u64(mac) == mac_to_u64(eth_source_of(d->self)) ||
 	       (!memcmp(mac.b, vrrp, sizeof(vrrp)) && (mac.b[4] == 1 || mac.b[4] == 2));
 }
 

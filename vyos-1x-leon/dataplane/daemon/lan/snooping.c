@@ -19,6 +19,7 @@
 #include "proto/overlay.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"
+#include "wire/frame/eth.h"
 
 struct snooping {
 	struct groups *groups; /* NULL: off */
@@ -131,7 +132,7 @@ void snooping_host_moved(struct leond *d, uint16_t vlan)
 static void send_query(struct leond *d, uint16_t vlan, uint8_t family, const struct ip_addr *group)
 {
 	uint8_t frame[MCAST_QUERY_MAX];
-	size_t len = mcast_build_query(vlan, d->device.mac, family, group,
+	size_t len = mcast_build_query(vlan, eth_source_of(d->self), family, group,
 				       group ? MCAST_LAST_MEMBER_MS : MCAST_RESPONSE_MS, frame);
 
 	/* Fails while the interface is down; then no host can answer. */

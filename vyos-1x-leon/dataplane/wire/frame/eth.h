@@ -73,6 +73,14 @@ size_t arp_build_announcement(uint16_t vlan, struct mac mac, const struct ip_add
 size_t nd_build_announcement(uint16_t vlan, struct mac mac, const struct ip_addr *ip, bool router,
 			     void *out);
 
+/* Source of the frames that leond itself sends to its LAN: 02:4c and the node-id. A bridge of the
+ * kernel logs a warning for each frame with the address of one of its ports as source, so the
+ * address of the interface is unsuitable. */
+static inline struct mac eth_source_of(node_id_t node)
+{
+	return mac_from_u64(0x024cULL << 32 | node);
+}
+
 /* Queries for a known host, from the machine with this MAC, with a sender address that no host has.
  * A query differs from a probe (RFC 5227 section 2.1.1, RFC 4862 section 5.4.3), so it does not
  * disturb a host that is about to claim the address. The reply goes to an unused MAC and is
