@@ -29,7 +29,7 @@ enum collect_state {
 	COLLECT_BUSY,	   /* another capture runs there */
 	COLLECT_RESTARTED, /* the node no longer knows the capture */
 	COLLECT_SILENT,	   /* no answer, or no longer one */
-	COLLECT_INVALID,   /* its records are malformed */
+	COLLECT_INVALID,   /* its records are malformed, or more than requested */
 	COLLECT_STATES,
 };
 const char *collect_state_name(enum collect_state s);

@@ -214,6 +214,11 @@ static void take_part(struct collect *c, struct collect_node *n, const struct ms
 
 	if (m->offset > n->have || skip >= m->n)
 		return;
+	/* A member that sends more than requested must not fill the memory of this node. */
+	if (n->have + (m->n - skip) > c->start.bytes) {
+		n->state = COLLECT_INVALID;
+		return;
+	}
 	n->have += m->n - skip;
 	take_bytes(c, n, m->bytes + skip, m->n - skip, now);
 	n->more = n->have < m->total && n->have - n->asked >= ANSWER_BYTES;

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* daemon/capture: the stream of records from a node: whole, lost, repeated, malformed, endless. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/capture/collect.h"
+#include "wire/capture/record.h"
+
+#define LIMIT 4096u
+#define NOW   ((mono_t){ NS_PER_S })
+
+static size_t record(uint8_t *out, size_t room)
+{
+	static const uint8_t frame[60];
+	struct capture_record r = { .at_us = 7,
+				    .place = CAPTURE_TO_TAP,
+				    .source = 1,
+				    .len = sizeof(frame),
+				    .n = sizeof(frame) };
+
+	return capture_record_write(&r, frame, out, room);
+}
+
+static int setup(void **state)
+{
+	struct collect *c = calloc(1, sizeof(*c));
+
+	c->start.bytes = LIMIT;
+	c->n_nodes = 1;
+	c->node[0].id = 2;
+	c->node[0].state = COLLECT_RUNNING;
+	*state = c;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct collect *c = *state;
+
+	collect_node_free(&c->node[0]);
+	for (size_t i = 0; i < c->n_ready; i++)
+		free(c->ready[i].bytes);
+	free(c->ready);
+	free(c);
+	return 0;
+}
+
+static void take(struct collect *c, uint32_t offset, const uint8_t *bytes, size_t n)
+{
+	struct msg_capture_data m = {
+		.status = CAPTURE_RUNS, .offset = offset, .total = UINT32_MAX, .n = (uint16_t)n
+	};
+
+	memcpy(m.bytes, bytes, n);
+	collect_node_data(c, &c->node[0], &m, NOW);
+}
+
+static void records_arrive_in_pieces(void **state)
+{
+	struct collect *c = *state;
+	uint8_t one[200];
+	size_t n = record(one, sizeof(one));
+
+	take(c, 0, one, n / 2);
+	assert_int_equal(c->n_ready, 0);
+	take(c, (uint32_t)(n / 2 + 1), one + n / 2 + 1, n - n / 2 - 1); /* after a lost message */
+	take(c, 0, one, n);						/* repeated, and longer */
+	take(c, 0, one, n);
+	assert_int_equal(c->n_ready, 1);
+	assert_int_equal(c->node[0].have, n);
+	assert_int_equal(c->ready[0].r.at_us, 7);
+	assert_int_equal(c->node[0].state, COLLECT_RUNNING);
+}
+
+static void no_node_sends_more_than_requested(void **state)
+{
+	struct collect *c = *state;
+	uint8_t one[200];
+	size_t n = record(one, sizeof(one));
+
+	for (unsigned i = 0; i < 2 * LIMIT / n; i++)
+		take(c, c->node[0].have, one, n);
+	assert_int_equal(c->node[0].state, COLLECT_INVALID);
+	assert_true(c->node[0].have <= LIMIT);
+	assert_int_equal(c->n_ready, LIMIT / n);
+}
+
+static void malformed_records_end_the_node(void **state)
+{
+	struct collect *c = *state;
+	uint8_t one[200];
+	size_t n = record(one, sizeof(one));
+
+	one[4] = CAPTURE_PLACES;
+	take(c, 0, one, n);
+	assert_int_equal(c->node[0].state, COLLECT_INVALID);
+	assert_int_equal(c->n_ready, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(records_arrive_in_pieces, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_node_sends_more_than_requested, setup, teardown),
+		cmocka_unit_test_setup_teardown(malformed_records_end_the_node, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
