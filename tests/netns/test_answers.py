@@ -9,8 +9,9 @@ from lab import LeonctlError, line_up, wait_for
 from show_def import answers, schema_of
 
 ARGUMENTS = {'explain path': ['n1'], 'trace': ['n1'], 'ping': ['n1'], 'reset node': ['n1']}
-# Answers checked by test_status.py, test_accel_show.py and test_one_time.py.
-OF_OTHERS = ('status', 'reset acceleration', 'reset invitation', 'explain connection')
+# Answers checked by test_status.py, test_accel_show.py, test_one_time.py and test_capture.py.
+OF_OTHERS = ('status', 'reset acceleration', 'reset invitation', 'explain connection', 'capture start',
+             'capture read', 'capture stop')
 
 
 def check(command, answer):

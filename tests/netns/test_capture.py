@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Capture of a flow at all nodes on its path (`leonctl capture`). tshark and a reader of this file
 read the pcapng."""
+import json
 import re
 import shutil
 import signal
@@ -11,8 +12,9 @@ import time
 
 import pytest
 
-from lab import PATIENT, wait_for
+from lab import PATIENT, line_up, wait_for
 from node import leonctl_program
+from test_answers import check
 
 ALL = {'capture': {'permit': ['all']}}
 CONFIG = {**PATIENT, **ALL, 'path': {'variation-margin': 0}}
@@ -319,3 +321,21 @@ def test_bounds_and_restarts(lab, capture, flow):
     one.close()
     wait_for(lambda: refusal(net.node['b'], '--seconds', '1', '--node', 'a', 'port', '80')[0] == 0, 30,
              'a is free after the end of leonctl', every=1)
+
+
+def test_answers_have_the_documented_shape(lab):
+    net = lab(line_up(2, config=CONFIG)).joined()
+    net.settle_hosts('n0', 'n1')
+
+    def ask(command, **arguments):
+        return json.loads(net.node['n0'].request(json.dumps(
+            {'version': 1, 'command': command, 'arguments': arguments})))
+    check('capture start', ask('capture start', filter='proto icmp', seconds=60))
+
+    def records():
+        net.settle_hosts('n0', 'n1')
+        answer = ask('capture read')
+        check('capture read', answer)
+        return answer['records']
+    wait_for(records, 20, 'records of a ping')
+    check('capture stop', ask('capture stop'))

@@ -62,7 +62,7 @@ def test_senders_share_the_line_of_who_receives(lab):
             got = {name: sender['received_kbits'] for name, sender in senders(n0).items()}
             return (0.85 * RATE_KBITS < sum(got.values()) < 1.05 * RATE_KBITS and
                     min(got.get('n1', 0), got.get('n2', 0)) > 0.35 * RATE_KBITS)
-        wait_for(shared, 30, 'the rate is used and shared')
+        wait_for(shared, 60, 'the rate is used and shared')
         wait_for(lambda: queue_us(net) < without_us / 4, 30, 'a short queue')
         # A sender with little traffic can increase its rate without a loss for the others.
         wait_for(lambda: 0 < of_sender(n0, 'n3', 'share_kbits') < RATE_KBITS / 4, 30, 'n3 takes nothing')
