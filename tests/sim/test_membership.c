@@ -472,7 +472,7 @@ static void test_nat(void **state)
 	}
 	/* The NAT replaces its mapping. */
 	sim_move(s, 3);
-	sim_run(s, 20000);
+	sim_run(s, 60000);
 	expect_converged(s, 0);
 	assert_true(overlay_link(s->node[4].o, sim_slot(s, 4, 3), &l));
 	assert_true(l.up);
