@@ -7,6 +7,7 @@ interface, else a list with the answer of each interface.
 """
 
 import functools
+import os
 import re
 import secrets
 import sys
@@ -227,6 +228,13 @@ def generate_join(raw: bool, interface: str, token: str):
     except joining.Fault as e:
         raise vyos.opmode.IncorrectValue(_as_operational_mode(str(e)))
     return {'commands': lines} if raw else '\n'.join(lines)
+
+
+def execute_capture(interface: str, flow: str, save: typing.Optional[str] = None):
+    """Becomes leonctl, which prints or writes the records at the end of the capture."""
+    _interfaces(interface)
+    options = ['-i', interface, *(['--write', save] if save else [])]
+    os.execv(client.LEONCTL, ['leonctl', *options, '--', 'capture', flow])
 
 
 def _reset(interface: typing.Optional[str], *words: str):

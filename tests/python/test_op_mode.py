@@ -4,6 +4,7 @@
 import inspect
 import json
 import re
+import subprocess
 import typing
 from pathlib import Path
 
@@ -158,7 +159,7 @@ def test_functions_are_as_vyos_wants_them(script):
     }
     assert set(functions) == {
         *COMMANDS, 'generate_identity', 'generate_invite', 'generate_join', 'generate_secret',
-        'show_boot', 'show_status',
+        'show_boot', 'show_status', 'execute_capture',
         'reset_acceleration', 'reset_fdb', 'reset_statistics', 'reset_invitation',
         'reset_node', 'restart_leon',
     }  # fmt: skip
@@ -166,7 +167,7 @@ def test_functions_are_as_vyos_wants_them(script):
         # A boot concerns all interfaces, a secret no interface, and an identity a single interface.
         assert hints.get('interface') == {
             'show_boot': None, 'generate_secret': None, 'generate_identity': str,
-            'generate_join': str,
+            'generate_join': str, 'execute_capture': str,
         }.get(name, typing.Optional[str])  # fmt: skip
         assert ('raw' in hints) == name.startswith(('show_', 'generate_'))
         if 'raw' in hints:
@@ -326,6 +327,24 @@ def test_no_restart_during_a_commit(script, leon, host):
         script.restart_leon, interface=None,
     )  # fmt: skip
     assert host.journal == []
+
+
+def test_capture(script, leon, monkeypatch, tmp_path):
+    """A filter is one word, and never an option. The real leonctl finds no daemon."""
+
+    def execute(path, words):
+        done = subprocess.run([path, *words[1:]], capture_output=True, text=True)
+        raise SystemExit(done.stderr)
+
+    leon('leon0')
+    monkeypatch.setattr(script.os, 'execv', execute)
+    save = tmp_path / 'flow.pcapng'
+    for text in 'host 192.0.2.1 port 443', '--help':
+        with pytest.raises(SystemExit, match='leond is not running'):
+            script.execute_capture(interface='leon0', flow=text, save=str(save))
+        assert save.exists()
+    with pytest.raises(vyos.opmode.UnconfiguredObject):
+        script.execute_capture(interface='leon1', flow='port 443')
 
 
 def test_generate_secret(script):
