@@ -33,7 +33,6 @@
 #define FLOWS	       16
 #define FLOW_US	       5000
 #define FLOW_MS	       5000 /* before and after the failure */
-#define TYPES	       16
 #define UDP_IP_LEN     28
 
 struct result {
@@ -42,21 +41,21 @@ struct result {
 	double join_bytes; /* sent by a node until then */
 	double bytes_s;	   /* sent by a node after settling */
 	double msgs_s;
-	double msgs_by_type_s[TYPES], bytes_by_type_s[TYPES];
+	double msgs_by_type_s[MSG_TYPES], bytes_by_type_s[MSG_TYPES];
 	double gain;	   /* of the paths in use, relative to the best paths with one relay */
 	double memory;	   /* allocated bytes per node */
 	int64_t path_ms;   /* one more node: until the first path */
 	int64_t rows_ms;   /* until all rows are known */
 	double rows_bytes; /* received until then */
 	double path_bytes; /* received until the first path */
-	double rows_by_type[TYPES];
+	double rows_by_type[MSG_TYPES];
 	int64_t latency_ms; /* until a changed latency is in every copy of the row */
 	int64_t failure_ms; /* until a failed link is unresponsive or down everywhere */
 	int64_t gap_ms;	    /* traffic gap after the first link failed, worst and mean flow */
 	double gap_mean_ms;
 	int64_t heal_ms;     /* until all nodes reach all nodes after the partition */
 	double heal_bytes_s; /* peak of the bytes sent by a node in a second */
-	double heal_by_type_s[TYPES];
+	double heal_by_type_s[MSG_TYPES];
 	double cpu_per_s; /* of all nodes together, per second of virtual time */
 };
 
@@ -99,7 +98,7 @@ static void set_latencies(struct sim *s)
 }
 
 struct tally {
-	double msgs[TYPES], bytes[TYPES];
+	double msgs[MSG_TYPES], bytes[MSG_TYPES];
 };
 
 static struct tally tally(const struct sim *s)
@@ -110,7 +109,7 @@ static struct tally tally(const struct sim *s)
 		const struct overlay_counters *c =
 			s->node[i].o ? overlay_counters(s->node[i].o) : NULL;
 
-		for (unsigned k = 0; c && k < TYPES; k++) {
+		for (unsigned k = 0; c && k < MSG_TYPES; k++) {
 			t.msgs[k] += (double)c->tx_by_type[k];
 			t.bytes[k] +=
 				(double)(c->tx_bytes_by_type[k] + UDP_IP_LEN * c->tx_by_type[k]);
@@ -135,7 +134,7 @@ static void measure_traffic(struct sim *s, struct result *r)
 	sim_run(s, MEASURE_MS);
 	r->cpu_per_s = (double)(clock() - cpu) / CLOCKS_PER_SEC * 1000.0 / MEASURE_MS;
 	after = tally(s);
-	for (unsigned k = 0; k < TYPES; k++) {
+	for (unsigned k = 0; k < MSG_TYPES; k++) {
 		r->msgs_by_type_s[k] = (after.msgs[k] - before.msgs[k]) * per;
 		r->bytes_by_type_s[k] = (after.bytes[k] - before.bytes[k]) * per;
 		r->msgs_s += r->msgs_by_type_s[k];
@@ -223,7 +222,7 @@ static void measure_join(struct sim *s, struct result *r)
 	r->rows_ms = sim_until(s, has_rows, NULL, JOIN_MAX_MS);
 	r->rows_ms += r->rows_ms < 0 ? 0 : r->path_ms;
 	r->rows_bytes = received(last);
-	for (unsigned k = 0; k < TYPES; k++)
+	for (unsigned k = 0; k < MSG_TYPES; k++)
 		r->rows_by_type[k] =
 			(double)(overlay_counters(last->o)->rx_bytes_by_type[k] +
 				 UDP_IP_LEN * overlay_counters(last->o)->rx_by_type[k]);
@@ -277,7 +276,7 @@ static void measure_heal(struct sim *s, struct result *r)
 		if (rate > r->heal_bytes_s) {
 			is = tally(s);
 			r->heal_bytes_s = rate;
-			for (unsigned k = 0; k < TYPES; k++)
+			for (unsigned k = 0; k < MSG_TYPES; k++)
 				r->heal_by_type_s[k] = (is.bytes[k] - was.bytes[k]) * 1000.0 /
 						       HEAL_WINDOW_MS / s->n;
 		}
@@ -318,10 +317,10 @@ static struct result run(unsigned n)
 	return r;
 }
 
-static void print_bytes(const double by_type[TYPES])
+static void print_bytes(const double by_type[MSG_TYPES])
 {
 	printf("  of these");
-	for (unsigned k = MSG_HELLO; k < TYPES; k++)
+	for (unsigned k = MSG_HELLO; k < MSG_TYPES; k++)
 		if (by_type[k] >= 500)
 			printf(" %s %.0f KB", msg_type_name((uint8_t)k), by_type[k] / 1000);
 	printf("\n");
@@ -335,7 +334,7 @@ static void print_row(const struct result *r)
 	       r->failure_ms, r->cpu_per_s);
 	printf("  a node has %.1f MB, paths %.3f of the gain of one relay; sends", r->memory / 1e6,
 	       r->gain);
-	for (unsigned k = MSG_HELLO; k < TYPES; k++)
+	for (unsigned k = MSG_HELLO; k < MSG_TYPES; k++)
 		if (r->bytes_by_type_s[k] >= 1)
 			printf(" %s %.0f B/s (%.1f/s)", msg_type_name((uint8_t)k),
 			       r->bytes_by_type_s[k], r->msgs_by_type_s[k]);

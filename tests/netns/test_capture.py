@@ -96,9 +96,10 @@ def refusal(node, *words):
     return done.returncode, done.stderr
 
 
-def running(*nodes):
-    """The nodes that capture at present, by their log."""
-    return all('captures a flow' in node.log() for node in nodes)
+def capturing(*nodes, times=1):
+    """Waits until each node logs the start of its capture for this time."""
+    wait_for(lambda: all(node.log().count('captures a flow') == times for node in nodes), 20,
+             f'start {times} of a capture on {" ".join(node.name for node in nodes)}')
 
 
 class Datagrams:
@@ -176,7 +177,7 @@ def test_three_nodes_in_one_file(lab, capture, flow):
     wire = net.node['r'].namespace.start('tcpdump', '-i', 'wan0', '-w', '-', '-U', stdout=subprocess.PIPE,
                                          stderr=subprocess.DEVNULL)
     one = capture(net.node['a'], '--seconds', '6', 'host', net.host['b'].ip4, 'proto', 'udp', 'port', PORT)
-    wait_for(lambda: running(*net.node.values()), 20, 'all nodes capture')
+    capturing(*net.node.values())
     stream = flow(net)
     stream.send(60)
     stream.receive(60)
@@ -200,7 +201,7 @@ def test_tshark_reads_the_file(lab, capture, flow):
         pytest.skip('tshark is not installed')
     net = relayed(lab)
     one = capture(net.node['b'], '--seconds', '4', 'host', net.host['a'].ip4, 'port', PORT)
-    wait_for(lambda: running(*net.node.values()), 20, 'all nodes capture')
+    capturing(*net.node.values())
     stream = flow(net)
     stream.send(10)
     stream.receive(10)
@@ -227,7 +228,7 @@ def test_clocks_that_differ(lab, capture, flow):
     net.wait_path('a', 'b', ['r', 'b'])
     net.settle_hosts('a', 'b')
     one = capture(net.node['a'], '--seconds', '6', 'port', PORT)
-    wait_for(lambda: running(*net.node.values()), 20, 'all nodes capture')
+    capturing(*net.node.values())
     stream = flow(net)
     stream.send(60)
     _, packets, _ = one.end()
@@ -239,7 +240,7 @@ def test_clocks_that_differ(lab, capture, flow):
 def test_a_lossy_network_loses_no_record(lab, capture, flow):
     net = relayed(lab)
     one = capture(net.node['a'], '--seconds', '5', '--snap', '300', 'port', PORT)
-    wait_for(lambda: running(*net.node.values()), 20, 'all nodes capture')
+    capturing(*net.node.values())
     stream = flow(net)
     stream.send(100, size=400, every=0.005)
     stream.receive(100)
@@ -253,7 +254,7 @@ def test_frames_in_clear(lab, capture, flow):
     """A relay sees frames that are not sealed."""
     net = relayed(lab, config={**CONFIG, 'encryption': {'disable': True}})
     one = capture(net.node['a'], '--seconds', '4', 'port', PORT)
-    wait_for(lambda: running(*net.node.values()), 20, 'all nodes capture')
+    capturing(*net.node.values())
     stream = flow(net)
     stream.send(20)
     _, packets, _ = one.end()
@@ -271,7 +272,7 @@ def test_refusals(lab, capture, flow):
     assert status == 1 and 'a (198.18.0.1) refuses' in text and 'b (198.18.0.3) refuses' in text
     # a permits r by node-id, and does not permit itself.
     one = capture(net.node['r'], '--seconds', '60', 'port', PORT)
-    wait_for(lambda: running(net.node['a'], net.node['r']), 20, 'a and r capture')
+    capturing(net.node['a'], net.node['r'])
     status, text = refusal(net.node['r'], 'port', '80')
     assert status == 1 and 'under way' in text
     status, text = refusal(net.node['b'], '--seconds', '1', '--node', 'r', 'port', '80')
@@ -284,7 +285,7 @@ def test_refusals(lab, capture, flow):
     assert 'b (198.18.0.3) refuses: its "capture permit" does not list this node' in one.errors
     # A permission that ends, ends the capture.
     one = capture(net.node['r'], '--seconds', '60', '--node', 'a', 'port', PORT)
-    wait_for(lambda: net.node['a'].log().count('captures a flow') == 2, 20, 'a captures again')
+    capturing(net.node['a'], times=2)
     net.node['a'].reload(capture=None)
     one.end()
     assert 'a (198.18.0.1)' in one.errors
@@ -303,21 +304,21 @@ def test_bounds_and_restarts(lab, capture, flow):
     net.settle_hosts('a', 'b')
     stream = flow(net)
     one = capture(net.node['a'], '--seconds', '60', '--bytes', '8192', '--snap', '1000', 'port', PORT)
-    wait_for(lambda: running(*net.node.values()), 20, 'both nodes capture')
+    capturing(*net.node.values())
     stream.send(60, size=1200, every=0.002)
     _, packets, _ = one.end()
     for name in 'ab':
         size = sum(len(p['frame']) for p in packets if p['node'] == name)
         assert 6000 < size <= 8192
     one = capture(net.node['a'], '--seconds', '60', 'port', PORT)
-    wait_for(lambda: net.node['b'].log().count('captures a flow') == 2, 20, 'b captures again')
+    capturing(net.node['b'], times=2)
     stream.send(10)
     net.restart('b')
     net.joined()
     one.end(signal.SIGINT)
     assert re.search(r'b \(198\.18\.0\.2\) (ended the capture early|does not answer)', one.errors)
     one = capture(net.node['a'], '--seconds', '60', 'port', PORT)
-    wait_for(lambda: 'captures a flow' in net.node['b'].log(), 20, 'b captures after its restart')
+    capturing(net.node['b'], times=3)
     one.close()
     wait_for(lambda: refusal(net.node['b'], '--seconds', '1', '--node', 'a', 'port', '80')[0] == 0, 30,
              'a is free after the end of leonctl', every=1)

@@ -97,11 +97,11 @@ static inline void sample_small_capture(uint8_t type, struct msg *m)
 		break;
 	case MSG_CAPTURE_LOOKUP:
 		m->capture_lookup = (struct msg_capture_lookup){
-			0xc0ffee01, NODE_A, NODE_B, 1, { 0x3020000000000007ULL }
+			0xc0ffee01, NODE_A, NODE_B, 1, { 0x3020000000000007ULL }, { 0 }
 		};
 		break;
 	case MSG_CAPTURE_SEEN:
-		m->capture_seen = (struct msg_capture_seen){
+		m->capture_seen = (struct msg_capture_lookup){
 			0xc0ffee01, NODE_A, NODE_B, 1, { 0x3020000000000007ULL }, { 0x000186a0 }
 		};
 		break;

@@ -5,11 +5,11 @@
 #include "fwd/capture.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "base/defs.h"
 #include "crypto/seal.h"
 #include "fwd/worker.h"
+#include "io/clock.h"
 #include "wire/bytes.h"
 #include "wire/datagram/bundle.h"
 #include "wire/datagram/copy.h"
@@ -23,10 +23,7 @@
 /* The time of the batch is older by up to the batch, which may wait for a busy core. */
 static uint32_t now_us(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint32_t)((uint64_t)ts.tv_sec * 1000000u + (uint64_t)(ts.tv_nsec / NS_PER_US));
+	return (uint32_t)(mono_now().ns / NS_PER_US);
 }
 
 static void post(struct worker *w, struct capture_record *r, const uint8_t *bytes)

@@ -22,27 +22,12 @@
 #include "fwd/lan/reports.h"
 #include "fwd/out/from_tap.h"
 #include "fwd/send/protect.h"
+#include "io/clock.h"
 
 /* Interval of reassembly time-out checks while idle. */
 #define REASM_POLL_MS 100
 
 _Static_assert(FWD_WORKERS_MAX <= COPY_WORKERS_MAX, "each worker numbers frames for itself");
-
-static mono_t read_clock(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (mono_t){ (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec };
-}
-
-static uint64_t real_us(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
-}
 
 /* --- sources --- */
 
@@ -142,10 +127,10 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 	/* Counters of different workers, and of this daemon and its predecessor, must not collide
 	 * within the reassembly time-out. */
 	/* From the time of day: above the values of the previous daemon (protocol 2.8). */
-	w->copy_counter = real_us();
+	w->copy_counter = (uint64_t)wall_now_us();
 	coding_init(&w->coding);
 	resend_init(&w->resend);
-	w->fragment_id = index << 28 | ((uint32_t)(read_clock().ns >> 10) & 0x0fffffff);
+	w->fragment_id = index << 28 | ((uint32_t)(mono_now().ns >> 10) & 0x0fffffff);
 }
 
 void worker_fini(struct worker *w)
@@ -179,7 +164,7 @@ static bool lan_is_old(const struct worker *w)
 void worker_begin(struct worker *w)
 {
 	worker_see_snapshot(w);
-	w->now = read_clock();
+	w->now = mono_now();
 	w->now_s = (uint32_t)(w->now.ns / NS_PER_S);
 	w->lan_is_old = unlikely(w->snap->lan) && lan_is_old(w);
 	w->real_ns = 0;
@@ -277,9 +262,9 @@ static int64_t next_task(const struct worker *w)
 	mono_t held = hold_due(w->fwd->hold);
 
 	if (unlikely(w->coding.n_open))
-		return max_of(mono_sub_ns(protect_due(w), read_clock()), (int64_t)1);
+		return max_of(mono_sub_ns(protect_due(w), mono_now()), (int64_t)1);
 	if (unlikely(!mono_is_never(held)))
-		return min_of(max_of(mono_sub_ns(held, read_clock()), (int64_t)1),
+		return min_of(max_of(mono_sub_ns(held, mono_now()), (int64_t)1),
 			      (int64_t)RESEND_POLL_MS * NS_PER_MS);
 	if (unlikely(resend_waits(&w->resend)))
 		return RESEND_POLL_MS * NS_PER_MS;
@@ -298,7 +283,7 @@ static int64_t look_here(const struct worker *w, bool ready[SOURCES_MAX])
 
 		if (likely(mono_is_never(due) && !ready[i]))
 			continue;
-		left = ready[i] ? 0 : max_of(mono_sub_ns(due, read_clock()), (int64_t)0);
+		left = ready[i] ? 0 : max_of(mono_sub_ns(due, mono_now()), (int64_t)0);
 		ready[i] = left == 0;
 		sleep_ns = sleep_ns < 0 ? left : min_of(sleep_ns, left);
 	}
@@ -331,12 +316,12 @@ static void begin_idle(struct worker *w)
 	const struct snap *s = atomic_load_explicit(&w->fwd->snap, memory_order_acquire);
 
 	w->polling.limit_us = s->busy_poll_us;
-	w->idle_at = s->busy_poll_us ? read_clock() : (mono_t){ 0 };
+	w->idle_at = s->busy_poll_us ? mono_now() : (mono_t){ 0 };
 }
 
 static int64_t idle_us(const struct worker *w)
 {
-	return mono_sub_us(read_clock(), w->idle_at);
+	return mono_sub_us(mono_now(), w->idle_at);
 }
 
 static bool polls(const struct worker *w)

@@ -6,18 +6,25 @@
 
 #include <time.h>
 
-int64_t wall_now_us(void)
+static int64_t read_clock(clockid_t id)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+	clock_gettime(id, &ts);
+	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+int64_t wall_now_ns(void)
+{
+	return read_clock(CLOCK_REALTIME);
+}
+
+int64_t wall_now_us(void)
+{
+	return wall_now_ns() / NS_PER_US;
 }
 
 mono_t mono_now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (mono_t){ ts.tv_sec * NS_PER_S + ts.tv_nsec };
+	return (mono_t){ read_clock(CLOCK_MONOTONIC) };
 }

@@ -9,8 +9,9 @@
 
 #include "base/mono.h"
 
-/* Microseconds since 1970; jumps if the clock is stepped. */
+/* Time since 1970; jumps if the clock is stepped. */
 int64_t wall_now_us(void);
+int64_t wall_now_ns(void);
 /* Current monotonic time; loop_now() is that of the last wake-up. */
 mono_t mono_now(void);
 static inline int64_t mono_now_ms(void)

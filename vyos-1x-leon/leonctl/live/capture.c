@@ -19,8 +19,7 @@
 
 #define READ_MS 200
 /* Reads after a signal: time for the last records. */
-#define LAST_READS   25
-#define SNAP_DEFAULT 128
+#define LAST_READS 25
 
 static volatile sig_atomic_t ended;
 
@@ -70,25 +69,7 @@ static char *arguments_of(const struct target *t, const char *filter)
 	return out;
 }
 
-static int start(struct target *t, const char *filter)
-{
-	int code = target_find(t);
-	struct jsonr *doc;
-	char *arguments;
-
-	if (code >= 0)
-		return code;
-	arguments = arguments_of(t, filter);
-	if (!arguments)
-		return EXIT_USAGE;
-	code = 0;
-	doc = target_ask(t, "capture start", arguments, NULL, &code);
-	free(arguments);
-	jsonr_free(doc);
-	return doc ? 0 : code;
-}
-
-/* --- records --- */
+/* --- answers --- */
 
 static void copy_text(struct jsonr_node *n, const char *key, char *out, size_t len)
 {
@@ -115,6 +96,30 @@ static bool known(struct jsonr_node *n, const char *key, uint32_t *out)
 	*out = has ? (uint32_t)number(n, key) : 0;
 	return has;
 }
+
+/* Returns 0 or an exit code. */
+static int start(struct target *t, const char *filter, struct captured *c)
+{
+	int code = target_find(t);
+	struct jsonr *doc;
+	char *arguments;
+
+	if (code >= 0)
+		return code;
+	arguments = arguments_of(t, filter);
+	if (!arguments)
+		return EXIT_USAGE;
+	code = 0;
+	doc = target_ask(t, "capture start", arguments, NULL, &code);
+	free(arguments);
+	if (!doc)
+		return code;
+	c->snap = (uint32_t)number(jsonr_root(doc), "snap");
+	jsonr_free(doc);
+	return 0;
+}
+
+/* --- records --- */
 
 static void take_nodes(struct captured *c, struct jsonr_node *list)
 {
@@ -209,7 +214,6 @@ static int read_records(struct target *t, struct captured *c)
 	return over ? code : -1;
 }
 
-/* A reader that closed its end of stdout, such as head, is no failure of the capture. */
 static void set_signals(void)
 {
 	struct sigaction end = { .sa_handler = on_end };
@@ -274,17 +278,15 @@ static FILE *open_output(const struct target *t, const char **path)
 
 int capture_run(struct target *t, const char *filter)
 {
-	struct captured c = { .snap = SNAP_DEFAULT };
-	const char *path, *snap;
+	struct captured c = { 0 };
+	const char *path;
 	FILE *f = open_output(t, &path);
 	int code, written;
 
 	if (!f)
 		return EXIT_USAGE;
-	if (target_option(t, "snap", &snap))
-		c.snap = (uint32_t)strtoul(snap, NULL, 10);
 	set_signals();
-	code = start(t, filter);
+	code = start(t, filter, &c);
 	if (!code) {
 		code = collect(t, &c);
 		captured_align(&c);

@@ -30,14 +30,6 @@ const char *collect_state_name(enum collect_state s)
 	return name[s];
 }
 
-static struct collect_node *find(struct collect *c, node_id_t id)
-{
-	for (unsigned i = 0; i < c->n_nodes; i++)
-		if (c->node[i].id == id)
-			return &c->node[i];
-	return NULL;
-}
-
 static void send(struct collect *c, node_id_t to, const struct msg *m)
 {
 	if (to == c->d->self)
@@ -97,16 +89,13 @@ bool collect_start(struct leond *d, const struct msg_capture_start *start, const
 void collect_end(struct leond *d)
 {
 	struct collect *c = d->states->collect;
-	struct msg m = { .type = MSG_CAPTURE_START };
 
 	if (!c)
 		return;
 	c->stopping = true;
-	m.capture_start = c->start;
-	m.capture_start.seconds = 0;
 	for (unsigned i = 0; i < c->n_nodes; i++)
 		if (c->node[i].state <= COLLECT_RUNNING && !c->node[i].ended)
-			send(c, c->node[i].id, &m);
+			collect_node_start(c, &c->node[i], loop_now(d->loop));
 }
 
 void collect_stop(struct leond *d)
@@ -129,7 +118,7 @@ void collect_stop(struct leond *d)
 void collect_message(struct leond *d, node_id_t from, const struct msg *m)
 {
 	struct collect *c = d->states->collect;
-	struct collect_node *n = c ? find(c, from) : NULL;
+	struct collect_node *n = c ? collect_node_find(c, from) : NULL;
 	uint32_t id = m->type == MSG_CAPTURE_DATA ? m->capture_data.id : m->capture_seen.id;
 
 	if (!n || id != c->start.id || n->state > COLLECT_RUNNING)

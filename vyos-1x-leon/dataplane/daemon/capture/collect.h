@@ -95,9 +95,14 @@ bool collect_is_over(const struct collect *c);
 void collect_clocks(struct collect *c, struct clock_of_node out[COLLECT_NODES_MAX]);
 
 /* collect_nodes.c */
+
+/* Returns NULL if the node takes no part. */
+struct collect_node *collect_node_find(struct collect *c, node_id_t id);
+/* Sends CAPTURE-START, or the request to end if the capture is stopping. */
+void collect_node_start(struct collect *c, struct collect_node *n, mono_t now);
 void collect_node_turn(struct collect *c, struct collect_node *n, mono_t now);
 void collect_node_data(struct collect *c, struct collect_node *n, const struct msg_capture_data *m,
 		       mono_t now);
-void collect_node_seen(struct collect *c, struct collect_node *n, const struct msg_capture_seen *m,
-		       mono_t now);
+void collect_node_seen(struct collect *c, struct collect_node *n,
+		       const struct msg_capture_lookup *m, mono_t now);
 void collect_node_free(struct collect_node *n);

@@ -24,7 +24,7 @@
 /* --- requests --- */
 
 /* The repeated message also requests the clocks. */
-static void send_start(struct collect *c, struct collect_node *n, mono_t now)
+void collect_node_start(struct collect *c, struct collect_node *n, mono_t now)
 {
 	struct msg m = { .type = MSG_CAPTURE_START, .capture_start = c->start };
 
@@ -96,7 +96,7 @@ static void turn_running(struct collect *c, struct collect_node *n, mono_t now)
 		return;
 	}
 	if (mono_sub_ms(now, n->clocks_at) >= CLOCKS_MS || (c->stopping && !n->ended))
-		send_start(c, n, now);
+		collect_node_start(c, n, now);
 	if (n->state == COLLECT_RUNNING && (n->more || mono_sub_ms(now, n->asked_at) >= READ_MS))
 		send_read(c, n, now);
 	expire_waiting(n, now);
@@ -124,7 +124,7 @@ void collect_node_turn(struct collect *c, struct collect_node *n, mono_t now)
 		if (n->tries++ == STARTS_MAX || c->stopping)
 			n->state = COLLECT_SILENT;
 		else
-			send_start(c, n, now);
+			collect_node_start(c, n, now);
 	}
 	if (n->state == COLLECT_RUNNING)
 		turn_running(c, n, now);
@@ -148,7 +148,7 @@ static void add_ready(struct collect *c, node_id_t node, const struct capture_re
 	memcpy(one->bytes, bytes, r->n);
 }
 
-static struct collect_node *find(struct collect *c, node_id_t id)
+struct collect_node *collect_node_find(struct collect *c, node_id_t id)
 {
 	for (unsigned i = 0; i < c->n_nodes; i++)
 		if (c->node[i].id == id)
@@ -179,7 +179,7 @@ static void take_record(struct collect *c, struct collect_node *n, const struct 
 	if (r->place != CAPTURE_SENT || !(r->flags & CAPTURE_SEALED))
 		return;
 	for (unsigned i = 0; i + 1 < r->n_hops; i++) {
-		relay = find(c, r->hop[i]);
+		relay = collect_node_find(c, r->hop[i]);
 		if (relay && relay->state <= COLLECT_RUNNING)
 			wait_for_relay(relay, r, bytes, now);
 	}
@@ -255,16 +255,15 @@ void collect_node_data(struct collect *c, struct collect_node *n, const struct m
 	take_part(c, n, m, now);
 }
 
-void collect_node_seen(struct collect *c, struct collect_node *n, const struct msg_capture_seen *m,
-		       mono_t now)
+void collect_node_seen(struct collect *c, struct collect_node *n,
+		       const struct msg_capture_lookup *m, mono_t now)
 {
 	n->heard_at = now;
 	for (unsigned at = 0; at < m->n; at++)
 		for (unsigned i = 0; i < n->n_waiting; i++) {
 			struct collect_waiting *a = &n->waiting[i];
 
-			if (a->r.nonce != m->nonce[at] || a->r.source != m->source ||
-			    a->r.hop[a->r.n_hops - 1] != m->destination)
+			if (a->r.nonce != m->nonce[at] || !is_between(a, m))
 				continue;
 			a->r.place = CAPTURE_RELAYED;
 			a->r.at_us = m->at_us[at];

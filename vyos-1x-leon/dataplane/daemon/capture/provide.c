@@ -299,7 +299,7 @@ static void take_lookup(const struct asked *q, const struct msg_capture_lookup *
 	node_id_t from = q->from;
 	struct provide *s = d->states->provide;
 	struct msg a = { .type = MSG_CAPTURE_SEEN };
-	struct msg_capture_seen *seen = &a.capture_seen;
+	struct msg_capture_lookup *seen = &a.capture_seen;
 
 	if (!is_of(s, from, m->id)) {
 		refuse(q, m->id, CAPTURE_UNKNOWN, NODE_ID_NONE);

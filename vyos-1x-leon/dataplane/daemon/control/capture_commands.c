@@ -94,6 +94,7 @@ enum command_result capture_start(struct command *c)
 	if (!c->d->fwd || !collect_start(c->d, &start, list, n))
 		return command_refuse(c, "a capture of this node is under way: wait for its end");
 	jsonw_u64(c->w, "seconds", start.seconds);
+	jsonw_u64(c->w, "snap", start.snap);
 	jsonw_u64(c->w, "nodes", n);
 	return CMD_DONE;
 }

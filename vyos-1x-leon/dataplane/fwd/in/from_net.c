@@ -5,8 +5,6 @@
  */
 #include "fwd/in/from_net.h"
 
-#include <time.h>
-
 #include "base/defs.h"
 #include "fwd/accel/divert.h"
 #include "fwd/capture.h"
@@ -18,6 +16,7 @@
 #include "fwd/in/to_segment.h"
 #include "fwd/lan/reports.h"
 #include "fwd/worker.h"
+#include "io/clock.h"
 #include "wire/datagram/bundle.h"
 #include "wire/datagram/copy.h"
 #include "wire/datagram/fragment.h"
@@ -48,14 +47,6 @@ struct kind {
 	bool any_path;
 };
 
-static int64_t clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec;
-}
-
 /* The kernel's timestamp is CLOCK_REALTIME, which may be stepped, so only a plausible age is
  * used. */
 static mono_t arrival(struct worker *w, int64_t rx_real_ns)
@@ -65,7 +56,7 @@ static mono_t arrival(struct worker *w, int64_t rx_real_ns)
 	if (!rx_real_ns)
 		return w->now;
 	if (!w->real_ns)
-		w->real_ns = clock_ns(CLOCK_REALTIME) - (clock_ns(CLOCK_MONOTONIC) - w->now.ns);
+		w->real_ns = wall_now_ns() - (mono_now().ns - w->now.ns);
 	age = w->real_ns - rx_real_ns;
 	return age >= 0 && age <= NS_PER_S ? mono_add_ns(w->now, -age) : w->now;
 }

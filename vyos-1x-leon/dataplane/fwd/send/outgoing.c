@@ -107,7 +107,6 @@ static bool seal(struct worker *w, const struct outgoing *o, const void *body)
 	uint8_t *out = o->start + node->hdr_len, aad[LEON_HDR_LEN_MAX];
 	const struct aead_piece in[] = { { out + SEAL_NONCE_LEN, o->head_len },
 					 { body, o->body_len } };
-
 	size_t held = 0;
 
 	if (unlikely(w->snap->capture.on))

@@ -404,8 +404,7 @@ static_assert(HELLO_MAX == MSG_HELLO_LEN, "padding of HELLO");
 static_assert(CONFLICT_MAX <= MSG_HELLO_LEN, "an answer is no longer than its question");
 static_assert(SUMMARY_MAX <= MSG_LEN_MAX && RECORD_PLAIN_MAX <= MSG_LEN_MAX &&
 		      ROW_MAX <= MSG_LEN_MAX && GROUPS_MAX_LEN <= MSG_LEN_MAX &&
-		      CAPTURE_SEEN_MIN + 12 * MSG_LOOKUP_MAX <= MSG_LEN_MAX &&
-		      CAPTURE_DATA_MIN + 12 * MSG_CLOCKS_MAX + MSG_CAPTURE_MAX <= MSG_LEN_MAX,
+		      CAPTURE_SEEN_MAX <= MSG_LEN_MAX && CAPTURE_DATA_MAX <= MSG_LEN_MAX,
 	      "message size");
 
 static const struct msg_type_row {
@@ -440,15 +439,12 @@ static const struct msg_type_row {
 				capture_start_valid, capture_start_read, capture_start_write },
 	[MSG_CAPTURE_READ] = { "capture-read", CAPTURE_READ_LEN, CAPTURE_READ_LEN,
 			       capture_read_valid, capture_read_read, capture_read_write },
-	[MSG_CAPTURE_DATA] = { "capture-data", CAPTURE_DATA_MIN,
-			       CAPTURE_DATA_MIN + 12 * MSG_CLOCKS_MAX + MSG_CAPTURE_MAX,
+	[MSG_CAPTURE_DATA] = { "capture-data", CAPTURE_DATA_MIN, CAPTURE_DATA_MAX,
 			       capture_data_valid, capture_data_read, capture_data_write },
-	[MSG_CAPTURE_LOOKUP] = { "capture-lookup", CAPTURE_LOOKUP_MIN,
-				 CAPTURE_LOOKUP_MIN + 8 * MSG_LOOKUP_MAX, capture_lookup_valid,
-				 capture_lookup_read, capture_lookup_write },
-	[MSG_CAPTURE_SEEN] = { "capture-seen", CAPTURE_SEEN_MIN,
-			       CAPTURE_SEEN_MIN + 12 * MSG_LOOKUP_MAX, capture_seen_valid,
-			       capture_seen_read, capture_seen_write },
+	[MSG_CAPTURE_LOOKUP] = { "capture-lookup", CAPTURE_LOOKUP_MIN, CAPTURE_LOOKUP_MAX,
+				 capture_lookup_valid, capture_lookup_read, capture_lookup_write },
+	[MSG_CAPTURE_SEEN] = { "capture-seen", CAPTURE_LOOKUP_MIN, CAPTURE_SEEN_MAX,
+			       capture_lookup_valid, capture_seen_read, capture_seen_write },
 };
 
 static const struct msg_type_row *table_find(uint8_t type)

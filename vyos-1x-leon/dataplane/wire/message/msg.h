@@ -311,19 +311,13 @@ struct msg_capture_data {
 	uint8_t bytes[MSG_CAPTURE_MAX];
 };
 
+/* The answer is without the datagrams that were not relayed here. */
 struct msg_capture_lookup {
 	uint32_t id;
 	node_id_t source, destination;
 	uint8_t n;
 	uint64_t nonce[MSG_LOOKUP_MAX];
-};
-
-struct msg_capture_seen {
-	uint32_t id;
-	node_id_t source, destination;
-	uint8_t n; /* without datagrams that were not relayed here */
-	uint64_t nonce[MSG_LOOKUP_MAX];
-	uint32_t at_us[MSG_LOOKUP_MAX]; /* as in struct capture_record */
+	uint32_t at_us[MSG_LOOKUP_MAX]; /* CAPTURE-SEEN: as in struct capture_record */
 };
 
 struct msg {
@@ -344,8 +338,7 @@ struct msg {
 		struct msg_capture_start capture_start;
 		struct msg_capture_read capture_read;
 		struct msg_capture_data capture_data;
-		struct msg_capture_lookup capture_lookup;
-		struct msg_capture_seen capture_seen;
+		struct msg_capture_lookup capture_lookup, capture_seen;
 	};
 };
 

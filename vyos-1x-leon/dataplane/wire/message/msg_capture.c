@@ -121,7 +121,7 @@ void capture_data_write(struct wbuf *b, const struct msg *m)
 	wbuf_bytes(b, c->bytes, c->n);
 }
 
-/* CAPTURE-LOOKUP */
+/* CAPTURE-LOOKUP and CAPTURE-SEEN, which has times */
 
 bool capture_lookup_valid(const struct msg *m)
 {
@@ -131,68 +131,50 @@ bool capture_lookup_valid(const struct msg *m)
 	       c->n <= MSG_LOOKUP_MAX;
 }
 
-void capture_lookup_read(struct rbuf *b, struct msg *m)
+static void lookup_read(struct rbuf *b, struct msg_capture_lookup *c, bool times)
 {
-	struct msg_capture_lookup *c = &m->capture_lookup;
-
 	c->id = rbuf_u32(b);
 	c->source = rbuf_u32(b);
 	c->destination = rbuf_u32(b);
 	c->n = rbuf_u8(b);
 	if (!fits(b, c->n, MSG_LOOKUP_MAX))
 		return;
-	for (unsigned i = 0; i < c->n; i++)
+	for (unsigned i = 0; i < c->n; i++) {
 		c->nonce[i] = rbuf_u64(b);
+		if (times)
+			c->at_us[i] = rbuf_u32(b);
+	}
+}
+
+static void lookup_write(struct wbuf *b, const struct msg_capture_lookup *c, bool times)
+{
+	wbuf_u32(b, c->id);
+	wbuf_u32(b, c->source);
+	wbuf_u32(b, c->destination);
+	wbuf_u8(b, c->n);
+	for (unsigned i = 0; i < c->n; i++) {
+		wbuf_u64(b, c->nonce[i]);
+		if (times)
+			wbuf_u32(b, c->at_us[i]);
+	}
+}
+
+void capture_lookup_read(struct rbuf *b, struct msg *m)
+{
+	lookup_read(b, &m->capture_lookup, false);
 }
 
 void capture_lookup_write(struct wbuf *b, const struct msg *m)
 {
-	const struct msg_capture_lookup *c = &m->capture_lookup;
-
-	wbuf_u32(b, c->id);
-	wbuf_u32(b, c->source);
-	wbuf_u32(b, c->destination);
-	wbuf_u8(b, c->n);
-	for (unsigned i = 0; i < c->n; i++)
-		wbuf_u64(b, c->nonce[i]);
-}
-
-/* CAPTURE-SEEN */
-
-bool capture_seen_valid(const struct msg *m)
-{
-	const struct msg_capture_seen *c = &m->capture_seen;
-
-	return c->id != 0 && c->source != NODE_ID_NONE && c->destination != NODE_ID_NONE &&
-	       c->n <= MSG_LOOKUP_MAX;
+	lookup_write(b, &m->capture_lookup, false);
 }
 
 void capture_seen_read(struct rbuf *b, struct msg *m)
 {
-	struct msg_capture_seen *c = &m->capture_seen;
-
-	c->id = rbuf_u32(b);
-	c->source = rbuf_u32(b);
-	c->destination = rbuf_u32(b);
-	c->n = rbuf_u8(b);
-	if (!fits(b, c->n, MSG_LOOKUP_MAX))
-		return;
-	for (unsigned i = 0; i < c->n; i++) {
-		c->nonce[i] = rbuf_u64(b);
-		c->at_us[i] = rbuf_u32(b);
-	}
+	lookup_read(b, &m->capture_seen, true);
 }
 
 void capture_seen_write(struct wbuf *b, const struct msg *m)
 {
-	const struct msg_capture_seen *c = &m->capture_seen;
-
-	wbuf_u32(b, c->id);
-	wbuf_u32(b, c->source);
-	wbuf_u32(b, c->destination);
-	wbuf_u8(b, c->n);
-	for (unsigned i = 0; i < c->n; i++) {
-		wbuf_u64(b, c->nonce[i]);
-		wbuf_u32(b, c->at_us[i]);
-	}
+	lookup_write(b, &m->capture_seen, true);
 }

@@ -41,8 +41,10 @@ void record_write(struct wbuf *b, const struct msg *m);
 #define CAPTURE_START_LEN  (1 + 4 + 2 + 4 + 2 + CAPTURE_FILTER_LEN)
 #define CAPTURE_READ_LEN   9
 #define CAPTURE_DATA_MIN   29
+#define CAPTURE_DATA_MAX   (CAPTURE_DATA_MIN + 12 * MSG_CLOCKS_MAX + MSG_CAPTURE_MAX)
 #define CAPTURE_LOOKUP_MIN 14
-#define CAPTURE_SEEN_MIN   14
+#define CAPTURE_LOOKUP_MAX (CAPTURE_LOOKUP_MIN + 8 * MSG_LOOKUP_MAX)
+#define CAPTURE_SEEN_MAX   (CAPTURE_LOOKUP_MIN + 12 * MSG_LOOKUP_MAX)
 bool capture_start_valid(const struct msg *m);
 void capture_start_read(struct rbuf *b, struct msg *m);
 void capture_start_write(struct wbuf *b, const struct msg *m);
@@ -55,7 +57,6 @@ void capture_data_write(struct wbuf *b, const struct msg *m);
 bool capture_lookup_valid(const struct msg *m);
 void capture_lookup_read(struct rbuf *b, struct msg *m);
 void capture_lookup_write(struct wbuf *b, const struct msg *m);
-bool capture_seen_valid(const struct msg *m);
 void capture_seen_read(struct rbuf *b, struct msg *m);
 void capture_seen_write(struct wbuf *b, const struct msg *m);
 
