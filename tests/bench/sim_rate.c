@@ -63,14 +63,14 @@ static void answer(struct packet *p)
 
 static void control(void)
 {
-	struct autorate_input in = { .backlog = s.fq.n > 0 };
+	struct site_load in = { .backlog = s.fq.n > 0 };
 	mono_t now = { s.ns };
 
 	schedule(s.ns + AUTORATE_STEP_MS * NS_PER_MS, EV_STEP, NULL);
 	if (!s.automatic)
 		return;
-	if (s.load.known && autorate_counts(&s.load, link_load_sent(&s.load)))
-		autorate_add(&in, &s.load);
+	if (s.load.known && site_load_counts(&s.load, link_load_sent(&s.load)))
+		site_load_add(&in, &s.load);
 	in.fresh = in.links && mono_before(s.seen, s.load.at);
 	s.seen = in.fresh ? s.load.at : s.seen;
 	set_limit(autorate_step(&s.rate, &in, now));

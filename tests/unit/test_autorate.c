@@ -23,7 +23,7 @@ struct site {
 	struct line line_2;
 	struct link_load load_2;
 	struct autorate rate;
-	struct autorate_input in;
+	struct site_load in;
 	bool fresh;	 /* an answer arrived since the previous step */
 	int64_t sent_ms; /* transmission time of the last answered PING */
 	/* Sums since the start of run(). */
@@ -53,11 +53,11 @@ static void step(struct site *s)
 {
 	int64_t most = max_of(link_load_sent(&s->load), link_load_sent(&s->load_2));
 
-	s->in = (struct autorate_input){ .fresh = s->fresh };
-	if (!s->line_2.kbits || autorate_counts(&s->load, most))
-		autorate_add(&s->in, &s->load);
-	if (s->line_2.kbits && autorate_counts(&s->load_2, most))
-		autorate_add(&s->in, &s->load_2);
+	s->in = (struct site_load){ .fresh = s->fresh };
+	if (!s->line_2.kbits || site_load_counts(&s->load, most))
+		site_load_add(&s->in, &s->load);
+	if (s->line_2.kbits && site_load_counts(&s->load_2, most))
+		site_load_add(&s->in, &s->load_2);
 	s->in.backlog = s->line.held >= LINE_DATAGRAM;
 	if (s->manual)
 		return;

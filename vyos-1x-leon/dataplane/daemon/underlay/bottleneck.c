@@ -30,7 +30,7 @@
 struct bottleneck {
 	struct timer *timer;
 	struct autorate rate;
-	struct autorate_input in;
+	struct site_load in;
 	uint32_t found_kbits; /* automatic limit; 0: none */
 	mono_t seen;	      /* latest sample at the previous step */
 };
@@ -74,16 +74,16 @@ static void look(struct leond *d, mono_t now)
 {
 	struct bottleneck *bottleneck = d->states->bottleneck;
 	uint16_t n = nodedb_slots(overlay_nodes(d->overlay));
-	struct autorate_input in = { 0 };
+	struct site_load in = { 0 };
 	int64_t most = most_sent(d, n, now);
 	mono_t latest = bottleneck->seen;
 
 	for (uint16_t slot = SLOT_SELF + 1; slot < n; slot++) {
 		const struct link_load *l = load_at(d, slot, now);
 
-		if (!l || !autorate_counts(l, most))
+		if (!l || !site_load_counts(l, most))
 			continue;
-		autorate_add(&in, l);
+		site_load_add(&in, l);
 		if (mono_before(latest, l->at))
 			latest = l->at;
 	}
@@ -102,7 +102,7 @@ static void ask(struct leond *d, mono_t now)
 	for (uint16_t slot = SLOT_SELF + 1; slot < n; slot++) {
 		const struct link_load *l = load_at(d, slot, now);
 
-		if (l && autorate_counts(l, most))
+		if (l && site_load_counts(l, most))
 			overlay_probe(d->overlay, slot);
 	}
 }
@@ -168,7 +168,7 @@ static void set_found(struct leond *d, uint32_t kbits)
 /* The limit is that of the line in use. The rate of a second line is measured by its own PINGs. */
 static void limit_lines(struct leond *d, uint32_t kbits)
 {
-	const struct autorate_input *in = &d->states->bottleneck->in;
+	const struct site_load *in = &d->states->bottleneck->in;
 	bool full = kbits && in->backlog && in->delivered_kbits >= kbits - kbits / SPARE_PART;
 
 	overlay_limit_line(d->overlay, kbits, full);
@@ -216,7 +216,7 @@ void bottleneck_apply_conf(struct leond *d)
 	}
 	timer_stop(d->states->bottleneck->timer);
 	autorate_reset(&d->states->bottleneck->rate);
-	d->states->bottleneck->in = (struct autorate_input){ 0 };
+	d->states->bottleneck->in = (struct site_load){ 0 };
 	limit_lines(d, 0);
 }
 

@@ -8,37 +8,20 @@
 
 #include "base/defs.h"
 
-/* A link counts if its rate is at least 1/PART of the rate of the busiest link. */
-#define PART 8
 /* Queueing delays that set the first limit and that lower a limit. */
-#define OPEN_US 10000
-#define HIGH_US 5000
-/* Delay below this multiple of the RTT jitter is no queue. The jitter is a windowed minimum, about
- * two thirds of the mean. */
-#define JITTERS	 3
+#define OPEN_US	 10000
+#define HIGH_US	 5000
 #define IN_A_ROW 2
 /* The queue must stand for this number of RTTs as well, because TCP starts with bursts that queue
  * for a moment. */
 #define OPEN_RTTS 3
-/* Two frames queue behind each other on any link. */
-#define FRAMES_BITS (2 * 1514 * 8)
 /* The limit between bandwidth probes, in thousandths of the rate of the access link. */
 #define CRUISE_PM 970
 /* Target time to drain a queue, and the largest reduction of the rate for draining. */
 #define DRAIN_US     250000
 #define DRAIN_PM_MAX 400
-/* Duration and first height of a bandwidth probe. The probe lasts longer if the RTT jitter exceeds
- * the queue that the probe makes. A PING is sent at its end. PINGs count if they are sent within
- * one step of the end. After success, the next probe is three times as high. */
-#define PROBE_MS     100
-#define PROBE_MS_MAX 400
-#define PROBE_PM     40
-#define PROBE_PM_MAX 160
-#define HOLD_MS	     500
-/* Part of the limit that must be used before the limit may rise. */
-#define USED_PM 850
-/* Part of the limit that must be delivered before a bandwidth probe becomes higher. */
-#define PEAK_PM 985
+/* Time between bandwidth probes. */
+#define HOLD_MS 500
 /* A limit with this part in use can cause a queue. */
 #define BUSY_PM 700
 /* PINGs sent up to this time after the start of draining measure the state before it. */
@@ -78,34 +61,6 @@ void autorate_reset(struct autorate *a)
 	memset(a, 0, sizeof(*a));
 }
 
-/* --- input --- */
-
-bool autorate_counts(const struct link_load *l, int64_t most_kbits)
-{
-	return most_kbits && link_load_sent(l) >= most_kbits / PART;
-}
-
-void autorate_add(struct autorate_input *in, const struct link_load *l)
-{
-	uint32_t standing_us = min_of(l->queue_us, l->standing_us);
-	bool first = !in->links++;
-
-	if (first || l->queue_us - standing_us < in->queue_us) {
-		in->queue_us = l->queue_us - standing_us;
-		in->base_us = link_load_base(l);
-	}
-	in->standing_us =
-		first ? link_load_standing(l) : min_of(in->standing_us, link_load_standing(l));
-	in->any_queue_us = first ? l->any_queue_us : min_of(in->any_queue_us, l->any_queue_us);
-	in->rtt_us = max_of(in->rtt_us, (uint32_t)min_of(l->idle_us, (int64_t)UINT32_MAX));
-	in->jitter_us = max_of(in->jitter_us, link_load_jitter(l));
-	in->delivered_kbits += min_of(l->delivered_kbits, UINT32_MAX - in->delivered_kbits);
-	in->latest_kbits += min_of(l->latest_kbits, UINT32_MAX - in->latest_kbits);
-	in->ours |= l->forward.ours;
-	if (first || mono_before(l->sent_at, in->sent_at))
-		in->sent_at = l->sent_at;
-}
-
 /* --- helpers --- */
 
 static uint32_t part(uint32_t kbits, uint32_t pm)
@@ -140,38 +95,22 @@ static void open_link(struct autorate *a, mono_t now)
 	enter(a, AUTORATE_OPEN, now);
 }
 
-static uint32_t threshold(const struct autorate *a, const struct autorate_input *in,
-			  uint32_t least_us)
-{
-	uint32_t frames_us = a->kbits ? FRAMES_BITS * 1000 / a->kbits : 0;
-
-	least_us = max_of(least_us, frames_us);
-	return max_of(least_us, in->jitter_us * JITTERS);
-}
-
-/* Delay that a PING may find on a link that is not full: half of the queue threshold, and the
- * jitter. */
-static uint32_t noise_us(const struct autorate *a, const struct autorate_input *in)
-{
-	return threshold(a, in, 0) / 2 + in->jitter_us;
-}
-
 /* Queueing delay above the baseline. */
-static uint32_t queue_us(const struct autorate *a, const struct autorate_input *in)
+static uint32_t queue_us(const struct autorate *a, const struct site_load *in)
 {
 	return in->queue_us - min_of(in->queue_us, a->baseline_us);
 }
 
 /* A limit empties the queue again and again. Therefore the windowed minimum of the delay is a valid
  * base, and the delay that stood before is left out. */
-static bool is_high(const struct autorate *a, const struct autorate_input *in)
+static bool is_high(const struct autorate *a, const struct site_load *in)
 {
-	return queue_us(a, in) > threshold(a, in, HIGH_US);
+	return queue_us(a, in) > site_load_threshold_us(in, a->kbits, HIGH_US);
 }
 
 /* Schedules the next check of whether the queue drains. PINGs return after an RTT and queue as
  * well, so both delays are added. */
-static void look_again(struct autorate *a, const struct autorate_input *in, mono_t now)
+static void look_again(struct autorate *a, const struct site_load *in, mono_t now)
 {
 	int64_t rtt_us = (int64_t)in->rtt_us + in->queue_us;
 
@@ -181,11 +120,11 @@ static void look_again(struct autorate *a, const struct autorate_input *in, mono
 	a->look_at = mono_add_us(now, LOOK_MS * 1000 + rtt_us);
 }
 
-static void drain(struct autorate *a, const struct autorate_input *in, mono_t now)
+static void drain(struct autorate *a, const struct site_load *in, mono_t now)
 {
 	a->initial_queue_us = queue_us(a, in);
 	a->known = a->kbits;
-	a->step_pm = PROBE_PM;
+	bandwidth_probe_shrink(&a->probe);
 	a->high = 0;
 	look_again(a, in, now);
 	enter(a, AUTORATE_DRAIN, now);
@@ -194,7 +133,7 @@ static void drain(struct autorate *a, const struct autorate_input *in, mono_t no
 /* --- states --- */
 
 /* Rate of the access link, if the link is full. */
-static uint32_t carries(const struct autorate *a, const struct autorate_input *in)
+static uint32_t carries(const struct autorate *a, const struct site_load *in)
 {
 	return max_of((uint32_t)minmax_max(&a->recent), in->latest_kbits);
 }
@@ -202,16 +141,15 @@ static uint32_t carries(const struct autorate *a, const struct autorate_input *i
 /* Without a limit, a queue may have stood for long. A delay that is worth less than two frames
  * at the delivery rate is no queue: a bulk flow has just ended, and the propagation delay has
  * grown. */
-static bool is_full(const struct autorate *a, const struct autorate_input *in)
+static bool is_full(const struct autorate *a, const struct site_load *in)
 {
-	uint32_t us = queue_us(a, in) + in->standing_us;
+	uint32_t us = queue_us(a, in) + in->standing_us, kbits = carries(a, in);
 
-	return in->ours && us > threshold(a, in, OPEN_US) &&
-	       (uint64_t)us * carries(a, in) > FRAMES_BITS * 1000ull;
+	return in->ours && kbits && us > site_load_threshold_us(in, kbits, OPEN_US);
 }
 
 /* Waits for a full link. Delay without own load is propagation delay or traffic of others. */
-static void when_open(struct autorate *a, const struct autorate_input *in, mono_t now)
+static void when_open(struct autorate *a, const struct site_load *in, mono_t now)
 {
 	if (!in->fresh)
 		return;
@@ -241,19 +179,19 @@ static void suspend(struct autorate *a, mono_t now)
 	enter(a, AUTORATE_SUSPENDED, now);
 }
 
-static bool is_used(const struct autorate *a, const struct autorate_input *in, uint32_t pm)
+static bool is_used(const struct autorate *a, const struct site_load *in, uint32_t pm)
 {
 	return in->backlog || in->delivered_kbits >= part(a->kbits, pm);
 }
 
 /* Distinguishes a queue from propagation delay, because the delivery rate alone may only repeat the
  * own rate. A queue changes its length, because the own rate differs from the rate of the link. */
-static bool is_queue(const struct autorate *a, const struct autorate_input *in)
+static bool is_queue(const struct autorate *a, const struct site_load *in)
 {
 	uint32_t was = a->before_us, is = queue_us(a, in);
 	uint32_t moved = max_of(was, is) - min_of(was, is);
 
-	return moved > max_of((uint32_t)MOVES_US, in->jitter_us * JITTERS);
+	return moved > site_load_threshold_us(in, 0, MOVES_US);
 }
 
 /* A rate below half of the verified rate is accepted for UNRESPONSIVE_MS only. */
@@ -268,7 +206,7 @@ static void lower(struct autorate *a, uint32_t kbits, mono_t now)
  * queue, so the bytes delivered between them show its rate. A rate counts even if traffic stayed
  * far below the limit, because the link may have become slower in a pause. The higher one of two
  * intervals counts, because a part of one may precede the queue. */
-static void learn(struct autorate *a, const struct autorate_input *in, mono_t now)
+static void learn(struct autorate *a, const struct site_load *in, mono_t now)
 {
 	uint32_t carried = max_of(in->latest_kbits, a->before_kbits);
 
@@ -285,7 +223,7 @@ static void learn(struct autorate *a, const struct autorate_input *in, mono_t no
 
 /* Returns true if the rate was low for long enough and the delay stayed: the queue is no own
  * load. */
-static bool is_persistent(struct autorate *a, const struct autorate_input *in, mono_t now)
+static bool is_persistent(struct autorate *a, const struct site_load *in, mono_t now)
 {
 	if (mono_before(in->sent_at, a->look_from))
 		return false;
@@ -318,7 +256,7 @@ static void is_not_own_load(struct autorate *a, mono_t now)
 	}
 }
 
-static void when_draining(struct autorate *a, const struct autorate_input *in, mono_t now)
+static void when_draining(struct autorate *a, const struct site_load *in, mono_t now)
 {
 	if (!in->fresh)
 		return;
@@ -345,7 +283,7 @@ static void when_draining(struct autorate *a, const struct autorate_input *in, m
 }
 
 /* Returns true if several samples in a row found a queue. */
-static bool stands(struct autorate *a, const struct autorate_input *in)
+static bool stands(struct autorate *a, const struct site_load *in)
 {
 	if (in->fresh)
 		a->high = is_high(a, in) ? a->high + 1 : 0;
@@ -354,100 +292,62 @@ static bool stands(struct autorate *a, const struct autorate_input *in)
 
 /* A queue at a low own rate belongs to others. A lower rate would not shorten the queue, and the
  * state `suspended` would leave the node without a limit when its traffic grows. */
-static bool may_be_own_load(const struct autorate *a, const struct autorate_input *in, mono_t now)
+static bool may_be_own_load(const struct autorate *a, const struct site_load *in, mono_t now)
 {
 	return in->ours || mono_sub_ms(now, a->used_at) < RECENT_MS;
 }
 
-static void when_cruising(struct autorate *a, const struct autorate_input *in, mono_t now)
+static void when_cruising(struct autorate *a, const struct site_load *in, mono_t now)
 {
 	if (stands(a, in) && may_be_own_load(a, in, now)) {
 		drain(a, in, now);
 		return;
 	}
-	if (is_high(a, in) || for_ms(a, now) < HOLD_MS || !is_used(a, in, USED_PM))
+	if (is_high(a, in) || for_ms(a, now) < HOLD_MS || !is_used(a, in, BANDWIDTH_PROBE_USED_PM))
 		return;
 	/* A bandwidth probe may fill the link, so the best rate decays. */
 	a->best = max_of(part(a->best, FADES_PM), a->kbits);
-	a->full = a->tried = a->sent_at = false;
-	a->empty = true;
-	a->peak = 0;
-	a->probe_ms = 2 * noise_us(a, in) / a->step_pm;
-	a->probe_ms = max_of(min_of(a->probe_ms, (uint32_t)PROBE_MS_MAX), (uint32_t)PROBE_MS);
-	a->judge_from = mono_add_ms(now, (int64_t)a->probe_ms - AUTORATE_STEP_MS);
-	a->judge_until = mono_add_ms(now, (int64_t)a->probe_ms + AUTORATE_STEP_MS);
+	bandwidth_probe_start(&a->probe, site_load_noise_us(in, a->kbits), AUTORATE_STEP_MS, now);
 	enter(a, AUTORATE_PROBE, now);
 }
 
-/* Queueing delay that a bandwidth probe may cause if the link has spare capacity: half of the queue
- * of the smallest probe on a full link. The limit ignores the height of the probe, because TCP
- * seldom has enough data for a high one. */
-static uint32_t probe_limit_us(const struct autorate *a, const struct autorate_input *in)
-{
-	return max_of((uint32_t)PROBE_PM * a->probe_ms / 2, noise_us(a, in));
-}
-
-static void judge(struct autorate *a, const struct autorate_input *in)
-{
-	if (!in->fresh || mono_before(in->sent_at, a->since) ||
-	    mono_before(a->judge_until, in->sent_at))
-		return;
-	a->peak = max_of(a->peak, in->latest_kbits);
-	a->tried |= !mono_before(in->sent_at, a->judge_from);
-	a->full |= queue_us(a, in) > probe_limit_us(a, in);
-	a->empty &= queue_us(a, in) <= probe_limit_us(a, in) / 2;
-}
-
-/* Raises the limit from the rate that was delivered during the bandwidth probe, because TCP may
- * have had less data. If a queue exists already, the limit rises to the delivered rate and no
- * further. While the baseline is high, the limit stays within the best rate: a buffer that others
- * keep full does not grow. */
-static void raise(struct autorate *a)
-{
-	uint64_t from = min_of(a->kbits, a->peak);
-	uint64_t kbits = a->kbits;
-
-	if (a->empty)
-		kbits = max_of(kbits, from * (1000 + a->step_pm) / 1000);
-	kbits = max_of(kbits, min_of((uint64_t)a->peak, from * (1000 + a->step_pm) / 1000));
-	if (a->empty && a->peak >= part(a->kbits, PEAK_PM))
-		a->step_pm = min_of(a->step_pm * 3, (uint32_t)PROBE_PM_MAX);
-	set_kbits(a, a->baseline_us > HIGH_US ? min_of(kbits, (uint64_t)a->best) : kbits);
-}
-
+/* While the baseline is high, the limit stays within the best rate: a buffer that others keep full
+ * does not grow. */
 static void after_probe(struct autorate *a, mono_t now)
 {
-	bool room = a->tried && !a->full && a->peak >= part(a->kbits, USED_PM);
+	uint64_t kbits = a->kbits;
+	enum probe_outcome outcome = bandwidth_probe_judge(&a->probe, &kbits);
 
-	if (room)
-		raise(a);
-	else if (a->tried)
-		a->step_pm = PROBE_PM;
+	if (outcome == PROBE_ROOM)
+		set_kbits(a, a->baseline_us > HIGH_US ? min_of(kbits, (uint64_t)a->best) : kbits);
 	enter(a, AUTORATE_CRUISE, now);
 	/* The next bandwidth probe follows at once, after success or if no PING was answered. */
-	if (room || !a->tried)
+	if (outcome != PROBE_FULL)
 		a->since = mono_add_ms(now, -HOLD_MS);
 	if (a->kbits >= AUTORATE_MAX)
 		open_link(a, now);
 }
 
-static void when_probing(struct autorate *a, const struct autorate_input *in, mono_t now)
+static void when_probing(struct autorate *a, const struct site_load *in, mono_t now)
 {
-	judge(a, in);
-	if (stands(a, in) || (a->full && is_high(a, in))) {
+	const struct probe_sample sample = { .sent_at = in->sent_at,
+					     .queue_us = queue_us(a, in),
+					     .noise_us = site_load_noise_us(in, a->kbits),
+					     .delivered_kbits = in->latest_kbits };
+
+	if (in->fresh)
+		bandwidth_probe_note(&a->probe, &sample);
+	if (stands(a, in) || (a->probe.full && is_high(a, in))) {
 		drain(a, in, now);
-		return;
-	}
-	if (a->full) {
-		a->step_pm = PROBE_PM;
+	} else if (a->probe.full) {
+		bandwidth_probe_shrink(&a->probe);
 		enter(a, AUTORATE_CRUISE, now);
-		return;
-	}
-	if (for_ms(a, now) >= a->probe_ms + 2 * AUTORATE_STEP_MS + (int64_t)(in->rtt_us / 1000))
+	} else if (bandwidth_probe_is_over(&a->probe, in->rtt_us, now)) {
 		after_probe(a, now);
+	}
 }
 
-static void when_suspended(struct autorate *a, const struct autorate_input *in, mono_t now)
+static void when_suspended(struct autorate *a, const struct site_load *in, mono_t now)
 {
 	int64_t ms = (int64_t)SUSPENDED_MS << min_of(a->unresponsive, (unsigned)SUSPENDED_TIMES);
 
@@ -460,24 +360,22 @@ static void when_suspended(struct autorate *a, const struct autorate_input *in, 
 
 bool autorate_probe_ended(struct autorate *a, mono_t now)
 {
-	if (a->state != AUTORATE_PROBE || a->sent_at || for_ms(a, now) < a->probe_ms)
-		return false;
-	a->sent_at = true;
-	return true;
+	return a->state == AUTORATE_PROBE && bandwidth_probe_ended(&a->probe, now);
 }
 
-static uint32_t limit(const struct autorate *a, const struct autorate_input *in, mono_t now)
+static uint32_t limit(const struct autorate *a, const struct site_load *in, mono_t now)
 {
 	uint32_t less = (uint32_t)min_of((uint64_t)queue_us(a, in) * 1000 / DRAIN_US,
 					 (uint64_t)DRAIN_PM_MAX);
+	uint32_t height;
 
 	switch (a->state) {
 	case AUTORATE_DRAIN:
 	case AUTORATE_CRUISE:
 		return part(a->kbits, CRUISE_PM - less);
 	case AUTORATE_PROBE:
-		return part(a->kbits,
-			    for_ms(a, now) < a->probe_ms ? 1000 + a->step_pm : CRUISE_PM - less);
+		height = bandwidth_probe_height_pm(&a->probe, now);
+		return part(a->kbits, height ? 1000 + height : CRUISE_PM - less);
 	case AUTORATE_OPEN:
 	case AUTORATE_SUSPENDED:
 		break;
@@ -487,7 +385,7 @@ static uint32_t limit(const struct autorate *a, const struct autorate_input *in,
 
 /* Updates the baseline. The windowed minimum includes a longer propagation delay after a while, so
  * the baseline shrinks by the same amount. */
-static void keep_baseline(struct autorate *a, const struct autorate_input *in, mono_t now)
+static void keep_baseline(struct autorate *a, const struct site_load *in, mono_t now)
 {
 	int64_t risen_us = max_of(in->base_us - a->base_us, (int64_t)0);
 
@@ -501,13 +399,13 @@ static void keep_baseline(struct autorate *a, const struct autorate_input *in, m
 }
 
 /* Verifies the limit: a link that is limited below its rate is empty, except for two frames and
- * OPEN_US. If the link is not empty,
- * others fill it, and each short pause of their traffic would lower the limit. */
-static void verify_rate(struct autorate *a, const struct autorate_input *in, mono_t now)
+ * OPEN_US. If the link is not empty, others fill it, and each short pause of their traffic would
+ * lower the limit. */
+static void verify_rate(struct autorate *a, const struct site_load *in, mono_t now)
 {
 	if (!in->fresh || !a->kbits || a->state == AUTORATE_SUSPENDED)
 		return;
-	if (in->any_queue_us <= OPEN_US + FRAMES_BITS * 1000 / a->kbits)
+	if (in->any_queue_us <= OPEN_US + site_load_frames_us(a->kbits))
 		a->verified = a->kbits;
 	if (a->kbits >= a->verified / 2)
 		a->lowered_at = (mono_t){ 0 };
@@ -517,9 +415,9 @@ static void verify_rate(struct autorate *a, const struct autorate_input *in, mon
 	suspend(a, now);
 }
 
-uint32_t autorate_step(struct autorate *a, const struct autorate_input *in, mono_t now)
+uint32_t autorate_step(struct autorate *a, const struct site_load *in, mono_t now)
 {
-	static void (*const when[])(struct autorate *, const struct autorate_input *, mono_t) = {
+	static void (*const when[])(struct autorate *, const struct site_load *, mono_t) = {
 		[AUTORATE_OPEN] = when_open,	       [AUTORATE_DRAIN] = when_draining,
 		[AUTORATE_CRUISE] = when_cruising,     [AUTORATE_PROBE] = when_probing,
 		[AUTORATE_SUSPENDED] = when_suspended,

@@ -2,10 +2,10 @@
 /*
  * Estimates the rate of the access link of a site and sets the limit of the shaper. A queue that
  * grows under own load shows that the link is full. The delivery rate at that time is the rate of
- * the link. The inputs are the measurements of the links (link_load.h), and no additional packet is
- * sent. A limit a little below the rate moves the queue into leond, which knows the flows.
- * Bandwidth probes exceed the limit for a moment to find spare capacity. Owned by the daemon; pure;
- * control thread. See doc/decisions/041.
+ * the link. The inputs are the combined measurements of the links (site_load.h), and no additional
+ * packet is sent. A limit a little below the rate moves the queue into leond, which knows the
+ * flows. Bandwidth probes (bandwidth_probe.h) exceed the limit for a moment to find spare capacity.
+ * Owned by the daemon; pure; control thread. See doc/decisions/041.
  *
  * - open: no limit. The link was never full, or its rate is AUTORATE_MAX or more.
  * - drain: a lower rate, until the queue is empty or turns out not to be own load.
@@ -20,7 +20,8 @@
 
 #include "base/mono.h"
 #include "state/minmax.h"
-#include "state/rates/link_load.h"
+#include "state/rates/bandwidth_probe.h"
+#include "state/rates/site_load.h"
 
 #define AUTORATE_STEP_MS   50
 #define AUTORATE_MIN	   128	   /* kbit/s */
@@ -35,66 +36,39 @@ enum autorate_state {
 	AUTORATE_SUSPENDED
 };
 
-/* Combined measurement of all links of the site that carry a part of its data. */
-struct autorate_input {
-	unsigned links;		  /* number of links */
-	bool fresh;		  /* a new sample since the previous step */
-	mono_t sent_at;		  /* send time of the PING of the oldest sample */
-	uint32_t queue_us;	  /* least recent queueing delay of the links */
-	int64_t base_us;	  /* base delay that queue_us refers to */
-	uint32_t standing_us;	  /* least standing queue, in either direction */
-	uint32_t any_queue_us;	  /* least queueing delay above the long-term base, of any sender */
-	uint32_t jitter_us;	  /* largest RTT jitter */
-	uint32_t rtt_us;	  /* longest RTT without own load */
-	uint32_t delivered_kbits; /* delivery rate of all links, IP packets */
-	uint32_t latest_kbits;	  /* delivery rate between the last two samples */
-	bool ours;		  /* own load on at least one link */
-	bool backlog;		  /* frames are queued in leond */
-};
-
 struct autorate {
 	enum autorate_state state;
-	mono_t since;		   /* start of the state */
-	uint32_t kbits;		   /* estimated rate of the link; 0: unknown */
-	uint32_t best;		   /* best recent rate */
-	uint32_t step_pm;	   /* height of the next bandwidth probe, 1/1000 */
-	uint32_t probe_ms;	   /* duration of the bandwidth probe */
-	uint32_t initial_queue_us; /* queueing delay at the start of draining */
-	uint32_t baseline_us;	   /* baseline: delay that no lower rate shortens */
-	mono_t baseline_at;	   /* time of the baseline */
-	mono_t stayed_at;	   /* last time that draining did not shorten the delay */
-	int64_t base_us;	   /* base delay that baseline_us refers to */
-	uint32_t before_us;	   /* queueing delay of the previous sample */
-	uint32_t before_kbits;	   /* delivery rate of the previous sample */
-	struct minmax recent;	   /* windowed maximum of the delivery rate, kbit/s */
-	uint32_t verified;	   /* verified rate: kbits when the link was last empty */
-	mono_t lowered_at;	   /* time at which kbits fell below half of the verified rate */
-	bool unsure;		   /* the first queue has not drained yet */
-	uint32_t known;		   /* kbits at the start of draining */
-	mono_t used_at;		   /* last time that the link was in use */
-	uint32_t least_us;	   /* draining: least queueing delay since look_from */
-	mono_t look_from;	   /* draining: earliest send time of a PING that counts */
-	uint32_t target_us;	   /* draining: target of least_us for own load */
-	mono_t look_at;		   /* draining: time of the check */
-	unsigned high;		   /* successive samples that found a queue */
-	mono_t high_at;		   /* state open: time of the first such sample */
-	unsigned unresponsive;	   /* recent suspensions */
-	mono_t judge_from;	   /* interval of the PINGs of a bandwidth probe */
-	mono_t judge_until;
-	bool full, tried, sent_at;   /* this probe: queue found, sample counted, PING sent */
-	bool empty;		     /* no sample of the probe found half of the allowed queue */
-	uint32_t peak;		     /* peak delivery rate of the probe */
+	mono_t since;	/* start of the state */
+	uint32_t kbits; /* estimated rate of the link; 0: unknown */
+	uint32_t best;	/* best recent rate */
+	struct bandwidth_probe probe;
+	uint32_t initial_queue_us;   /* queueing delay at the start of draining */
+	uint32_t baseline_us;	     /* baseline: delay that no lower rate shortens */
+	mono_t baseline_at;	     /* time of the baseline */
+	mono_t stayed_at;	     /* last time that draining did not shorten the delay */
+	int64_t base_us;	     /* base delay that baseline_us refers to */
+	uint32_t before_us;	     /* queueing delay of the previous sample */
+	uint32_t before_kbits;	     /* delivery rate of the previous sample */
+	struct minmax recent;	     /* windowed maximum of the delivery rate, kbit/s */
+	uint32_t verified;	     /* verified rate: kbits when the link was last empty */
+	mono_t lowered_at;	     /* time at which kbits fell below half of the verified rate */
+	bool unsure;		     /* the first queue has not drained yet */
+	uint32_t known;		     /* kbits at the start of draining */
+	mono_t used_at;		     /* last time that the link was in use */
+	uint32_t least_us;	     /* draining: least queueing delay since look_from */
+	mono_t look_from;	     /* draining: earliest send time of a PING that counts */
+	uint32_t target_us;	     /* draining: target of least_us for own load */
+	mono_t look_at;		     /* draining: time of the check */
+	unsigned high;		     /* successive samples that found a queue */
+	mono_t high_at;		     /* state open: time of the first such sample */
+	unsigned unresponsive;	     /* recent suspensions */
 	mono_t busy;		     /* last time with traffic */
 	uint64_t found, suspensions; /* number of first limits and of suspensions */
 };
 
 void autorate_reset(struct autorate *a);
-/* Returns true if the link carries a part of the data. most_kbits: the rate of the busiest link. */
-bool autorate_counts(const struct link_load *l, int64_t most_kbits);
-/* Adds a link that counts to `in`, which is all zero at first. */
-void autorate_add(struct autorate_input *in, const struct link_load *l);
 /* Returns true once for each bandwidth probe, at its end: a PING sent now measures the queue. */
 bool autorate_probe_ended(struct autorate *a, mono_t now);
 /* Called every AUTORATE_STEP_MS. Returns the limit in kbit/s, 0: none. */
-uint32_t autorate_step(struct autorate *a, const struct autorate_input *in, mono_t now);
+uint32_t autorate_step(struct autorate *a, const struct site_load *in, mono_t now);
 const char *autorate_state_name(enum autorate_state s);
