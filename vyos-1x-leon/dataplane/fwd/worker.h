@@ -8,8 +8,8 @@
  * A batch from the TAP. from_tap -> (queue) -> (reports, suppress, storm) -> flood | encap ->
  *                        (tso, splitting, bundling) -> outgoing -> tx
  *
- * A batch from the net. from_net -> reports | incoming -> relay -> tx | reasm -> to_segment ->
- *                        deliver | divert -> handover
+ * A batch from the net. from_net -> reports | incoming -> relay -> tx | (assemble) ->
+ *                        to_segment -> deliver | divert -> handover
  */
 #pragma once
 

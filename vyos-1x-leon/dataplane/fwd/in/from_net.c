@@ -8,19 +8,15 @@
 #include "base/defs.h"
 #include "fwd/accel/divert.h"
 #include "fwd/capture.h"
-#include "fwd/in/copies.h"
+#include "fwd/in/assemble.h"
 #include "fwd/in/hold.h"
 #include "fwd/in/incoming.h"
-#include "fwd/in/recovery.h"
 #include "fwd/in/relay.h"
 #include "fwd/in/to_segment.h"
 #include "fwd/lan/reports.h"
 #include "fwd/worker.h"
 #include "io/clock.h"
 #include "wire/datagram/bundle.h"
-#include "wire/datagram/copy.h"
-#include "wire/datagram/fragment.h"
-#include "wire/datagram/parity.h"
 
 /* A datagram and the results of the checks. */
 struct datagram {
@@ -152,164 +148,27 @@ static void take_frame(struct worker *w, const struct datagram *d)
 	local_frame(w, &a, d->payload, d->payload_len);
 }
 
-/* Returns false if the frame of this copy arrived before, or may have. */
-static bool copy_is_first(struct worker *w, const struct datagram *d, const struct copy_hdr *c)
+static struct opened_payload opened(const struct datagram *d)
 {
-	unsigned lost_one;
-
-	switch (copies_take(w->fwd->copies, d->source, c, &lost_one)) {
-	case COPY_FIRST:
-		count(w, CNT_copy_first, !(c->kind & PARITY_MARK));
-		if (unlikely(lost_one))
-			count(w, CNT_copy_lost_one, lost_one);
-		return true;
-	case COPY_SECOND:
-		count(w, CNT_copy_second, 1);
-		return false;
-	case COPY_AGAIN:
-		/* Another fragment of the second copy. */
-		return false;
-	case COPY_OLD:
-		drop(w, DROP_copy_old);
-		return false;
-	}
-	return false;
-}
-
-/* Adds a fragment; `copy` identifies a duplicated frame. Fragments of both copies complete a frame
- * together, and the frame is recorded only then. */
-static void take_piece(struct worker *w, const struct datagram *d, const struct copy_hdr *copy)
-{
-	struct reasm_around around = { d->h.flags & LEON_FLAGS_FRAME, ecn_of(d) };
-	struct fragment_hdr h;
-	struct reasm_result r;
-	struct arrived a;
-
-	if (fragment_decode(d->payload, d->payload_len, &h) < 0) {
-		drop(w, DROP_fragment_bad);
-		return;
-	}
-	if (copy && copies_look(w->fwd->copies, d->source, copy) != COPY_FIRST) {
-		copy_is_first(w, d, copy);
-		/* Another worker may have completed the other copy. */
-		reasm_forget(w->reasm, d->h.source, h.id);
-		return;
-	}
-	r = reasm_add(w->reasm, d->h.source, &h, d->payload + FRAGMENT_HDR_LEN,
-		      d->payload_len - FRAGMENT_HDR_LEN, around, w->now);
-	if (r.evicted)
-		drop(w, DROP_fragment_memory);
-	switch (r.verdict) {
-	case REASM_WAITING:
-		break;
-	case REASM_DUPLICATE:
-		if (!copy)
-			drop(w, DROP_fragment_duplicate);
-		break;
-	case REASM_BAD:
-		drop(w, DROP_fragment_bad);
-		break;
-	case REASM_COMPLETE:
-		if (copy && !copy_is_first(w, d, copy))
-			break;
-		count(w, CNT_reassembled_frames, 1);
-		a = (struct arrived){ d->source, r.around.flags, r.around.ecn };
-		local_frame(w, &a, r.data, r.len);
-		break;
-	}
+	return (struct opened_payload){ .from = { d->source, d->h.flags & LEON_FLAGS_FRAME,
+						  ecn_of(d) },
+					.node = d->h.source,
+					.data = d->payload,
+					.len = d->payload_len };
 }
 
 static void take_fragment(struct worker *w, const struct datagram *d)
 {
-	take_piece(w, d, NULL);
-}
+	struct opened_payload p = opened(d);
 
-static void take_symbol(struct worker *w, const struct datagram *d, const struct parity_hdr *h)
-{
-	struct copy_hdr c = parity_frame(h);
-
-	if (h->kind == LEON_FRAGMENT)
-		take_piece(w, d, &c);
-	else if (copy_is_first(w, d, &c))
-		take_frame(w, d);
-}
-
-/* Delivers restored frames. The frames and the block are released before another worker may use the
- * block. A congestion mark of the last datagram concerns no restored frame. */
-static void take_restored(struct worker *w, const struct datagram *d, struct recovery_block *b)
-{
-	struct udp_rx_msg unmarked = { .class = d->msg->class & (uint8_t)~ECN_MASK };
-	struct datagram inner = *d;
-	struct recovery_symbol s;
-	unsigned at = 0;
-
-	inner.msg = &unmarked;
-	while (recovery_next(b, &at, &s)) {
-		if (unlikely(!s.len)) {
-			drop(w, DROP_parity_bad);
-			continue;
-		}
-		count(w, CNT_parity_recovered, s.restored);
-		inner.h.flags = s.flags;
-		inner.payload = s.payload;
-		inner.payload_len = s.len;
-		take_symbol(w, &inner, &s.h);
-	}
-	deliver_flush(w);
-	recovery_end(b);
-}
-
-/* A frame or parity of a block: frames are delivered at once. */
-static void take_block(struct worker *w, const struct datagram *d)
-{
-	struct datagram inner = *d;
-	struct recovery_result r;
-	struct parity_hdr h;
-	int n = parity_decode(d->payload, d->payload_len, &h);
-
-	if (unlikely(n < 0)) {
-		drop(w, DROP_parity_bad);
-		return;
-	}
-	inner.payload += n;
-	inner.payload_len -= (size_t)n;
-	if (h.kind) {
-		r = recovery_add(w->fwd->recovery, d->h.source, &h, d->h.flags & LEON_FLAGS_FRAME,
-				 inner.payload, inner.payload_len);
-		take_symbol(w, &inner, &h);
-	} else {
-		count(w, CNT_parity_rx, 1);
-		r = recovery_add_parity(w->fwd->recovery, d->h.source, &h, inner.payload,
-					inner.payload_len);
-	}
-	if (unlikely(r.verdict == RECOVERY_BAD))
-		drop(w, DROP_parity_bad);
-	count(w, CNT_parity_busy, r.verdict == RECOVERY_BUSY);
-	if (unlikely(r.unrecoverable))
-		count(w, CNT_parity_unrecoverable, r.unrecoverable);
-	if (r.restored)
-		take_restored(w, d, r.restored);
+	assemble_fragment(w, &p);
 }
 
 static void take_copy(struct worker *w, const struct datagram *d)
 {
-	struct datagram inner = *d;
-	struct copy_hdr c;
+	struct opened_payload p = opened(d);
 
-	if (parity_is(d->payload, d->payload_len)) {
-		take_block(w, d);
-		return;
-	}
-	if (copy_decode(d->payload, d->payload_len, &c) < 0) {
-		drop(w, DROP_copy_bad);
-		return;
-	}
-	inner.payload += COPY_HDR_LEN;
-	inner.payload_len -= COPY_HDR_LEN;
-	if (c.kind == LEON_FRAGMENT)
-		take_piece(w, &inner, &c);
-	else if (copy_is_first(w, &inner, &c))
-		take_frame(w, &inner);
+	assemble_copy(w, &p);
 }
 
 /* Frames before an impossible length are delivered, the remainder is lost. */

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * See assemble.h. Workers.
+ */
+#include "fwd/in/assemble.h"
+
+#include "base/defs.h"
+#include "fwd/in/copies.h"
+#include "fwd/in/reasm.h"
+#include "fwd/in/recovery.h"
+#include "fwd/in/to_segment.h"
+#include "fwd/worker.h"
+#include "wire/datagram/copy.h"
+#include "wire/datagram/fragment.h"
+#include "wire/datagram/parity.h"
+
+static struct opened_payload behind(const struct opened_payload *p, size_t header)
+{
+	struct opened_payload inner = *p;
+
+	inner.data += header;
+	inner.len -= header;
+	return inner;
+}
+
+/* Returns false if the frame of this copy arrived before, or may have. */
+static bool copy_is_first(struct worker *w, uint16_t source, const struct copy_hdr *c)
+{
+	unsigned lost_one;
+
+	switch (copies_take(w->fwd->copies, source, c, &lost_one)) {
+	case COPY_FIRST:
+		count(w, CNT_copy_first, !(c->kind & PARITY_MARK));
+		if (unlikely(lost_one))
+			count(w, CNT_copy_lost_one, lost_one);
+		return true;
+	case COPY_SECOND:
+		count(w, CNT_copy_second, 1);
+		return false;
+	case COPY_AGAIN:
+		/* Another fragment of the second copy. */
+		return false;
+	case COPY_OLD:
+		drop(w, DROP_copy_old);
+		return false;
+	}
+	return false;
+}
+
+/* Adds a fragment; `copy` identifies a duplicated frame. Fragments of both copies complete a frame
+ * together, and the frame is recorded only then. */
+static void take_fragment(struct worker *w, const struct opened_payload *p,
+			  const struct copy_hdr *copy)
+{
+	struct reasm_around around = { p->from.flags, p->from.ecn };
+	struct fragment_hdr h;
+	struct reasm_result r;
+	struct arrived a;
+
+	if (fragment_decode(p->data, p->len, &h) < 0) {
+		drop(w, DROP_fragment_bad);
+		return;
+	}
+	if (copy && copies_look(w->fwd->copies, p->from.slot, copy) != COPY_FIRST) {
+		copy_is_first(w, p->from.slot, copy);
+		/* Another worker may have completed the other copy. */
+		reasm_forget(w->reasm, p->node, h.id);
+		return;
+	}
+	r = reasm_add(w->reasm, p->node, &h, p->data + FRAGMENT_HDR_LEN, p->len - FRAGMENT_HDR_LEN,
+		      around, w->now);
+	if (r.evicted)
+		drop(w, DROP_fragment_memory);
+	switch (r.verdict) {
+	case REASM_WAITING:
+		break;
+	case REASM_DUPLICATE:
+		if (!copy)
+			drop(w, DROP_fragment_duplicate);
+		break;
+	case REASM_BAD:
+		drop(w, DROP_fragment_bad);
+		break;
+	case REASM_COMPLETE:
+		if (copy && !copy_is_first(w, p->from.slot, copy))
+			break;
+		count(w, CNT_reassembled_frames, 1);
+		a = (struct arrived){ p->from.slot, r.around.flags, r.around.ecn };
+		local_frame(w, &a, r.data, r.len);
+		break;
+	}
+}
+
+void assemble_fragment(struct worker *w, const struct opened_payload *p)
+{
+	take_fragment(w, p, NULL);
+}
+
+/* A frame or a fragment, of a copy or of a block. */
+static void take_copied(struct worker *w, const struct opened_payload *p, const struct copy_hdr *c)
+{
+	if ((c->kind & ~PARITY_MARK) == LEON_FRAGMENT)
+		take_fragment(w, p, c);
+	else if (copy_is_first(w, p->from.slot, c))
+		local_frame(w, &p->from, p->data, p->len);
+}
+
+static void take_symbol(struct worker *w, const struct opened_payload *p,
+			const struct parity_hdr *h)
+{
+	struct copy_hdr c = parity_frame(h);
+
+	take_copied(w, p, &c);
+}
+
+/* Delivers restored frames. The frames and the block are released before another worker may use the
+ * block. A congestion mark of the last datagram concerns no restored frame. */
+static void take_restored(struct worker *w, const struct opened_payload *p,
+			  struct recovery_block *b)
+{
+	struct opened_payload inner = *p;
+	struct recovery_symbol s;
+	unsigned at = 0;
+
+	inner.from.ecn = ECN_NOT_ECT;
+	while (recovery_next(b, &at, &s)) {
+		if (unlikely(!s.len)) {
+			drop(w, DROP_parity_bad);
+			continue;
+		}
+		count(w, CNT_parity_recovered, s.restored);
+		inner.from.flags = s.flags;
+		inner.data = s.payload;
+		inner.len = s.len;
+		take_symbol(w, &inner, &s.h);
+	}
+	deliver_flush(w);
+	recovery_end(b);
+}
+
+/* A frame or parity of a block: frames are delivered at once. */
+static void take_block(struct worker *w, const struct opened_payload *p)
+{
+	struct opened_payload inner;
+	struct recovery_result r;
+	struct parity_hdr h;
+	int n = parity_decode(p->data, p->len, &h);
+
+	if (unlikely(n < 0)) {
+		drop(w, DROP_parity_bad);
+		return;
+	}
+	inner = behind(p, (size_t)n);
+	if (h.kind) {
+		r = recovery_add(w->fwd->recovery, p->node, &h, p->from.flags, inner.data,
+				 inner.len);
+		take_symbol(w, &inner, &h);
+	} else {
+		count(w, CNT_parity_rx, 1);
+		r = recovery_add_parity(w->fwd->recovery, p->node, &h, inner.data, inner.len);
+	}
+	if (unlikely(r.verdict == RECOVERY_BAD))
+		drop(w, DROP_parity_bad);
+	count(w, CNT_parity_busy, r.verdict == RECOVERY_BUSY);
+	if (unlikely(r.unrecoverable))
+		count(w, CNT_parity_unrecoverable, r.unrecoverable);
+	if (r.restored)
+		take_restored(w, p, r.restored);
+}
+
+void assemble_copy(struct worker *w, const struct opened_payload *p)
+{
+	struct opened_payload inner;
+	struct copy_hdr c;
+
+	if (parity_is(p->data, p->len)) {
+		take_block(w, p);
+		return;
+	}
+	if (copy_decode(p->data, p->len, &c) < 0) {
+		drop(w, DROP_copy_bad);
+		return;
+	}
+	inner = behind(p, COPY_HDR_LEN);
+	take_copied(w, &inner, &c);
+}
