@@ -299,6 +299,31 @@ static void a_lan_that_changes_frees_what_was_frozen_there(void **state)
 	fdb_free(f);
 }
 
+/* The owner claims its MAC and leaves, and two others continue. The entry stays at no node. */
+static void an_owner_leaves_while_its_mac_flaps(void **state)
+{
+	static const uint16_t claims[] = { THIEF, OWNER, THIEF, 3, THIEF, 3 };
+	struct fdb *f = fdb_new(16);
+	struct mac m = mac_of(1);
+	struct fdb_entry e;
+
+	(void)state;
+	fdb_learn(f, 0, m, OWNER, 1000);
+	for (unsigned i = 0; i < array_size(claims); i++) {
+		if (i == 3)
+			assert_int_equal(fdb_forget_slot(f, OWNER, NULL, 1060), 0);
+		assert_int_equal(fdb_learn(f, 0, m, claims[i], 1060),
+				 i < 5 ? FDB_MOVED : FDB_FLAP_BEGINS);
+	}
+	assert_int_equal(fdb_age(f, 1060 + FDB_FREEZE_S, 300, 1000), 0);
+	assert_int_equal(fdb_count(f), 1);
+	assert_true(fdb_get(f, 0, m, &e));
+	assert_int_equal(e.slot, SLOT_NONE);
+	assert_int_equal(fdb_learn(f, 0, m, 3, 1100), FDB_ADDED);
+	assert_int_equal(fdb_count(f), 1);
+	fdb_free(f);
+}
+
 static void a_guest_that_migrates_is_followed_at_once(void **state)
 {
 	struct fdb *f = fdb_new(16);
@@ -693,6 +718,7 @@ int main(void)
 		cmocka_unit_test(a_mac_without_an_owner_belongs_to_nobody_while_it_flaps),
 		cmocka_unit_test(a_lan_that_changes_does_not_end_the_freeze),
 		cmocka_unit_test(a_lan_that_changes_frees_what_was_frozen_there),
+		cmocka_unit_test(an_owner_leaves_while_its_mac_flaps),
 		cmocka_unit_test(a_guest_that_migrates_is_followed_at_once),
 		cmocka_unit_test(a_frozen_mac_whose_owner_fell_silent_moves),
 		cmocka_unit_test(a_vlan_has_its_share),

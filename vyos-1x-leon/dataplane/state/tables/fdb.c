@@ -347,8 +347,10 @@ uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, const struct vlan_set *vl
 
 		if (!is_entry(p) || !is_in(p, vlans))
 			continue;
-		if (h->owner == slot)
+		if (h->owner == slot) {
 			h->owner = SLOT_NONE;
+			h->owner_claims = false;
+		}
 		if ((uint16_t)value_of(p) != slot)
 			continue;
 		if ((value_of(p) & VALUE_FROZEN) || moved_of_late(h, now_s))
