@@ -17,6 +17,7 @@
 #include "gso_reference.h"
 #include "wire/accel.h"
 #include "ipc/accel_queue.h"
+#include "state/tables/mac_damping.h"
 #include "wire/datagram/fragment.h"
 
 #define MSS	 1200
@@ -359,7 +360,7 @@ static void a_host_frozen_at_no_node_is_followed(void **state)
 	worker_begin(fx.w);
 	now_s = fx.w->now_s;
 	fdb_forget_slot(fx.fdb, 1, NULL, now_s);
-	for (unsigned i = 0; i <= FDB_FLAP_MOVES + 1; i++)
+	for (unsigned i = 0; i <= MAC_FLAP_MOVES + 1; i++)
 		fdb_learn(fx.fdb, 0, fx_mac(1), (uint16_t)(1 + i % 2), now_s);
 	assert_int_equal(fdb_lookup(fx.fdb, 0, fx_mac(1)), SLOT_NONE);
 	batch(1, LEON_FRAME, &s, 2);

@@ -15,6 +15,7 @@
 #include "base/defs.h"
 #include "base/rcu.h"
 #include "state/tables/fdb.h"
+#include "state/tables/mac_damping.h"
 
 static struct mac mac_of(uint32_t i)
 {
@@ -119,7 +120,7 @@ static unsigned flap(struct fdb *f, struct mac m, uint32_t now_s)
 /* Keeps the MAC behind slot 1 until the slot is its owner. */
 static void settle(struct fdb *f, struct mac m, uint32_t now_s)
 {
-	fdb_learn(f, 0, m, 1, now_s - FDB_OWNER_S);
+	fdb_learn(f, 0, m, 1, now_s - MAC_OWNER_S);
 }
 
 static void flapping_mac_is_frozen_at_its_owner_and_thaws(void **state)
@@ -130,7 +131,7 @@ static void flapping_mac_is_frozen_at_its_owner_and_thaws(void **state)
 
 	(void)state;
 	settle(f, m, 100);
-	assert_int_equal(flap(f, m, 100), FDB_FLAP_MOVES);
+	assert_int_equal(flap(f, m, 100), MAC_FLAP_MOVES);
 	assert_int_equal(fdb_lookup(f, 0, m), 1);
 	assert_int_equal(fdb_seen(f, 0, m, 2, 101), FDB_FROZEN);
 	assert_int_equal(fdb_seen(f, 0, m, 1, 101), FDB_KNOWN);
@@ -138,13 +139,13 @@ static void flapping_mac_is_frozen_at_its_owner_and_thaws(void **state)
 	assert_int_equal(fdb_lookup(f, 0, m), 1);
 	assert_true(fdb_get(f, 0, m, &e));
 	assert_true(e.frozen);
-	assert_int_equal(e.n_moves, FDB_FLAP_MOVES);
-	assert_int_equal(e.thaw_s, 100 + FDB_FREEZE_S);
+	assert_int_equal(e.n_moves, MAC_FLAP_MOVES);
+	assert_int_equal(e.thaw_s, 100 + MAC_FREEZE_S);
 
 	/* Aging leaves a freeze until its end. */
-	assert_int_equal(fdb_age(f, 100 + FDB_FREEZE_S - 1, 300, 1000), 0);
+	assert_int_equal(fdb_age(f, 100 + MAC_FREEZE_S - 1, 300, 1000), 0);
 	assert_int_equal(fdb_seen(f, 0, m, 2, 129), FDB_FROZEN);
-	assert_int_equal(fdb_age(f, 100 + FDB_FREEZE_S, 300, 1000), 0);
+	assert_int_equal(fdb_age(f, 100 + MAC_FREEZE_S, 300, 1000), 0);
 	assert_int_equal(fdb_seen(f, 0, m, 2, 130), FDB_TO_LEARN);
 	assert_int_equal(fdb_learn(f, 0, m, 2, 130), FDB_MOVED);
 	assert_int_equal(fdb_lookup(f, 0, m), 2);
@@ -152,7 +153,7 @@ static void flapping_mac_is_frozen_at_its_owner_and_thaws(void **state)
 	assert_int_equal(fdb_learn(f, 0, m, 1, 131), FDB_FLAP_BEGINS);
 	assert_true(fdb_get(f, 0, m, &e));
 	assert_int_equal(e.slot, 1);
-	assert_int_equal(e.thaw_s, 131 + 2 * FDB_FREEZE_S);
+	assert_int_equal(e.thaw_s, 131 + 2 * MAC_FREEZE_S);
 	fdb_free(f);
 }
 
@@ -164,8 +165,8 @@ static void frozen_mac_thaws_without_aging_too(void **state)
 	(void)state;
 	settle(f, m, 100);
 	flap(f, m, 100);
-	assert_int_equal(fdb_learn(f, 0, m, 7, 100 + FDB_FREEZE_S - 1), FDB_DAMPED);
-	assert_int_equal(fdb_learn(f, 0, m, 7, 100 + FDB_FREEZE_S), FDB_MOVED);
+	assert_int_equal(fdb_learn(f, 0, m, 7, 100 + MAC_FREEZE_S - 1), FDB_DAMPED);
+	assert_int_equal(fdb_learn(f, 0, m, 7, 100 + MAC_FREEZE_S), FDB_MOVED);
 	assert_int_equal(fdb_lookup(f, 0, m), 7);
 	fdb_free(f);
 }
@@ -174,7 +175,7 @@ static void seldom_moves_are_not_damped(void **state)
 {
 	struct fdb *f = fdb_new(16);
 	struct mac m = mac_of(1);
-	uint32_t step = FDB_FLAP_WINDOW_S / FDB_FLAP_MOVES + 1;
+	uint32_t step = MAC_FLAP_WINDOW_S / MAC_FLAP_MOVES + 1;
 
 	(void)state;
 	fdb_learn(f, 0, m, 1, 1);
@@ -250,7 +251,7 @@ static void a_mac_without_an_owner_belongs_to_nobody_while_it_flaps(void **state
 	assert_true(e.frozen);
 	assert_int_equal(e.slot, SLOT_NONE);
 	/* If one of the two becomes silent, the MAC belongs to the other after the freeze. */
-	for (uint32_t s = 1015; s < 1015 + FDB_FREEZE_S; s++)
+	for (uint32_t s = 1015; s < 1015 + MAC_FREEZE_S; s++)
 		frame_from(f, m, OWNER, s);
 	assert_int_equal(fdb_lookup(f, 0, m), OWNER);
 	fdb_free(f);
@@ -315,7 +316,7 @@ static void an_owner_leaves_while_its_mac_flaps(void **state)
 		assert_int_equal(fdb_learn(f, 0, m, claims[i], 1060),
 				 i < 5 ? FDB_MOVED : FDB_FLAP_BEGINS);
 	}
-	assert_int_equal(fdb_age(f, 1060 + FDB_FREEZE_S, 300, 1000), 0);
+	assert_int_equal(fdb_age(f, 1060 + MAC_FREEZE_S, 300, 1000), 0);
 	assert_int_equal(fdb_count(f), 1);
 	assert_true(fdb_get(f, 0, m, &e));
 	assert_int_equal(e.slot, SLOT_NONE);
@@ -358,7 +359,7 @@ static void a_frozen_mac_whose_owner_fell_silent_moves(void **state)
 	for (s = 1300; fdb_lookup(f, 0, m) == OWNER && s < 1500; s++)
 		frame_from(f, m, 3, s);
 	assert_int_equal(fdb_lookup(f, 0, m), 3);
-	assert_in_range(s, 1300, 1300 + FDB_FREEZE_S + 2);
+	assert_in_range(s, 1300, 1300 + MAC_FREEZE_S + 2);
 	fdb_free(f);
 }
 
@@ -563,7 +564,7 @@ static void copy_keeps_the_most_recently_seen(void **state)
 	assert_int_equal(fdb_learn(large, 5, mac_of(1), 1, 2001), FDB_ADDED);
 	while (fdb_next(large, &iter, &e)) {
 		if (e.vlan == 0) {
-			assert_int_equal(e.n_moves, FDB_FLAP_MOVES);
+			assert_int_equal(e.n_moves, MAC_FLAP_MOVES);
 			assert_true(e.frozen);
 		}
 	}

@@ -15,6 +15,7 @@
 
 #include "fwd_one.h"
 
+#include "state/tables/mac_damping.h"
 #include "wire/datagram/bundle.h"
 #include "wire/datagram/fragment.h"
 #include "wire/frame/guard.h"
@@ -424,8 +425,8 @@ static void freeze_at(uint16_t owner, uint16_t other, struct mac m)
 {
 	uint32_t now_s = fx.w->now_s;
 
-	fdb_learn(fx.fdb, 0, m, owner, now_s - FDB_OWNER_S);
-	for (unsigned i = 0; i < FDB_FLAP_MOVES; i++)
+	fdb_learn(fx.fdb, 0, m, owner, now_s - MAC_OWNER_S);
+	for (unsigned i = 0; i < MAC_FLAP_MOVES; i++)
 		fdb_learn(fx.fdb, 0, m, i % 2 ? owner : other, now_s);
 	assert_int_equal(fdb_learn(fx.fdb, 0, m, owner, now_s), FDB_FLAP_BEGINS);
 }

@@ -18,13 +18,12 @@
 #include "base/mem.h"
 #include "base/vlan_set.h"
 #include "crypto/aead.h"
+#include "state/tables/mac_damping.h"
 
-#define KEY_USED       (1ULL << 60)	      /* marks a used slot, also for VLAN 0, MAC 0 */
-#define VALUE_HOLE     SLOT_NONE	      /* a removed entry */
-#define VALUE_FROZEN   0x10000u		      /* above the slot */
-#define VALUE_NOBODY   (0x20000u | SLOT_NONE) /* an entry without a node */
-#define FREEZES_LONGER 3   /* number of successive freezes that double in length */
-#define STABLE_S       600 /* time after which the next freeze has the initial length again */
+#define KEY_USED     (1ULL << 60)	    /* marks a used slot, also for VLAN 0, MAC 0 */
+#define VALUE_HOLE   SLOT_NONE		    /* a removed entry */
+#define VALUE_FROZEN 0x10000u		    /* above the slot */
+#define VALUE_NOBODY (0x20000u | SLOT_NONE) /* an entry without a node */
 
 /* Part of an entry that readers see. */
 struct fdb_place {
@@ -34,22 +33,10 @@ struct fdb_place {
 };
 static_assert(sizeof(struct fdb_place) == 16, "four places to a cache line");
 
-/* Part of an entry that only the writer uses, at the same index. */
-struct history {
-	uint32_t n_moves;
-	uint32_t since_s;  /* last change of the value */
-	uint32_t window_s; /* start of the window in which moves are counted */
-	uint32_t thaw_s;
-	uint16_t owner; /* SLOT_NONE: no node had it for long enough */
-	uint8_t window_moves;
-	uint8_t n_freezes; /* successive freezes */
-	bool owner_claims; /* the owner sent a frame in this window */
-};
-
 struct fdb {
 	/* Constant after creation. */
 	struct fdb_place *place;
-	struct history *history;
+	struct mac_damping *damping; /* at the same index; only the writer uses it */
 	uint32_t mask;
 	uint32_t maximum;
 	uint64_t seed; /* random hash seed, so that senders cannot choose colliding MACs */
@@ -71,7 +58,7 @@ struct fdb *fdb_new(uint32_t maximum)
 	while (size < 2 * (uint64_t)maximum)
 		size *= 2;
 	f->place = x_calloc_aligned(size, sizeof(struct fdb_place));
-	f->history = x_calloc(size, sizeof(struct history));
+	f->damping = mac_damping_new(size);
 	f->mask = (uint32_t)(size - 1);
 	f->maximum = maximum;
 	f->seed = random_u64_nonzero();
@@ -85,7 +72,7 @@ void fdb_free(void *p)
 	if (!f)
 		return;
 	free(f->place);
-	free(f->history);
+	free(f->damping);
 	free(f);
 }
 
@@ -123,20 +110,24 @@ static struct fdb_place *find_entry(const struct fdb *f, uint64_t key, uint32_t 
 	return *value == VALUE_HOLE ? NULL : p;
 }
 
+static uint32_t seen_of(const struct fdb_place *p)
+{
+	return atomic_load_explicit(&p->seen_s, memory_order_relaxed);
+}
+
 /* Reads before writing: if many workers would write the same second, the read is cheaper than the
  * write. */
 static void touch(struct fdb_place *p, uint32_t now_s)
 {
-	if (atomic_load_explicit(&p->seen_s, memory_order_relaxed) != now_s)
+	if (seen_of(p) != now_s)
 		atomic_store_explicit(&p->seen_s, now_s, memory_order_relaxed);
 }
 
-/* Signed, because the clock of the last update may be just ahead of this thread's clock. */
-static bool is_silent(const struct fdb_place *p, uint32_t now_s)
+/* Seconds since the last frame. Signed, because the clock of the last update may be just ahead of
+ * this thread's clock. */
+static int32_t silent_s(const struct fdb_place *p, uint32_t now_s)
 {
-	uint32_t seen_s = atomic_load_explicit(&p->seen_s, memory_order_relaxed);
-
-	return (int32_t)(now_s - seen_s) >= FDB_FREEZE_S;
+	return (int32_t)(now_s - seen_of(p));
 }
 
 uint16_t fdb_lookup(const struct fdb *f, uint16_t vlan, struct mac mac)
@@ -158,7 +149,7 @@ enum fdb_seen fdb_seen(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t sl
 		touch(p, now_s);
 		return FDB_KNOWN;
 	}
-	if (!(value & VALUE_FROZEN) || is_silent(p, now_s))
+	if (!(value & VALUE_FROZEN) || silent_s(p, now_s) >= MAC_FREEZE_S)
 		return FDB_TO_LEARN;
 	return (uint16_t)value == SLOT_NONE ? FDB_QUIET : FDB_FROZEN;
 }
@@ -170,14 +161,19 @@ static uint32_t value_of(const struct fdb_place *p)
 	return atomic_load_explicit(&p->value, memory_order_relaxed);
 }
 
-static struct history *history_of(const struct fdb *f, const struct fdb_place *p)
+static struct mac_damping *damping_of(const struct fdb *f, const struct fdb_place *p)
 {
-	return &f->history[p - f->place];
+	return mac_damping_at(f->damping, (size_t)(p - f->place));
+}
+
+static uint64_t key_at(const struct fdb_place *p)
+{
+	return atomic_load_explicit(&p->key, memory_order_relaxed);
 }
 
 static bool is_entry(const struct fdb_place *p)
 {
-	return atomic_load_explicit(&p->key, memory_order_relaxed) && value_of(p) != VALUE_HOLE;
+	return key_at(p) && value_of(p) != VALUE_HOLE;
 }
 
 static void set_value(struct fdb_place *p, uint32_t value)
@@ -186,9 +182,9 @@ static void set_value(struct fdb_place *p, uint32_t value)
 }
 
 /* Above seven eighths the searches grow long and may not terminate. */
-static bool has_room(const struct fdb *f, bool takes_place)
+static bool has_room(const struct fdb *f, const struct fdb_place *p)
 {
-	return f->count < f->maximum && (!takes_place || f->n_taken < f->mask - f->mask / 8);
+	return f->count < f->maximum && (key_at(p) || f->n_taken < f->mask - f->mask / 8);
 }
 
 static uint32_t *vlan_count(struct fdb *f, uint64_t key)
@@ -196,116 +192,74 @@ static uint32_t *vlan_count(struct fdb *f, uint64_t key)
 	return &f->in_vlan[key >> 48 & (VLAN_IDS - 1)];
 }
 
-static enum fdb_result add(struct fdb *f, struct fdb_place *p, bool takes_place, uint64_t key,
-			   uint16_t slot, uint32_t now_s)
+/* Makes the place an entry. The key comes last, because readers find the value behind it. */
+static void fill(struct fdb *f, struct fdb_place *p, uint64_t key, uint32_t value, uint32_t seen_s)
 {
-	if (!has_room(f, takes_place)) {
-		atomic_store_explicit(&f->refusing, true, memory_order_relaxed);
-		return FDB_FULL;
-	}
-	if (f->vlan_maximum && *vlan_count(f, key) >= f->vlan_maximum)
-		return FDB_VLAN_FULL;
-	*history_of(f, p) = (struct history){ .owner = SLOT_NONE, .since_s = now_s };
-	atomic_store_explicit(&p->seen_s, now_s, memory_order_relaxed);
-	set_value(p, slot);
-	if (takes_place) {
+	atomic_store_explicit(&p->seen_s, seen_s, memory_order_relaxed);
+	set_value(p, value);
+	if (!key_at(p)) {
 		f->n_taken++;
 		atomic_store_explicit(&p->key, key, memory_order_release);
 	}
 	f->count++;
 	(*vlan_count(f, key))++;
+}
+
+static enum fdb_result add(struct fdb *f, struct fdb_place *p, uint64_t key, uint16_t slot,
+			   uint32_t now_s)
+{
+	if (!has_room(f, p)) {
+		atomic_store_explicit(&f->refusing, true, memory_order_relaxed);
+		return FDB_FULL;
+	}
+	if (f->vlan_maximum && *vlan_count(f, key) >= f->vlan_maximum)
+		return FDB_VLAN_FULL;
+	mac_damping_begin(damping_of(f, p), now_s);
+	fill(f, p, key, slot, now_s);
 	return FDB_ADDED;
 }
 
-static bool is_over(uint32_t now_s, uint32_t at_s)
+static void place_at(struct fdb_place *p, uint32_t value, uint32_t now_s)
 {
-	return (int32_t)(now_s - at_s) >= 0;
-}
-
-static bool moved_of_late(const struct history *h, uint32_t now_s)
-{
-	return h->window_moves && now_s - h->window_s <= FDB_FLAP_WINDOW_S;
-}
-
-/* Records that the MAC leaves `slot`, which becomes its owner if it had the MAC for long enough. */
-static void note_tenure(struct history *h, uint16_t slot, uint32_t now_s)
-{
-	uint32_t enough_s = h->owner == SLOT_NONE ? FDB_OWNER_S : FDB_HEIR_S;
-
-	if (now_s - h->since_s >= enough_s)
-		h->owner = slot;
-}
-
-/* Counts a move; returns true above FDB_FLAP_MOVES in the window. */
-static bool move_flaps(struct history *h, uint16_t slot, uint32_t now_s)
-{
-	if (!moved_of_late(h, now_s)) {
-		h->window_s = now_s;
-		h->window_moves = 0;
-		h->owner_claims = false;
-	}
-	h->owner_claims |= slot == h->owner;
-	return ++h->window_moves > FDB_FLAP_MOVES;
-}
-
-static void freeze(struct fdb_place *p, struct history *h, uint32_t now_s)
-{
-	uint32_t at = h->owner_claims ? h->owner : VALUE_NOBODY;
-
-	if (is_over(now_s, h->thaw_s + STABLE_S))
-		h->n_freezes = 0;
-	h->thaw_s = now_s + ((uint32_t)FDB_FREEZE_S << h->n_freezes);
-	h->n_freezes = (uint8_t)min_of(h->n_freezes + 1, FREEZES_LONGER);
-	h->since_s = now_s;
 	touch(p, now_s);
-	set_value(p, at | VALUE_FROZEN);
+	set_value(p, value);
 }
 
-/* Permits one more move after the freeze, because the host may really have moved; a second one
- * freezes it again. */
-static void thaw(struct fdb_place *p, struct history *h, uint32_t now_s)
+static bool thaws(const struct fdb_place *p, const struct mac_damping *d, uint32_t now_s)
 {
-	h->window_s = now_s;
-	h->window_moves = FDB_FLAP_MOVES - 1;
-	h->owner_claims = false;
+	return mac_damping_is_over(d, now_s) || silent_s(p, now_s) >= MAC_FREEZE_S;
+}
+
+static void thaw(struct fdb_place *p, struct mac_damping *d, uint32_t now_s)
+{
+	mac_damping_thaw(d, now_s);
 	set_value(p, value_of(p) & ~VALUE_FROZEN);
 }
 
-static bool thaws(const struct fdb_place *p, const struct history *h, uint32_t now_s)
+static void freeze(struct fdb_place *p, struct mac_damping *d, uint32_t now_s)
 {
-	return is_over(now_s, h->thaw_s) || is_silent(p, now_s);
-}
+	uint16_t slot = mac_damping_freeze(d, now_s);
 
-static void place_at(struct fdb_place *p, struct history *h, uint16_t slot, uint32_t now_s)
-{
-	h->since_s = now_s;
-	touch(p, now_s);
-	set_value(p, slot);
+	place_at(p, VALUE_FROZEN | (slot == SLOT_NONE ? VALUE_NOBODY : slot), now_s);
 }
 
 /* The entry belongs to another node or to none. */
-static enum fdb_result claim(struct fdb_place *p, struct history *h, uint16_t slot, uint32_t now_s)
+static enum fdb_result claim(struct fdb_place *p, struct mac_damping *d, uint16_t slot,
+			     uint32_t now_s)
 {
 	uint16_t had = (uint16_t)value_of(p);
 
 	if (value_of(p) & VALUE_FROZEN) {
-		if (!thaws(p, h, now_s))
+		if (!thaws(p, d, now_s))
 			return FDB_DAMPED;
-		thaw(p, h, now_s);
+		thaw(p, d, now_s);
 	}
-	if (had == SLOT_NONE) {
-		h->owner_claims |= slot == h->owner;
-		place_at(p, h, slot, now_s);
-		return FDB_ADDED;
-	}
-	note_tenure(h, had, now_s);
-	if (move_flaps(h, slot, now_s)) {
-		freeze(p, h, now_s);
+	if (!mac_damping_move(d, had, slot, now_s)) {
+		freeze(p, d, now_s);
 		return FDB_FLAP_BEGINS;
 	}
-	h->n_moves++;
-	place_at(p, h, slot, now_s);
-	return FDB_MOVED;
+	place_at(p, slot, now_s);
+	return had == SLOT_NONE ? FDB_ADDED : FDB_MOVED;
 }
 
 enum fdb_result fdb_learn(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t slot,
@@ -315,9 +269,9 @@ enum fdb_result fdb_learn(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t
 	struct fdb_place *p = find_place(f, key, &found);
 
 	if (found != key || value_of(p) == VALUE_HOLE)
-		return add(f, p, found != key, key, slot, now_s);
+		return add(f, p, key, slot, now_s);
 	if ((uint16_t)value_of(p) != slot)
-		return claim(p, history_of(f, p), slot, now_s);
+		return claim(p, damping_of(f, p), slot, now_s);
 	touch(p, now_s);
 	return FDB_SAME;
 }
@@ -326,15 +280,13 @@ static void remove_at(struct fdb *f, struct fdb_place *p)
 {
 	set_value(p, VALUE_HOLE);
 	f->count--;
-	(*vlan_count(f, atomic_load_explicit(&p->key, memory_order_relaxed)))--;
+	(*vlan_count(f, key_at(p)))--;
 	atomic_store_explicit(&f->refusing, false, memory_order_relaxed);
 }
 
 static bool is_in(const struct fdb_place *p, const struct vlan_set *vlans)
 {
-	uint64_t key = atomic_load_explicit(&p->key, memory_order_relaxed);
-
-	return !vlans || vlan_set_has(vlans, (key >> 48) % VLAN_IDS);
+	return !vlans || vlan_set_has(vlans, (key_at(p) >> 48) % VLAN_IDS);
 }
 
 uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, const struct vlan_set *vlans, uint32_t now_s)
@@ -343,17 +295,15 @@ uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, const struct vlan_set *vl
 
 	for (uint32_t i = 0; slot != SLOT_NONE && i <= f->mask; i++) {
 		struct fdb_place *p = &f->place[i];
-		struct history *h = &f->history[i];
+		struct mac_damping *d;
 
 		if (!is_entry(p) || !is_in(p, vlans))
 			continue;
-		if (h->owner == slot) {
-			h->owner = SLOT_NONE;
-			h->owner_claims = false;
-		}
+		d = damping_of(f, p);
+		mac_damping_disown(d, slot);
 		if ((uint16_t)value_of(p) != slot)
 			continue;
-		if ((value_of(p) & VALUE_FROZEN) || moved_of_late(h, now_s))
+		if ((value_of(p) & VALUE_FROZEN) || mac_damping_moved_of_late(d, now_s))
 			set_value(p, VALUE_NOBODY | (value_of(p) & VALUE_FROZEN));
 		else
 			remove_at(f, p);
@@ -364,14 +314,11 @@ uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, const struct vlan_set *vl
 
 uint32_t fdb_flush(struct fdb *f)
 {
-	uint32_t n = 0;
+	uint32_t n = f->count;
 
-	for (uint32_t i = 0; i <= f->mask; i++) {
-		if (!is_entry(&f->place[i]))
-			continue;
-		remove_at(f, &f->place[i]);
-		n++;
-	}
+	for (uint32_t i = 0; i <= f->mask; i++)
+		if (is_entry(&f->place[i]))
+			remove_at(f, &f->place[i]);
 	return n;
 }
 
@@ -381,18 +328,15 @@ uint32_t fdb_age(struct fdb *f, uint32_t now_s, uint32_t aging_s, uint32_t budge
 
 	for (uint32_t i = 0; i < budget && i <= f->mask; i++) {
 		struct fdb_place *p = &f->place[f->age_at];
-		struct history *h = &f->history[f->age_at];
-		uint32_t seen_s = atomic_load_explicit(&p->seen_s, memory_order_relaxed);
 
 		f->age_at = (f->age_at + 1) & f->mask;
 		if (!is_entry(p))
 			continue;
-		/* Signed, because a worker's clock may be just ahead of this thread's clock. */
-		if ((int32_t)(now_s - seen_s) > (int32_t)aging_s) {
+		if (silent_s(p, now_s) > (int32_t)aging_s) {
 			remove_at(f, p);
 			n++;
-		} else if ((value_of(p) & VALUE_FROZEN) && thaws(p, h, now_s)) {
-			thaw(p, h, now_s);
+		} else if ((value_of(p) & VALUE_FROZEN) && thaws(p, damping_of(f, p), now_s)) {
+			thaw(p, damping_of(f, p), now_s);
 		}
 	}
 	return n;
@@ -437,19 +381,14 @@ static int compare_newest_first(const void *a, const void *b)
 	return (x->seen_s < y->seen_s) - (x->seen_s > y->seen_s);
 }
 
-static void copy_place(struct fdb *to, const struct fdb_place *from, const struct history *h,
-		       uint32_t seen_s)
+static void copy_place(struct fdb *to, const struct fdb *f, const struct fdb_age *a)
 {
-	uint64_t key = atomic_load_explicit(&from->key, memory_order_relaxed), found;
+	const struct fdb_place *from = &f->place[a->place];
+	uint64_t key = key_at(from), found;
 	struct fdb_place *p = find_place(to, key, &found);
 
-	*history_of(to, p) = *h;
-	atomic_store_explicit(&p->seen_s, seen_s, memory_order_relaxed);
-	set_value(p, value_of(from));
-	atomic_store_explicit(&p->key, key, memory_order_release);
-	to->count++;
-	(*vlan_count(to, key))++;
-	to->n_taken++;
+	mac_damping_copy(damping_of(to, p), damping_of(f, from));
+	fill(to, p, key, value_of(from), a->seen_s);
 }
 
 struct fdb *fdb_copy(const struct fdb *f, uint32_t maximum)
@@ -459,36 +398,27 @@ struct fdb *fdb_copy(const struct fdb *f, uint32_t maximum)
 	uint32_t n = 0;
 
 	copy->vlan_maximum = f->vlan_maximum;
-	for (uint32_t i = 0; i <= f->mask; i++) {
-		struct fdb_place *p = &f->place[i];
-
-		if (is_entry(p))
-			c[n++] = (struct fdb_age){
-				atomic_load_explicit(&p->seen_s, memory_order_relaxed), i
-			};
-	}
+	for (uint32_t i = 0; i <= f->mask; i++)
+		if (is_entry(&f->place[i]))
+			c[n++] = (struct fdb_age){ seen_of(&f->place[i]), i };
 	if (n > maximum)
 		qsort(c, n, sizeof(*c), compare_newest_first);
 	for (uint32_t i = 0; i < n && i < maximum; i++)
-		copy_place(copy, &f->place[c[i].place], &f->history[c[i].place], c[i].seen_s);
+		copy_place(copy, f, &c[i]);
 	free(c);
 	return copy;
 }
 
 static void describe(const struct fdb *f, const struct fdb_place *p, struct fdb_entry *out)
 {
-	uint64_t key = atomic_load_explicit(&p->key, memory_order_relaxed);
-	const struct history *h = history_of(f, p);
-
 	*out = (struct fdb_entry){
-		.vlan = (uint16_t)(key >> 48 & 0xfff),
-		.mac = mac_from_u64(key),
+		.vlan = (uint16_t)(key_at(p) >> 48 & 0xfff),
+		.mac = mac_from_u64(key_at(p)),
 		.slot = (uint16_t)value_of(p),
-		.seen_s = atomic_load_explicit(&p->seen_s, memory_order_relaxed),
-		.n_moves = h->n_moves,
+		.seen_s = seen_of(p),
 		.frozen = value_of(p) & VALUE_FROZEN,
-		.thaw_s = h->thaw_s,
 	};
+	mac_damping_view(damping_of(f, p), &out->n_moves, &out->thaw_s);
 }
 
 bool fdb_get(const struct fdb *f, uint16_t vlan, struct mac mac, struct fdb_entry *out)

@@ -2,8 +2,9 @@
 /*
  * Forwarding database: (VLAN, MAC) to node slot. Fixed capacity, one writer (control thread),
  * lock-free readers (workers): open addressing over atomic words. Readers touch the time of an
- * entry; everything else is the writer's. Local hosts are entries with SLOT_SELF.
- * Paper section 4.3 (learning, moving), design.md section 4 "Ethernet" (aging, limit, damping).
+ * entry; everything else is the writer's. Local hosts are entries with SLOT_SELF. MACs that flap
+ * are damped (mac_damping.h). Paper section 4.3 (learning, moving), design.md section 4 "Ethernet"
+ * (aging, limit, damping).
  */
 #pragma once
 
@@ -13,23 +14,6 @@
 #include "base/addr.h"
 #include "base/vlan_set.h"
 #include "state/tables/nodedb.h"
-
-/*
- * Damping of flapping MACs (decisions/029). A MAC that moves more often than FDB_FLAP_MOVES within
- * FDB_FLAP_WINDOW_S (RFC 7432 section 15.1) is frozen. It is frozen at its owner, if the owner is
- * one of the nodes of the moves. Otherwise the MAC is frozen at no node, and its frames are
- * flooded.
- *
- * The owner is the node that had the MAC without a move for FDB_OWNER_S; another node becomes owner
- * by having it for FDB_HEIR_S. A freeze lasts FDB_FREEZE_S; each successive one doubles, up to
- * eight times FDB_FREEZE_S. It ends early if no frame of the owner arrives for FDB_FREEZE_S. After
- * a freeze the MAC may move once; the next move freezes it again.
- */
-#define FDB_FLAP_MOVES	  5
-#define FDB_FLAP_WINDOW_S 180
-#define FDB_FREEZE_S	  30
-#define FDB_OWNER_S	  30
-#define FDB_HEIR_S	  300
 
 struct fdb;
 struct fdb *fdb_new(uint32_t maximum);
