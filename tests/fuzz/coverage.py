@@ -34,7 +34,7 @@ TARGETS = {
     'coalesce': ['fwd/tap/coalesce.c'],
     'conf': ['state/conf/conf.c', 'state/conf/conf_diff.c', 'state/conf/conf_routes.c', 'state/conf/conf_secrets.c'],
     'copy': ['wire/datagram/copy.c', 'fwd/in/copies.c'],
-    'database': ['../leonsim/database.c'],
+    'database': ['../leonsim/database.c', '../leonsim/show_paths.c'],
     'eth': ['wire/frame/eth.c', 'wire/frame/arp.c', 'wire/frame/nd.c', 'wire/frame/mss.c'],
     'flow': ['../leon-accel/flow.c', '../leon-accel/flow_base.c',
              '../leon-accel/flow_frames.c', '../leon-accel/flow_end.c'],

@@ -12,6 +12,7 @@
 #include "base/json/jsonr.h"
 #include "base/json/jsonw.h"
 #include "base/mem.h"
+#include "show_paths.h"
 #include "state/conf/conf.h"
 #include "state/latency/choice.h"
 #include "state/latency/latdb.h"
@@ -19,15 +20,7 @@
 
 #define NODES_MAX    1024
 #define DATABASE_MAX ((size_t)64 << 20) /* output limit of leonctl */
-#define NAME_LEN     48
 #define ERR_LEN	     512
-
-struct member {
-	node_id_t id;
-	char name[NAME_LEN];
-	bool gone; /* --what-if without: */
-	struct choice choice;
-};
 
 struct live {
 	unsigned n; /* slot 0 is the node that answered */
@@ -110,7 +103,7 @@ static bool read_members(struct live *l, struct jsonr_node *root)
 		l->n += slot > 0;
 		l->member[slot].id = id;
 		if (jsonr_has(n, "name") && jsonr_str(n, "name", &name))
-			snprintf(l->member[slot].name, NAME_LEN, "%s", name);
+			snprintf(l->member[slot].name, MEMBER_NAME_LEN, "%s", name);
 		l->no_relay[slot] = yes(n, "transit_disabled");
 		l->unreceived[slot] = yes(n, "unreceived");
 	}
@@ -277,7 +270,7 @@ static void build(struct live *l)
 
 static unsigned member_called(const struct live *l, const char *text, size_t len)
 {
-	char name[NAME_LEN];
+	char name[MEMBER_NAME_LEN];
 	unsigned i = 0;
 	node_id_t id;
 
@@ -322,7 +315,7 @@ static bool add_member(struct live *l, const char *text)
 	free(l->link);
 	l->link = link;
 	l->member[l->n].id = UINT32_MAX - l->n;
-	snprintf(l->member[l->n].name, NAME_LEN, "new-%u", l->n);
+	snprintf(l->member[l->n].name, MEMBER_NAME_LEN, "new-%u", l->n);
 	l->n = n;
 	return true;
 }
@@ -390,67 +383,14 @@ static void run_choices(struct live *l, const struct conf *conf)
 	latdb_free(l->lat);
 }
 
-static void write_known(struct jsonw *w, const char *key, bool known, uint64_t value)
+/* `table` may be NULL. */
+static void answer(struct live *l, const struct conf *conf, struct jsonw *w, const char *key,
+		   FILE *table, const char *title)
 {
-	if (known)
-		jsonw_u64(w, key, value);
-	else
-		jsonw_null(w, key);
-}
-
-static void write_paths(const struct live *l, struct jsonw *w, const char *key)
-{
-	jsonw_array(w, key);
-	for (unsigned to = 1; to < l->n; to++) {
-		const struct choice *c = &l->member[to].choice;
-		char id[NODE_ID_STRLEN];
-
-		if (l->member[to].gone)
-			continue;
-		jsonw_object(w, NULL);
-		jsonw_str(w, "destination", node_id_format(l->member[to].id, id, sizeof(id)));
-		jsonw_str(w, "name", l->member[to].name[0] ? l->member[to].name : NULL);
-		jsonw_array(w, "hops");
-		for (unsigned i = 0; i < c->path.n_hops; i++)
-			jsonw_str(w, NULL,
-				  node_id_format(l->member[c->path.hop[i]].id, id, sizeof(id)));
-		jsonw_end(w);
-		write_known(w, "latency_us", path_works(&c->path), c->path.rtt_us);
-		write_known(w, "direct_latency_us", path_works(&c->direct), c->direct.rtt_us);
-		jsonw_str(w, "reason", choice_reason_name(c->reason));
-		jsonw_end(w);
-	}
-	jsonw_end(w);
-}
-
-static const char *call(const struct live *l, unsigned slot, char id[NODE_ID_STRLEN])
-{
-	const char *name = l->member[slot].name;
-
-	return name[0] ? name : node_id_format(l->member[slot].id, id, NODE_ID_STRLEN);
-}
-
-static void print_paths(const struct live *l, FILE *out, const char *title)
-{
-	char id[NODE_ID_STRLEN];
-
-	fprintf(out, "%s\n", title);
-	for (unsigned to = 1; to < l->n; to++) {
-		const struct choice *c = &l->member[to].choice;
-
-		if (l->member[to].gone)
-			continue;
-		fprintf(out, "%-20s", call(l, to, id));
-		if (!path_works(&c->path)) {
-			fprintf(out, " no path\n");
-			continue;
-		}
-		fprintf(out, " %9.1f ms  direct %9.1f ms  via", c->path.rtt_us / 1000.0,
-			c->direct.cost_us == COST_INFINITE ? 0 : c->direct.rtt_us / 1000.0);
-		for (unsigned i = 0; i < c->path.n_hops; i++)
-			fprintf(out, " %s", call(l, c->path.hop[i], id));
-		fprintf(out, "\n");
-	}
+	run_choices(l, conf);
+	show_paths_json(w, key, l->member, l->n);
+	if (table)
+		show_paths_table(table, title, l->member, l->n);
 }
 
 bool database_answer(const char *text, size_t len, const struct options *o, struct jsonw *w,
@@ -461,20 +401,12 @@ bool database_answer(const char *text, size_t len, const struct options *o, stru
 
 	jsonw_object(w, NULL);
 	jsonw_u64(w, "version", 1);
-	if (ok) {
-		run_choices(l, l->conf[0]);
-		write_paths(l, w, "paths");
-		if (table)
-			print_paths(l, table, "paths");
-	}
+	if (ok)
+		answer(l, l->conf[0], w, "paths", table, "paths");
 	for (unsigned i = 0; ok && i < o->n_changes; i++)
 		ok = change(l, &o->change[i]);
-	if (ok && o->n_changes) {
-		run_choices(l, l->conf[1]);
-		write_paths(l, w, "what_if");
-		if (table)
-			print_paths(l, table, "\nwith the change");
-	}
+	if (ok && o->n_changes)
+		answer(l, l->conf[1], w, "what_if", table, "\nwith the change");
 	jsonw_end(w);
 	snprintf(err, err_len, "%s", l->err);
 	conf_free(l->conf[0]);
