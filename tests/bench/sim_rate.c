@@ -114,14 +114,22 @@ static void dispatch(const struct event *e)
 	}
 }
 
-#define RESTART "after a restart" /* name of a part that starts without a measurement */
+/* Names of parts that start without a measurement, and without an estimate. */
+#define RESTART	  "after a restart"
+#define SET_AGAIN "slower, set again"
+
+/* `shaper automatic` is deleted and set. */
+static void set_again(void)
+{
+	autorate_reset(&s.rate);
+	s.limit_kbits = 0;
+}
 
 /* leond starts again and knows nothing of the link. */
 static void forget(void)
 {
-	autorate_reset(&s.rate);
+	set_again();
 	link_load_reset(&s.load);
-	s.limit_kbits = 0;
 }
 
 static void run(const struct part *part)
@@ -131,6 +139,8 @@ static void run(const struct part *part)
 	s.now = *part;
 	if (part->name && !strcmp(part->name, RESTART))
 		forget();
+	if (part->name && !strcmp(part->name, SET_AGAIN))
+		set_again();
 	s.own_bytes = s.other_bytes = s.n_added = 0;
 	set_streams(0, part->own);
 	set_streams(STREAMS, part->others);
@@ -321,6 +331,12 @@ static const struct scenario {
 	    { RESTART, 2, 10, 20, .1, 0, 16 },
 	    { NULL, 3, 10, 20, .1, 0, 0 },
 	    { "bulk after others", 5, 10, 20, .1, 16, 0 },
+	    { "later", 10, 10, 20, .1, 16, 0 } } },
+	{ "set-again",
+	  { { NULL, 60, 50, 20, .1, 0, 0 },
+	    { NULL, 15, 50, 20, .1, 16, 0 },
+	    { NULL, 3, 10, 20, .1, 0, 0 },
+	    { SET_AGAIN, 5, 10, 20, .1, 16, 0 },
 	    { "later", 10, 10, 20, .1, 16, 0 } } },
 	{ "slower-paused",
 	  { { NULL, 60, 50, 20, .1, 0, 0 },

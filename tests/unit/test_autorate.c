@@ -299,16 +299,18 @@ static void a_line_that_was_faster_is_found(void **state)
 {
 	static const double to[][2] = { { 50000, 10000 }, { 200000, 20000 }, { 20000, 2000 } };
 	static const double base[] = { 20, 80 };
+	static const int64_t pause[] = { 3000, 15000 };
+	unsigned n = array_size(base) * array_size(pause);
 
 	(void)state;
-	for (unsigned i = 0; i < array_size(to) * array_size(base); i++) {
-		struct site s = site(to[i / 2][0], base[i % 2]);
+	for (unsigned i = 0; i < array_size(to) * n; i++) {
+		struct site s = site(to[i / n][0], base[i % 2]);
 
 		s.manual = true;
 		run(&s, 20000);
 		s.line.wants_kbits = 0;
-		run(&s, 15000);
-		s.line.kbits = to[i / 2][1];
+		run(&s, pause[i % n / 2] - 1000);
+		s.line.kbits = to[i / n][1];
 		s.manual = false;
 		run(&s, 1000);
 		s.line.wants_kbits = PLENTY;

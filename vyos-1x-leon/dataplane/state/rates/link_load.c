@@ -14,8 +14,8 @@
 /* Window of the base RTT, of the jitter and of the best rate. */
 #define LONG_MS (300 * 1000)
 #define SENT_MS 1000
-/* Window of the usual sending rate, which a bulk flow that starts exceeds twofold, of the bytes in
- * flight, and of the delivery rate to which a dip is compared. It is longer than SENT_MS. */
+/* Window of the bytes in flight, and of the delivery rate to which a dip is compared. It is longer
+ * than SENT_MS. */
 #define RECENT_MS 3000
 #define IDLE_US	  20000000
 /* Longest time that own load keeps the base RTT. The limit exists because routes change. */
@@ -49,13 +49,15 @@ static int64_t rate_kbits(uint64_t bytes, int64_t us)
 	return us > 0 ? (int64_t)(bytes * BITS * 1000 / (uint64_t)us) : 0;
 }
 
-/* Enters the sending rate. A rate from one or two seconds ago enters the usual rate. */
+/* Enters the sending rate. */
 static int64_t note_sent(struct load_direction *w, uint64_t bytes, int64_t dt_us, mono_t now)
 {
 	int64_t kbits = rate_kbits(bytes - w->bytes, dt_us);
 
-	if (minmax_is_over(&w->sent, SENT_MS, now))
-		minmax_running_max(&w->usual, w->sent.prev, RECENT_MS, now);
+	if (minmax_is_over(&w->sent, 2 * SENT_MS, now))
+		w->sent_before = w->sent.cur;
+	else if (minmax_is_over(&w->sent, SENT_MS, now))
+		w->sent_before = w->sent.prev;
 	minmax_running_max(&w->sent, kbits, SENT_MS, now);
 	w->bytes = bytes;
 	return kbits;
@@ -178,12 +180,13 @@ static int64_t best_kbits(const struct load_direction *w)
 	return minmax_max(&w->best);
 }
 
-/* A queue that starts together with the own traffic is own load, and older rates do not count. */
+/* A queue that starts together with the own traffic is own load, and older rates do not count. Own
+ * traffic starts if it sends twice the rate before. */
 static void note_beginning(struct load_direction *w, mono_t now)
 {
 	int64_t kbits = sent_kbits(w);
 
-	if (kbits < best_kbits(w) / 2 && kbits >= 2 * minmax_max(&w->usual))
+	if (kbits < best_kbits(w) / 2 && kbits >= 2 * w->sent_before)
 		minmax_reset(&w->best, kbits, now);
 }
 
@@ -337,7 +340,6 @@ static void begin_direction(struct load_direction *w, mono_t now)
 {
 	minmax_reset(&w->least, 0, now);
 	minmax_reset(&w->sent, 0, now);
-	minmax_reset(&w->usual, 0, now);
 	minmax_reset(&w->best, 0, now);
 	minmax_reset(&w->full, 0, now);
 	minmax_reset(&w->in_queue, 0, now);

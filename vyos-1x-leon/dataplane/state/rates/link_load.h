@@ -29,7 +29,7 @@ struct load_direction {
 	int64_t rise_us;     /* delay above the windowed minimum */
 	uint64_t bytes;	     /* sent, at the last sample */
 	struct minmax sent;  /* sending rate, kbit/s: maximum of 1 to 2 s */
-	struct minmax usual; /* maximum of `sent` before the last 1 to 2 s */
+	int64_t sent_before; /* maximum sending rate before these 1 to 2 s */
 	/* best delivery rate, kbit/s: maximum of minutes, or since the rate fell */
 	struct minmax best;
 	struct minmax in_queue; /* maximum of the own bytes in the queue */
