@@ -100,6 +100,14 @@ def test_a_contract_is_for_every_floor():
                                         'proto/overlay.h')
 
 
+def test_a_header_with_owners():
+    for owner in ('aead', 'primitive', 'public_key'):
+        assert not layers.check_system_include(f'vyos-1x-leon/dataplane/crypto/{owner}.c', 'crypto',
+                                               'openssl/evp.h')
+    assert layers.check_system_include('vyos-1x-leon/dataplane/crypto/keys.c', 'crypto',
+                                       'openssl/evp.h')
+
+
 def test_a_knot_is_refused():
     needs = {'session/a': {'session/b': {'x'}}, 'session/b': {'session/a': {'y'}}}
     assert knots.check_layer('proto', needs, False)

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/log.h"
-#include "crypto/aead.h"
+#include "crypto/public_key.h"
 
 /* Multiplies the base point of the curve: x = 9 (RFC 7748), and x of G (SP 800-186). */
 static inline void sample_public(enum dh_curve curve, const uint8_t secret[DH_KEY_LEN],

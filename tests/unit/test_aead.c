@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "crypto/aead.h"
+#include "crypto/public_key.h"
 #include "sample_dh.h"
 
 static size_t unhex(const char *hex, uint8_t *out)

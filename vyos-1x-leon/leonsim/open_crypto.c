@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A replacement of crypto/aead.c for overlays inside one process: sealed text stays readable, and a
- * secret equals its public key. The simulation needs no secrecy, and libcrypto would take most of
- * the time of a replay (an overlay of 490 nodes creates 120,000 sessions). The properties that the
- * protocol relies on hold. Lengths are equal. Text that was sealed with another key or was modified
- * does not open. Both ends derive equal shared secrets. A signature matches only the key and text.
- * Linked only into leonsim and tests. One thread.
+ * A replacement of crypto/aead.c, public_key.c and primitive.c for overlays inside one process:
+ * sealed text stays readable, and a secret equals its public key. The simulation needs no secrecy,
+ * and libcrypto would take most of the time of a replay (an overlay of 490 nodes creates 120,000
+ * sessions). The properties that the protocol relies on hold. Lengths are equal. Text that was
+ * sealed with another key or was modified does not open. Both ends derive equal shared secrets. A
+ * signature matches only the key and text. Linked only into leonsim and tests. One thread.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,6 +15,8 @@
 #include "base/mem.h"
 #include "base/siphash.h"
 #include "crypto/aead.h"
+#include "crypto/primitive.h"
+#include "crypto/public_key.h"
 
 /* Content of a struct aead in leonsim. */
 struct open_keys {

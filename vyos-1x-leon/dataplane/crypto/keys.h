@@ -19,6 +19,7 @@
 
 #include "base/addr.h"
 #include "crypto/aead.h"
+#include "crypto/public_key.h"
 #include "crypto/seal.h"
 #include "crypto/stretch.h"
 

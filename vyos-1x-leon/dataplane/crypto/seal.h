@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "crypto/aead.h"
+#include "crypto/public_key.h"
 
 /* SEAL_NONE: the data of the session is not sealed; only the link values are used. */
 enum seal_cipher { SEAL_NONE, SEAL_AES_256_GCM, SEAL_CHACHA20_POLY1305 };

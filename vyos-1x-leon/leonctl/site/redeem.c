@@ -19,6 +19,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "crypto/invitation.h"
+#include "crypto/primitive.h"
 #include "io/clock.h"
 
 #define ADDRESSES_MAX 32

@@ -10,6 +10,7 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
+#include "crypto/primitive.h"
 #include "daemon/life/confread.h"
 #include "io/file.h"
 #include "state/conf/conf.h"

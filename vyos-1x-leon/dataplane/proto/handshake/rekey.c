@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "crypto/primitive.h"
 #include "proto/schedule.h"
 #include "proto/core.h"
 #include "proto/peer.h"
