@@ -8,7 +8,6 @@
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
-#include <netinet/udp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +18,9 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
-#include "proxy.h"
 #include "hub.h"
+#include "leond_udp.h"
+#include "proxy.h"
 
 /* Unsent bytes in the kernel, as time at the delivery rate. The rest waits in the queue, which
  * drops the oldest. At 5 ms, TCP has a third less throughput with 1 % of loss. */
@@ -168,15 +168,6 @@ static void pump(struct tls_link *s)
 		listen_for(s, EPOLLIN | (s->full ? EPOLLOUT : 0));
 }
 
-static void take_datagram(struct tls_link *s, const struct udp_rx_msg *m)
-{
-	mono_t now = loop_now(s->r->loop);
-
-	for (size_t at = 0; at < m->len; at += m->segment)
-		s->r->counts.tx_dropped += send_queue_push(
-			s->queue, m->data + at, min_of(m->segment, m->len - at), m->class, now);
-}
-
 static void on_datagrams(void *arg, int fd, uint32_t events)
 {
 	struct tls_link *s = arg;
@@ -187,11 +178,8 @@ static void on_datagrams(void *arg, int fd, uint32_t events)
 		while (udp_error_next(fd, &e))
 			;
 	for (int turn = 0; turn < TURNS && s->state == STREAM_OPEN; turn++) {
-		int n = udp_rx_read(r->rx, fd, RX_MESSAGES);
+		int n = leond_udp_take(r, fd, s->queue);
 
-		for (int i = 0; i < n; i++)
-			if (!udp_rx_get(r->rx, (unsigned)i)->truncated)
-				take_datagram(s, udp_rx_get(r->rx, (unsigned)i));
 		if (n > 0 && (!s->full || s->record_len == 0))
 			pump(s);
 		if (n < RX_MESSAGES)
@@ -203,73 +191,15 @@ static void on_datagrams(void *arg, int fd, uint32_t events)
 
 /* --- datagrams from the connection --- */
 
-static void on_refused(void *arg, uint32_t tag, int error, unsigned n, size_t len)
-{
-	(void)arg;
-	(void)tag;
-	(void)error;
-	(void)n;
-	(void)len;
-}
-
-static void on_gso_refused(void *arg, uint32_t tag)
-{
-	(void)arg;
-	(void)tag;
-}
-
-static const struct udp_tx_ops tx_ops = { on_refused, on_gso_refused };
-
-/* The message under construction: datagrams of equal length and class. */
-struct train {
-	size_t segment, len;
-	unsigned n;
-	uint8_t class;
-	bool open;
-};
-
-static void add(struct tls_link *s, struct train *t, const struct framed *f)
-{
-	struct udp_tx *tx = s->r->tx;
-
-	if (!udp_tx_has_room(tx, 1)) {
-		udp_tx_flush(tx, s->udp, &tx_ops, NULL);
-		t->open = false;
-	}
-	if (t->open && t->class == f->class && f->len <= t->segment && t->n < UDP_GSO_SEGMENTS &&
-	    t->len + f->len <= UDP_GSO_BYTES) {
-		udp_tx_set_segment(tx, (uint16_t)t->segment);
-		t->open = f->len == t->segment;
-		t->len += f->len;
-		t->n++;
-	} else {
-		udp_tx_begin(tx, NULL, 0, 0);
-		if (f->class)
-			udp_tx_set_class(tx, false, f->class);
-		*t = (struct train){ f->len, f->len, 1, f->class, true };
-	}
-	udp_tx_add(tx, f->data, f->len);
-	s->r->counts.rx_datagrams++;
-	s->r->counts.rx_bytes += f->len;
-}
-
 /* Returns false if the bytes are no frames. */
 static bool deliver(struct tls_link *s, const uint8_t *data, size_t len)
 {
-	struct train t = { 0 };
-	struct framed f;
-	size_t at = 0;
-	long n;
+	long taken = leond_udp_deliver(s->r, s->udp, data, len);
 
-	while ((n = frame_next(data + at, len - at, &f)) > 0) {
-		add(s, &t, &f);
-		at += (size_t)n;
-	}
-	udp_tx_flush(s->r->tx, s->udp, &tx_ops, NULL);
-	if (n < 0)
+	if (taken < 0)
 		return false;
-	s->rest_len = len - at;
-	memcpy(s->rest, data + at, s->rest_len);
+	s->rest_len = len - (size_t)taken;
+	memcpy(s->rest, data + taken, s->rest_len);
 	return true;
 }
 
@@ -328,50 +258,11 @@ static void receive(struct tls_link *s)
 
 /* --- begin --- */
 
-/* Binds to an address without another stream for a long time, so that leond confuses no streams.
- * 127.76.0.x are the sockets of leond. */
-static bool bind_udp(struct hub *r, int fd, bool accepted)
-{
-	struct endpoint ep = { .ip = { IP_STREAM, { IP_STREAM_NET } } };
-	struct sockaddr_storage ss;
-	unsigned len;
-
-	r->next_number = (uint16_t)((r->next_number + 1u) % (IP_STREAM_ACCEPTED << 8));
-	if (r->next_number < 256)
-		r->next_number = 256;
-	ep.ip.b[2] = (uint8_t)(r->next_number >> 8 | (accepted ? IP_STREAM_ACCEPTED : 0));
-	ep.ip.b[3] = (uint8_t)r->next_number;
-	len = endpoint_to_sockaddr(&ep, &ss);
-	return bind(fd, (struct sockaddr *)&ss, len) == 0;
-}
-
-/* A UDP socket with an address of its own, connected to the sockets of leond. */
-static int open_udp(struct tls_link *s, struct endpoint *local)
-{
-	struct sockaddr_storage ss;
-	socklen_t len = endpoint_to_sockaddr(&s->r->sockets, &ss);
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	if (fd < 0)
-		return -errno;
-	if (!bind_udp(s->r, fd, s->id & STREAM_ACCEPTED) ||
-	    connect(fd, (struct sockaddr *)&ss, len) < 0 ||
-	    (len = sizeof(ss), getsockname(fd, (struct sockaddr *)&ss, &len) < 0)) {
-		close(fd);
-		return -EADDRNOTAVAIL;
-	}
-	endpoint_from_sockaddr(&ss, local);
-	set_int(fd, IPPROTO_IP, IP_RECVTOS, 1);
-	set_int(fd, IPPROTO_UDP, UDP_GRO, 1);
-	set_int(fd, SOL_SOCKET, SO_RCVBUF, QUEUE_BYTES);
-	return fd;
-}
-
 static void open_stream(struct tls_link *s)
 {
 	struct stream_report p = { .news = STREAM_UP, .id = s->id, .remote = s->remote };
 
-	s->udp = open_udp(s, &p.local);
+	s->udp = leond_udp_open(s->r, s->id & STREAM_ACCEPTED, &p.local);
 	if (s->udp < 0) {
 		tls_link_end(s, "no socket for datagrams");
 		return;
