@@ -51,6 +51,7 @@ FLOORS = {
         ['session/'],
         ['handshake/'],
         ['paths'],
+        ['lines/'],
         ['measure/'],
         ['share/'],
         ['send'],

@@ -7,7 +7,7 @@
 
 #include "proto/schedule.h"
 #include "proto/core.h"
-#include "proto/measure/line_pairs.h"
+#include "proto/lines/line_pairs.h"
 #include "proto/measure/path_probe.h"
 #include "proto/measure/guard_stated.h"
 #include "proto/measure/ping.h"

@@ -10,7 +10,7 @@
 #include "proto/core.h"
 #include "proto/measure/path_probe.h"
 #include "proto/measure/asymmetry.h"
-#include "proto/measure/line_pairs.h"
+#include "proto/lines/line_pairs.h"
 #include "proto/measure/probe.h"
 #include "proto/paths.h"
 #include "proto/peer.h"

@@ -2,7 +2,7 @@
 /*
  * Rates of pairs of lines, for the distribution of bulk data over two pairs (doc/decisions/080).
  * PONGs on each pair carry the inputs (protocol 4.7). The workers get rates and delays. Called by
- * line_pairs.c, link.c and probe.c; control thread.
+ * line_pairs.c, line_choice.c, link.c and probe.c; control thread.
  */
 #pragma once
 

@@ -112,10 +112,11 @@ struct ingress {
 	struct share_request requested; /* limit requested by the peer */
 };
 
-/* line_pairs.c: pairs of lines, except the pair in use. */
+/* proto/lines/: pairs of lines, except the pair in use. */
 #define LINE_PROBES_OUT 8
 /* Time for which a pair that lost data is not used. */
-#define LINE_AVOID_MS 60000
+#define LINE_AVOID_MS	60000
+#define LINE_MISSES_MAX 2 /* a pair with as many misses carries no distributed data */
 
 struct line_probe {
 	uint32_t id; /* 0: free */
@@ -164,6 +165,11 @@ static inline unsigned line_pair_index(unsigned own, unsigned theirs)
 static inline unsigned own_line(unsigned pair)
 {
 	return pair / LINES_MAX;
+}
+
+static inline bool is_second_pair(const struct peer_lines *l, unsigned pair)
+{
+	return l->distributes && pair == l->second;
 }
 
 struct ping_job; /* ping.c */

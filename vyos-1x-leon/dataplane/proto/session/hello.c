@@ -15,7 +15,7 @@
 #include "proto/schedule.h"
 #include "proto/core.h"
 #include "proto/measure/link.h"
-#include "proto/measure/line_pairs.h"
+#include "proto/lines/line_pairs.h"
 #include "proto/measure/probe.h"
 #include "proto/measure/rtt.h"
 #include "proto/peer.h"

@@ -10,7 +10,7 @@
 #include "proto/overlay.h"
 #include "proto/schedule.h"
 #include "proto/core.h"
-#include "proto/measure/line_pairs.h"
+#include "proto/lines/line_pairs.h"
 #include "proto/measure/link.h"
 #include "proto/measure/probe.h"
 #include "proto/measure/rtt.h"

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Pairs of lines, see line_pairs.h. probe.c measures the pair in use as any link. The other pairs
- * get PINGs: as an idle link while they answer, quickly while the pair in use misses answers, and
- * seldom while they are silent. Control thread.
+ * Pairs of lines and their measurement, see line_pairs.h; line_choice.c chooses among them. probe.c
+ * measures the pair in use as any link. The other pairs get PINGs: as an idle link while they
+ * answer, quickly while the pair in use misses answers, and seldom while they are silent. Control
+ * thread.
  */
-#include "proto/measure/line_pairs.h"
+#include "proto/lines/line_pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "proto/admit/endpoint.h"
+#include "proto/lines/line_choice.h"
 #include "proto/measure/lazy.h"
 #include "proto/measure/line_rates.h"
 #include "proto/measure/link.h"
-#include "proto/measure/probe.h"
 #include "proto/measure/rtt.h"
 #include "proto/overlay.h"
 #include "proto/peer.h"
@@ -22,13 +23,8 @@
 #include "proto/service.h"
 #include "state/latency/path.h"
 
-/* A pair is left if the cost of another one was lower by an eighth and this value for this time. */
-#define BETTER_US   1000
-#define BETTER_MS   10000
 #define LOCATORS_MS 10000 /* interval of PINGs to the announced addresses of a peer */
 #define SIZE_PINGS  4	  /* each fourth PING of a pair tests the path MTU */
-#define LOSS_PM	    10	  /* a pair with more loss carries no distributed data */
-#define MISSES_MAX  2	  /* a pair with as many misses carries no distributed data */
 
 /* The peer distinguishes lines, and one of the two nodes has a second one. */
 static bool is_active(const struct overlay *o, const struct peer *p)
@@ -69,11 +65,6 @@ static void follow_endpoint(struct peer *p)
 static bool line_sends(const struct overlay *o, unsigned own, const struct endpoint *ep)
 {
 	return own < o->n_lines && (ep->ip.family == 6 ? o->line[own].v6 : o->line[own].v4);
-}
-
-static bool line_works(const struct overlay *o, unsigned own)
-{
-	return own < o->n_lines && !o->line[own].lost;
 }
 
 /* --- discovery --- */
@@ -132,33 +123,23 @@ static unsigned index_in(const struct peer *p, const struct line_pair *q)
 	return (unsigned)(q - p->lines.pair);
 }
 
-static bool is_second(const struct peer *p, unsigned i)
-{
-	return p->lines.distributes && i == p->lines.second;
-}
-
 static int64_t interval_ms(const struct overlay *o, const struct peer *p, const struct line_pair *q)
 {
 	int64_t ms = lazy_idle_ms(o, p);
 
 	if (!q->verified || q->misses)
 		ms = q->wait_ms;
-	else if (p->probe.misses || is_second(p, index_in(p, q)))
+	else if (p->probe.misses || is_second_pair(&p->lines, index_in(p, q)))
 		ms = o->conf->fast_interval_ms;
 	return max_of(ms, q->filter.srtt_us / 8000 + 1);
-}
-
-static uint16_t mtu_in_use(const struct overlay *o, const struct peer *p)
-{
-	return latdb_get(o->lat, SLOT_SELF, p->slot).mtu;
 }
 
 /* Some PINGs test the path MTU of the pair in use, a condition of the distribution. */
 static uint16_t size_to_test(const struct overlay *o, const struct peer *p,
 			     const struct line_pair *q)
 {
-	uint16_t mtu = mtu_in_use(o, p);
-	bool wanted = q->passed < mtu || is_second(p, index_in(p, q));
+	uint16_t mtu = line_mtu_in_use(o, p);
+	bool wanted = q->passed < mtu || is_second_pair(&p->lines, index_in(p, q));
 
 	return q->verified && wanted && q->next_out % SIZE_PINGS == 0 ? mtu : 0;
 }
@@ -203,7 +184,7 @@ static void expire(struct line_pair *q, mono_t now)
 		pr->missed = true;
 		if (q->verified && !pr->size)
 			missed(q, now);
-		if (pr->size && ++q->size_misses >= MISSES_MAX)
+		if (pr->size && ++q->size_misses >= LINE_MISSES_MAX)
 			q->passed = 0;
 	}
 }
@@ -223,164 +204,6 @@ static void answered(struct overlay *o, struct line_pair *q, const struct line_p
 	q->answered_sent = was->sent;
 	if (rtt_us)
 		link_filter_answer(&q->filter, rtt_us, overlay_now(o));
-}
-
-/* --- choice --- */
-
-static bool answers(const struct overlay *o, const struct line_pair *q, unsigned i)
-{
-	return q[i].ep.ip.family && q[i].verified && !q[i].misses && q[i].filter.n_samples &&
-	       line_works(o, own_line(i));
-}
-
-static uint32_t cost_of(const struct line_pair *q)
-{
-	struct lat_entry e = { .rtt_us = (uint32_t)q->filter.now_us,
-			       .var_us = (uint32_t)q->filter.variation_us,
-			       .loss_pm = (uint16_t)q->filter.loss_pm,
-			       .up = true };
-
-	return link_cost(&e);
-}
-
-/* Several probes in a row are unanswered. */
-static bool is_silent(const struct overlay *o, const struct peer *p)
-{
-	return p->probe.misses >= o->conf->dead_multiplier + link_filter_chance(&p->probe.filter);
-}
-
-static void use(struct overlay *o, struct peer *p, unsigned i, const char *reason)
-{
-	struct line_pair *old = &p->lines.pair[p->lines.in_use], *q = &p->lines.pair[i];
-	bool own_line_changes = own_line(i) != own_line(p->lines.in_use);
-	mono_t now = overlay_now(o);
-
-	old->misses = p->probe.misses;
-	old->answered_sent = p->probe.answered_sent;
-	line_rate_outage(&old->rate);
-	old->wait_ms = 0;
-	old->due = now;
-	old->better_since = MONO_NEVER;
-	memset(old->out, 0, sizeof(old->out));
-	p->ep = q->ep;
-	p->lines.in_use = (uint8_t)i;
-	p->lines.changes++;
-	p->lines.since = now;
-	old->mtu = probe_line_changed(o, p, &q->filter, q->mtu, &old->filter);
-	schedule_snapshot_now(o);
-	overlay_emit(o, EV_LINK_LINE, p->id, NODE_ID_NONE, own_line_changes, reason);
-}
-
-/* A link that is down needs several answers to be up. Its pair has the time of an answer. */
-static bool is_trial(const struct overlay *o, const struct peer *p)
-{
-	return p->probe.answers ||
-	       mono_sub_us(overlay_now(o), p->lines.since) < link_timeout_us(&p->probe.filter);
-}
-
-/* Leaves the pair in use at once if it fails. Returns false if it works. */
-static bool leave(struct overlay *o, struct peer *p)
-{
-	const struct line_pair *q = p->lines.pair;
-	bool lost = !line_works(o, own_line(p->lines.in_use)), silent = is_silent(o, p);
-	unsigned best = LINE_PAIRS, failed = p->lines.in_use;
-
-	if (!lost && !silent && (p->probe.up || is_trial(o, p)))
-		return !p->probe.up;
-	for (unsigned i = 0; i < LINE_PAIRS; i++) {
-		if (i == p->lines.in_use || !answers(o, q, i))
-			continue;
-		/* An answer from before the silence shows nothing. */
-		if (!lost && p->probe.misses && mono_before(q[i].answered_sent, p->probe.missing))
-			continue;
-		if (best == LINE_PAIRS || cost_of(&q[i]) < cost_of(&q[best]))
-			best = i;
-	}
-	if (best == LINE_PAIRS)
-		return true;
-	p->lines.failures++;
-	p->lines.failed = p->probe.answered_sent;
-	use(o, p, best, lost ? "source lost" : "no answer");
-	/* A link that went down has no misses any more. Two dead pairs must not alternate. */
-	p->lines.pair[failed].misses = max_of(p->lines.pair[failed].misses, 1u);
-	return true;
-}
-
-/* Changes to a pair that was better for some time. */
-static void improve(struct overlay *o, struct peer *p, mono_t now)
-{
-	struct lat_entry e = latdb_get(o->lat, SLOT_SELF, p->slot);
-	struct line_pair *q = p->lines.pair;
-	uint32_t cost = link_cost(&e), least = UINT32_MAX;
-	bool loses = probe_data_loss(p);
-	unsigned best = LINE_PAIRS;
-
-	for (unsigned i = 0; i < LINE_PAIRS; i++) {
-		if (i == p->lines.in_use)
-			continue;
-		if (!answers(o, q, i) || mono_before(now, q[i].avoid_until) ||
-		    (cost_of(&q[i]) + BETTER_US > cost - cost / 8 && !loses)) {
-			q[i].better_since = MONO_NEVER;
-			continue;
-		}
-		if (mono_is_never(q[i].better_since))
-			q[i].better_since = now;
-		if ((loses || mono_sub_ms(now, q[i].better_since) >= BETTER_MS) &&
-		    cost_of(&q[i]) < least) {
-			best = i;
-			least = cost_of(&q[i]);
-		}
-	}
-	if (best == LINE_PAIRS)
-		return;
-	if (loses)
-		q[p->lines.in_use].avoid_until = mono_add_ms(now, LINE_AVOID_MS);
-	use(o, p, best, loses ? "data loss" : "better");
-}
-
-/* --- distribution --- */
-
-static bool may_carry(const struct overlay *o, const struct peer *p, unsigned i, mono_t now)
-{
-	const struct line_pair *q = &p->lines.pair[i];
-
-	return i != p->lines.in_use && q->ep.ip.family && q->verified && q->misses < MISSES_MAX &&
-	       q->filter.n_samples && (is_second(p, i) || q->filter.loss_pm < LOSS_PM) &&
-	       q->passed >= mtu_in_use(o, p) && line_works(o, own_line(i)) &&
-	       !mono_before(now, q->avoid_until) && line_rates_may(p, i, now);
-}
-
-/* Two pairs without a common line carry the most. */
-static unsigned common_lines(const struct peer *p, unsigned i)
-{
-	unsigned used = p->lines.in_use;
-
-	return (unsigned)(own_line(i) == own_line(used)) +
-	       (unsigned)(i % LINES_MAX == used % LINES_MAX);
-}
-
-static void distribute(struct overlay *o, struct peer *p, mono_t now)
-{
-	struct line_pair *q = &p->lines.pair[p->lines.second % LINE_PAIRS];
-	unsigned best = LINE_NONE;
-
-	if (p->lines.distributes && p->lines.second != p->lines.in_use && q->misses >= MISSES_MAX) {
-		p->lines.failures++;
-		p->lines.failed = q->answered_sent;
-		line_rate_outage(&q->rate);
-	}
-	for (unsigned i = 0; i < LINE_PAIRS; i++)
-		if (p->probe.up && may_carry(o, p, i, now) &&
-		    (best == LINE_NONE || common_lines(p, i) < common_lines(p, best)))
-			best = i;
-	line_rates_use(o, p, best);
-}
-
-static void choose(struct overlay *o, struct peer *p, mono_t now)
-{
-	if (!leave(o, p))
-		improve(o, p, now);
-	distribute(o, p, now);
 }
 
 /* --- calls from outside --- */
@@ -437,7 +260,7 @@ void lines_tick(struct overlay *o, struct peer *p, mono_t now)
 		else if (!mono_before(now, q->due))
 			ping(o, p, q, now);
 	}
-	choose(o, p, now);
+	line_choose(o, p, now);
 	schedule(p);
 }
 
@@ -565,7 +388,7 @@ bool lines_pong(struct overlay *o, struct peer *p, const struct endpoint *from,
 				 was.size ? 0 : rtt_sample_us(o, p, was.sent, rx, m->held_ns));
 			line_rates_answer(o, p, i, m, was.sent, was.backlog_us);
 			if (is_active(o, p)) {
-				choose(o, p, overlay_now(o));
+				line_choose(o, p, overlay_now(o));
 				schedule(p);
 			}
 			return true;
