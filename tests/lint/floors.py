@@ -110,7 +110,7 @@ PRIVATE = {
         'invitations': {'session/redeem', 'overlay'},
         'lan': {'session/lan'},
         'limit': {'handshake/limit'},
-        'loss': {'measure/loss', 'measure/link', 'measure/probe', 'measure/segmentation'},
+        'loss': {'measure/loss', 'measure/link', 'measure/segmentation'},
         'move': {'session/move'},
         'multicast': {'share/multicast'},
         'next_dropped': {'peer'},

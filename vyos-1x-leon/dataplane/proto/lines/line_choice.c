@@ -10,7 +10,8 @@
 
 #include "proto/measure/line_rates.h"
 #include "proto/measure/link.h"
-#include "proto/measure/probe.h"
+#include "proto/measure/link_state.h"
+#include "proto/measure/loss.h"
 #include "proto/overlay.h"
 #include "proto/schedule.h"
 #include "proto/service.h"
@@ -72,7 +73,7 @@ static void use(struct overlay *o, struct peer *p, unsigned i, const char *reaso
 	p->lines.in_use = (uint8_t)i;
 	p->lines.changes++;
 	p->lines.since = now;
-	old->mtu = probe_line_changed(o, p, &q->filter, q->mtu, &old->filter);
+	old->mtu = link_state_line_changed(o, p, &q->filter, q->mtu, &old->filter);
 	schedule_snapshot_now(o);
 	overlay_emit(o, EV_LINK_LINE, p->id, NODE_ID_NONE, own_line_changes, reason);
 }
@@ -118,7 +119,7 @@ static void improve(struct overlay *o, struct peer *p, mono_t now)
 	struct lat_entry e = latdb_get(o->lat, SLOT_SELF, p->slot);
 	struct line_pair *q = p->lines.pair;
 	uint32_t cost = link_cost(&e), least = UINT32_MAX;
-	bool loses = probe_data_loss(p);
+	bool loses = loss_on_link(p);
 	unsigned best = LINE_PAIRS;
 
 	for (unsigned i = 0; i < LINE_PAIRS; i++) {

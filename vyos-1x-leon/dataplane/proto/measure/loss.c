@@ -108,6 +108,11 @@ bool loss_link_expire(struct overlay *o, struct peer *p)
 	       set_link_loss(o, p, false);
 }
 
+bool loss_on_link(const struct peer *p)
+{
+	return p->loss.link_pm != 0;
+}
+
 bool loss_link_forgive(struct overlay *o, struct peer *p)
 {
 	loss_meas_restart(&p->loss.link);

@@ -24,6 +24,8 @@ bool loss_path_answer(struct overlay *o, struct peer *p, uint32_t data_tx,
 void loss_link_up(struct peer *p);
 /* The link uses another pair of lines. */
 void loss_line_changed(struct overlay *o, struct peer *p);
+/* Data is lost on the link, although PINGs are answered. */
+bool loss_on_link(const struct peer *p);
 /* The cause of the loss of the link is gone. Returns true if paths must be recomputed. */
 bool loss_link_forgive(struct overlay *o, struct peer *p);
 void loss_path_changed(struct peer *p);

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Measurement of direct links: probe intervals, matching of answers, loss, and link state. Results
- * enter the own row of the latency database. Control thread. Protocol 4.7, 6.
- *
- * A link is unresponsive after dead-multiplier unanswered probes in a row, and not before as many
- * fast intervals have passed since the first of them. The link may have failed, or the round-trip
- * time may have jumped; both look alike at first. Therefore its cost rises at once with the age of
- * the oldest unanswered probe, and traffic moves to cheaper links. If this age is unusual for the
- * link, the link is marked unresponsive. The link counts as down only after a longer silence. A
- * late answer is a valid answer and sample. doc/decisions/021.
+ * Measurement of direct links: probe intervals, matching of answers, loss. Results enter the own
+ * row of the latency database and the state of the link (link_state.h). Control thread. Protocol
+ * 4.7, 6.
  */
 #include "proto/measure/probe.h"
 
@@ -21,6 +15,7 @@
 #include "proto/measure/lazy.h"
 #include "proto/measure/line_rates.h"
 #include "proto/measure/link.h"
+#include "proto/measure/link_state.h"
 #include "proto/measure/load.h"
 #include "proto/measure/loss.h"
 #include "proto/measure/pmtu.h"
@@ -31,12 +26,8 @@
 #include "proto/service.h"
 #include "proto/share/rows.h"
 
-#define BURST 4
-/* Weight of the part of a delay that exceeds the usual delay of the link. */
-#define LATE_FACTOR	3
 #define LATE_SELDOM_PPM 5000
-#define USED_MS		2000  /* fast probing lasts this long after data on the link */
-#define SILENCE_MAX_MS	30000 /* upper bound, independent of the history of the link */
+#define USED_MS		2000 /* fast probing lasts this long after data on the link */
 /* Maximum number of probes in flight; PROBES_OUT must remember all of them. */
 #define PROBES_PER_RTT 8
 
@@ -145,196 +136,6 @@ void probe_session_up(struct overlay *o, struct peer *p)
 	schedule_probe(o, p);
 }
 
-/* --- up and down --- */
-
-static void link_up(struct overlay *o, struct peer *p)
-{
-	struct probing *pr = &p->probe;
-
-	pr->up = true;
-	pr->was_up = true;
-	loss_link_up(p);
-	segmentation_link_up(o, p);
-	pr->up_since = overlay_now(o);
-	pr->misses = 0;
-	pr->burst = BURST;
-	pr->wait_ms = 0;
-	pmtu_reset(o, p);
-	link_store(o, p);
-	overlay_emit(o, EV_LINK_UP, p->id, NODE_ID_NONE, 0, NULL);
-	schedule_row(o, ROW_SOON);
-	schedule_snapshot(o);
-	schedule_paths_later(o);
-}
-
-static void link_down(struct overlay *o, struct peer *p)
-{
-	struct probing *pr = &p->probe;
-
-	/* An outage is not loss: `up` describes it. The restored path must not carry the cost of
-	 * the probes lost during the outage. */
-	pr->filter.loss_pm = pr->loss_before;
-	pr->up = false;
-	p->due[DUE_PMTU] = MONO_NEVER;
-	pr->late_us = 0;
-	pr->silent = false;
-	pr->answers = 0;
-	pr->misses = 0;
-	pr->wait_ms = 0;
-	segmentation_link_down(o, p);
-	p->due[DUE_PROBE] = overlay_in(o, o->conf->fast_interval_ms / 2, o->conf->fast_interval_ms);
-	link_store(o, p);
-	overlay_emit(o, EV_LINK_DOWN, p->id, NODE_ID_NONE, 0, NULL);
-	schedule_row(o, ROW_NOW);
-	schedule_snapshot_now(o);
-	schedule_paths_now(o);
-}
-
-void probe_link_lost(struct overlay *o, struct peer *p)
-{
-	ingress_end(o, p);
-	if (!p->probe.up)
-		return;
-	p->probe.up = false;
-	p->due[DUE_PMTU] = MONO_NEVER;
-	p->probe.late_us = 0;
-	p->probe.silent = false;
-	segmentation_link_down(o, p);
-	link_store(o, p);
-	overlay_emit(o, EV_LINK_DOWN, p->id, NODE_ID_NONE, 0, NULL);
-}
-
-/* Probes on the way belong to the previous transport or pair of lines. */
-static void start_on_new(struct overlay *o, struct peer *p)
-{
-	struct probing *pr = &p->probe;
-
-	memset(pr->out, 0, sizeof(pr->out));
-	link_expect(p);
-	pr->misses = 0;
-	pr->late_us = 0;
-	pr->silent = false;
-	pr->burst = BURST;
-	if (!pr->up)
-		return;
-	link_store(o, p);
-	schedule_row(o, ROW_SOON);
-	schedule_paths_later(o);
-}
-
-/* Saves the measurements of the transport or pair. An outage is no loss. */
-static void save_filter(const struct probing *pr, struct link_filter *out)
-{
-	*out = pr->filter;
-	if (pr->misses)
-		out->loss_pm = pr->loss_before;
-}
-
-bool probe_data_loss(const struct peer *p)
-{
-	return p->loss.link_pm != 0;
-}
-
-uint16_t probe_line_changed(struct overlay *o, struct peer *p, const struct link_filter *filter,
-			    uint16_t mtu, struct link_filter *before)
-{
-	struct probing *pr = &p->probe;
-
-	save_filter(pr, before);
-	pr->filter = *filter;
-	link_load_reset(&pr->load);
-	loss_line_changed(o, p);
-	mtu = pmtu_transport_changed(o, p, mtu);
-	start_on_new(o, p);
-	schedule_probe(o, p);
-	return mtu;
-}
-
-void probe_transport_changed(struct overlay *o, struct peer *p, uint32_t rtt_us)
-{
-	struct probing *pr = &p->probe;
-	struct other_transport before = { pr->filter.n_samples > 0, pr->filter, 0 };
-
-	save_filter(pr, &before.filter);
-	if (pr->other.used)
-		pr->filter = pr->other.filter;
-	else if (rtt_us)
-		link_filter_reset(&pr->filter, o->conf->long_term_s);
-	if (rtt_us)
-		link_filter_answer(&pr->filter, rtt_us, overlay_now(o));
-	before.mtu = pmtu_transport_changed(o, p, pr->other.mtu);
-	pr->other = before;
-	start_on_new(o, p);
-}
-
-/* --- unresponsive links --- */
-
-/* A link with occasional high delay gets more time before it counts as down. */
-static int64_t down_after_us(const struct overlay *o, const struct probing *pr)
-{
-	int64_t ms = (int64_t)o->conf->dead_multiplier * o->conf->interval_ms;
-
-	ms = max_of(ms, (int64_t)minmax_max(&pr->filter.peak) * 2 / 1000);
-	return min_of(ms, (int64_t)SILENCE_MAX_MS) * 1000;
-}
-
-/* Upper bound of usual round-trip times of the link, by the long-term statistics. */
-static int64_t usual_us(const struct link_filter *f)
-{
-	return f->long_term_us + 2 * f->dev_us;
-}
-
-/*
- * Expected round-trip time while an answer is overdue: the age plus the variation of the link; the
- * part above the usual range is multiplied, because the link may have failed. A quiet link
- * therefore costs four times the age within three probes, and a link with occasional delays of this
- * size costs the age. The row is updated when the age has reached the announced value.
- */
-static int64_t late_cost_us(const struct link_filter *f, int64_t age_us)
-{
-	int64_t beyond = max_of(age_us - usual_us(f), (int64_t)0);
-
-	return max_of(age_us + f->dev_us + LATE_FACTOR * beyond, f->now_us);
-}
-
-/* Probes in a row are unanswered; the first is `age_us` old. */
-static void silent(struct overlay *o, struct peer *p, int64_t age_us)
-{
-	struct probing *pr = &p->probe;
-
-	if (age_us >= down_after_us(o, pr)) {
-		link_down(o, p);
-		return;
-	}
-	if (pr->late_us && age_us < pr->late_us)
-		return;
-	pr->late_us = late_cost_us(&pr->filter, age_us);
-	if (age_us > usual_us(&pr->filter)) {
-		pr->silences += !pr->silent;
-		pr->silent = true;
-		schedule_row(o, ROW_NOW);
-	}
-	link_store(o, p);
-	schedule_paths_now(o);
-}
-
-/* The first answer after unanswered probes. */
-static void responds_again(struct overlay *o, struct peer *p)
-{
-	struct probing *pr = &p->probe;
-	bool was_silent = pr->silent;
-
-	/* Neither an outage nor a jump of the latency is loss. */
-	pr->filter.loss_pm = min_of(pr->filter.loss_pm, pr->loss_before);
-	pr->late_us = 0;
-	pr->silent = false;
-	pr->burst = BURST; /* settles the filter soon */
-	link_store(o, p);
-	if (was_silent)
-		schedule_row(o, ROW_SOON);
-	schedule_paths_later(o);
-}
-
 /* --- result of a probe --- */
 
 static void missed(struct overlay *o, struct peer *p, mono_t sent, mono_t now)
@@ -356,7 +157,7 @@ static void missed(struct overlay *o, struct peer *p, mono_t sent, mono_t now)
 		link_filter_loss(&pr->filter);
 	if (pr->misses >= o->conf->dead_multiplier + link_filter_chance(&pr->filter) &&
 	    missing_us(pr, now) >= 1000 * dead_ms)
-		silent(o, p, missing_us(pr, now));
+		link_state_silent(o, p, missing_us(pr, now));
 	if (!pr->up)
 		return;
 	link_store(o, p);
@@ -390,7 +191,7 @@ static void sample(struct probing *pr, const struct probe *q, uint32_t rtt_us, u
 	}
 	/* Two unusually late answers in a row: the latency jumped. */
 	if (q->missed &&
-	    (pr->late_us || (pr->misses >= in_a_row && rtt_us > usual_us(&pr->filter))))
+	    (pr->late_us || (pr->misses >= in_a_row && rtt_us > link_filter_usual_us(&pr->filter))))
 		link_filter_jump(&pr->filter, rtt_us, now);
 	else
 		link_filter_answer(&pr->filter, rtt_us, now);
@@ -404,7 +205,7 @@ static void answered(struct overlay *o, struct peer *p, const struct probe *q, u
 	sample(pr, q, rtt_us, o->conf->long_term_s, now);
 	pr->misses = 0;
 	if (pr->up && pr->late_us) {
-		responds_again(o, p);
+		link_state_responds(o, p);
 		schedule(o, p);
 		return;
 	}
@@ -414,7 +215,7 @@ static void answered(struct overlay *o, struct peer *p, const struct probe *q, u
 	}
 	/* A failed link must answer twice in a row before it carries traffic again. */
 	if (++pr->answers >= (pr->was_up ? 2u : 1u) && pr->filter.n_samples) {
-		link_up(o, p);
+		link_state_up(o, p);
 		schedule(o, p);
 		return;
 	}
@@ -444,17 +245,6 @@ void probe_tick(struct overlay *o, struct peer *p, mono_t now)
 		pmtu_tick(o, p, now);
 }
 
-/* Data loss of the link starts or ends. */
-static void link_loss_changed(struct overlay *o, struct peer *p)
-{
-	link_store(o, p);
-	schedule_row(o, p->loss.link_pm ? ROW_NOW : ROW_SOON);
-	if (p->loss.link_pm)
-		schedule_paths_now(o);
-	else
-		schedule_paths_later(o);
-}
-
 void probe_periodic(struct overlay *o, mono_t now)
 {
 	lazy_choose(o, now);
@@ -464,7 +254,7 @@ void probe_periodic(struct overlay *o, mono_t now)
 		if (!p)
 			continue;
 		if (loss_link_expire(o, p))
-			link_loss_changed(o, p);
+			link_state_loss_changed(o, p);
 		segmentation_expire(o, p);
 		ingress_expire(o, p);
 	}
@@ -499,9 +289,9 @@ bool probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, boo
 	link_expect(p);
 	ingress_answer(o, p, m);
 	if (loss_link_answer(o, p, &was, m))
-		link_loss_changed(o, p);
+		link_state_loss_changed(o, p);
 	if (segmentation_answer(o, p, &was, m) && loss_link_forgive(o, p))
-		link_loss_changed(o, p);
+		link_state_loss_changed(o, p);
 	if (was.size && m->size == was.size)
 		pmtu_answer(o, p, was.size);
 	if (!was.size)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Probes of direct links: probe intervals, evaluation of answers and silence, link state. Control
- * thread. Protocol 4.7, 6.
+ * Probes of direct links: probe intervals, evaluation of answers and misses. Control thread.
+ * Protocol 4.7, 6.
  */
 #pragma once
 
@@ -20,13 +20,3 @@ bool probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, boo
 		mono_t rx);
 /* Data flows over the link. */
 void probe_used(struct overlay *o, struct peer *p);
-/* The link changed the transport. Each transport has separate measurements. rtt_us: round-trip time
- * of the new transport; 0: unknown. */
-void probe_transport_changed(struct overlay *o, struct peer *p, uint32_t rtt_us);
-/* The link uses another pair of lines with these measurements and path MTU. Stores the measurements
- * of the previous pair in `before`, and returns its path MTU. */
-uint16_t probe_line_changed(struct overlay *o, struct peer *p, const struct link_filter *filter,
-			    uint16_t mtu, struct link_filter *before);
-/* Data is lost on the link, although PINGs are answered. */
-bool probe_data_loss(const struct peer *p);
-void probe_link_lost(struct overlay *o, struct peer *p); /* the peer goes away */

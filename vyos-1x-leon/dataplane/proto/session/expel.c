@@ -9,7 +9,7 @@
 
 #include "proto/admit/trust.h"
 #include "proto/core.h"
-#include "proto/measure/probe.h"
+#include "proto/measure/link_state.h"
 #include "proto/paths.h"
 #include "proto/peer.h"
 #include "proto/service.h"
@@ -42,7 +42,7 @@ static void notify_links_down(struct overlay *o)
 
 		if (!p || !p->probe.up || !is_untrusted(o, nodedb_at(o->nodes, i)))
 			continue;
-		probe_link_lost(o, p);
+		link_state_lost(o, p);
 		any = true;
 	}
 	if (any && o->started && !o->leaving)

@@ -19,7 +19,7 @@
 #include "proto/schedule.h"
 #include "proto/core.h"
 #include "proto/measure/pmtu.h"
-#include "proto/measure/probe.h"
+#include "proto/measure/link_state.h"
 #include "proto/paths.h"
 #include "proto/peer.h"
 #include "proto/send.h"
@@ -46,7 +46,7 @@ void member_clear(struct overlay *o, struct node *n)
 	struct peer *p = peer_at(o, n->slot);
 
 	if (p) {
-		probe_link_lost(o, p);
+		link_state_lost(o, p);
 		multicast_forget(o, p);
 		peer_drop(o, p);
 	}

@@ -12,7 +12,7 @@
 #include "proto/core.h"
 #include "proto/lines/line_pairs.h"
 #include "proto/measure/link.h"
-#include "proto/measure/probe.h"
+#include "proto/measure/link_state.h"
 #include "proto/measure/rtt.h"
 #include "proto/peer.h"
 #include "proto/service.h"
@@ -156,7 +156,7 @@ static void follow(struct overlay *o, struct peer *p, const struct endpoint *ep,
 	p->ep = *ep;
 	schedule_snapshot(o);
 	if (changes) {
-		probe_transport_changed(o, p, rtt_us);
+		link_state_transport_changed(o, p, rtt_us);
 		overlay_emit(o, EV_LINK_TRANSPORT, p->id, NODE_ID_NONE, 0, NULL);
 	} else if (had)
 		overlay_emit(o, EV_ENDPOINT, p->id, NODE_ID_NONE, 0, NULL);

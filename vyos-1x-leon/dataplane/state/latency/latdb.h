@@ -52,6 +52,8 @@ void link_filter_overtaken(struct link_filter *f, uint32_t rtt_us, mono_t now);
 void link_filter_loss(struct link_filter *f);
 /* Records whether a probe was answered after the timeout. */
 void link_filter_late(struct link_filter *f, bool late);
+/* Upper bound of usual round-trip times of the link, by the long-term statistics. */
+int64_t link_filter_usual_us(const struct link_filter *f);
 /* Number of additional unanswered probes in a row that may be chance on a link with late answers; 0
  * for links with hardly any late answers. */
 uint32_t link_filter_chance(const struct link_filter *f);

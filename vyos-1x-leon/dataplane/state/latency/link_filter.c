@@ -188,6 +188,11 @@ void link_filter_late(struct link_filter *f, bool late)
 		(uint32_t)(f->late_ppm + ((late ? PPM : 0) - (int64_t)f->late_ppm) / LATE_GAIN);
 }
 
+int64_t link_filter_usual_us(const struct link_filter *f)
+{
+	return f->long_term_us + 2 * f->dev_us;
+}
+
 uint32_t link_filter_chance(const struct link_filter *f)
 {
 	/* Loss shares whose 3rd, 4th, ... power is about 1e-5: at ten probes a second such a run
