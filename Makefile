@@ -149,7 +149,7 @@ eval-web: all ## pages of MediaWiki, PostgreSQL at another site, directly and ov
 	.ci/deps eval-web
 	$(PYTHON) -B tests/eval/eval_web.py $(EVAL_ARGS)
 
-eval-build: all ## the paper's Table 5: a virtual machine compiles with its disk on NFS: 70 minutes
+eval-build: all ## the paper's Table 5: a virtual machine compiles with its disk on NFS: 45 minutes
 	.ci/deps eval-build
 	$(PYTHON) -B tests/eval/eval_build.py $(EVAL_ARGS)
 

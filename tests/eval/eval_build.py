@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The evaluation of the paper (section 5, Table 5). A virtual machine with a disk image on NFSv3
-compiles Linux, directly over the Internet and over LEON with Server 2 as relay.
+compiles a part of Linux, directly over the Internet and over LEON with Server 2 as relay.
 
 The first runs calibrate the mix of computing and waiting on the direct path, without LEON. Rounds
 follow, in turns: round-trip time 0 (zero), the Internet (direct), a path with the round-trip time
@@ -31,7 +31,7 @@ from eval_nfs import SITES, need, prepare, rtt_ms  # noqa: E402
 
 PROGRAMS = ('linux.uml', 'ganesha.nfsd', 'rpcbind', 'dbus-daemon', 'dbus-send', 'mke2fs', 'flex',
             'bison', 'bc', 'insmod', 'losetup', 'gcc', 'make')
-QUICK = 'prepare init/ kernel/time/'
+PART = 'prepare init/ kernel/time/'
 CALIBRATIONS = 3  # runs with another mix at most
 BUSY = 0.1  # pressure on the CPU above which times say little
 
@@ -173,8 +173,8 @@ def report(runs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
     parser.add_argument('--rounds', type=int, default=3)
-    parser.add_argument('--quick', action='store_true', help=f'one round, builds only: {QUICK}')
-    parser.add_argument('--targets', default='vmlinux', help='of make (default: %(default)s)')
+    parser.add_argument('--targets', default=PART,
+                        help='of make, for example vmlinux (default: %(default)s)')
     parser.add_argument('--again', type=int, metavar='PERCENT',
                         help='of the objects, compiled again; no calibration')
     parser.add_argument('--readahead-kb', type=int, default=16,
@@ -186,16 +186,13 @@ def main():
                         help='seconds of one run (default: %(default)s)')
     parser.add_argument('--fresh', action='store_true', help='removes the stored runs of this size')
     arguments = parser.parse_args()
-    if arguments.quick:
-        arguments.rounds, arguments.targets = 1, QUICK
     for program in PROGRAMS:
         need(program)
     cache = os.path.join(build_dir(), 'eval-build')
     os.makedirs(cache, exist_ok=True)
     size = {'targets': arguments.targets, 'readahead_kb': arguments.readahead_kb,
             'memory_mb': arguments.memory_mb}
-    results = Results(os.path.join(cache, 'quick.json' if arguments.quick else 'runs.json'), size,
-                      arguments.fresh)
+    results = Results(os.path.join(cache, 'runs.json'), size, arguments.fresh)
     for number in (signal.SIGTERM, signal.SIGHUP):
         # As SIGINT does, the exception removes the files of the lab.
         signal.signal(number, lambda signum, _: sys.exit(128 + signum))
