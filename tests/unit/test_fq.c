@@ -195,13 +195,12 @@ static void passing_is_bounded_by_a_share(void **state)
 
 /* After any sequence of put, take, drop and shed, the numbers of a flow rise and no item is lost or
  * duplicated. */
-static void order_is_kept(void **state)
+static void check_order(uint32_t hashes_apart)
 {
 	uint32_t put_next[40] = { 0 }, seen[40] = { 0 };
 	unsigned n_put = 0, n_out = 0;
 	int64_t us = 0;
 
-	(void)state;
 	random_seed(7);
 	for (unsigned step = 0; step < 200000; step++) {
 		uint32_t flow = random_below(40);
@@ -209,7 +208,8 @@ static void order_is_kept(void **state)
 
 		us += random_below(300);
 		if (q.n < 3000 && random_below(100) < 52) {
-			m = put(flow, ++put_next[flow], random_below(9000), at_us(us));
+			m = put(flow * hashes_apart, ++put_next[flow], random_below(9000),
+				at_us(us));
 			m->item.takes_marks = flow % 3 == 0;
 			n_put++;
 			continue;
@@ -218,8 +218,9 @@ static void order_is_kept(void **state)
 		n_out += drops() + (m != NULL);
 		if (!m)
 			continue;
-		assert_true(m->number > seen[m->flow]);
-		seen[m->flow] = m->number;
+		flow = m->flow / hashes_apart;
+		assert_true(m->number > seen[flow]);
+		seen[flow] = m->number;
 	}
 	while (next(at_us(us)))
 		n_out++;
@@ -227,6 +228,32 @@ static void order_is_kept(void **state)
 	assert_int_equal(q.bytes, 0);
 	for (unsigned i = 0; i < FQ_FLOWS; i++)
 		assert_int_equal(q.backlog[i], 0);
+}
+
+/* Flows with places of their own, and 40 flows of one set. */
+static void order_is_kept(void **state)
+{
+	(void)state;
+	check_order(1);
+	check_order(FQ_FLOWS);
+}
+
+/* The hashes of a sparse flow and of seven bulk flows select one place. */
+static void flows_of_one_hash_bucket_share_no_turn(void **state)
+{
+	(void)state;
+	for (uint32_t flow = 1; flow < FQ_WAYS; flow++)
+		for (unsigned i = 0; i < 100; i++)
+			put(flow * FQ_FLOWS, i, 1514, at_us(0));
+	for (unsigned i = 0; i < 20; i++)
+		next(at_us(0));
+	put(FQ_WAYS * FQ_FLOWS, 1, 64, at_us(0));
+	assert_int_equal(next(at_us(0))->flow, FQ_WAYS * FQ_FLOWS);
+	/* An eighth bulk flow shares. */
+	put((FQ_WAYS + 1) * FQ_FLOWS, 1, 1514, at_us(0));
+	put((FQ_WAYS + 2) * FQ_FLOWS, 1, 64, at_us(0));
+	assert_int_equal(next(at_us(0))->flow, (FQ_WAYS + 1) * FQ_FLOWS);
+	assert_int_not_equal(next(at_us(0))->flow, (FQ_WAYS + 2) * FQ_FLOWS);
 }
 
 static void fattest_is_shed(void **state)
@@ -407,6 +434,7 @@ int main(void)
 		cmocka_unit_test_setup(sparse_flow_passes_within_a_round, setup),
 		cmocka_unit_test_setup(passing_is_bounded_by_a_share, setup),
 		cmocka_unit_test_setup(order_is_kept, setup),
+		cmocka_unit_test_setup(flows_of_one_hash_bucket_share_no_turn, setup),
 		cmocka_unit_test_setup(fattest_is_shed, setup),
 		cmocka_unit_test_setup(codel_as_printed, setup),
 		cmocka_unit_test_setup(marks_instead, setup),

@@ -159,12 +159,56 @@ void fq_set_params(struct fq *q, const struct fq_params *params)
 	q->largest = 0;
 }
 
+/* Returns an empty place of the set, or `direct`. A place in a list has the deficit of another
+ * flow, so others are preferred. */
+static uint32_t empty_place(const struct fq *q, uint32_t set, uint32_t direct)
+{
+	uint32_t found = direct;
+
+	for (uint32_t i = set; i < set + FQ_WAYS; i++) {
+		const struct fq_flow *f = &q->flow[i];
+
+		if (f->items.head)
+			continue;
+		if (!f->is_on[FQ_FRESH] && !f->is_on[FQ_STANDING])
+			return i;
+		found = i;
+	}
+	return found;
+}
+
+/* Returns the place of a flow. A flow in a shared place keeps it, or its order would change. */
+static uint32_t place_of(struct fq *q, uint32_t hash)
+{
+	uint32_t direct = hash % FQ_FLOWS, set = direct - direct % FQ_WAYS, place = direct;
+
+	if (likely(q->tag[direct] == hash))
+		return direct;
+	for (uint32_t i = set; i < set + FQ_WAYS; i++)
+		if (q->tag[i] == hash)
+			return i;
+	if (q->flow[direct].items.head) {
+		if (q->shared[direct])
+			return direct;
+		place = empty_place(q, set, direct);
+	}
+	if (q->flow[place].items.head) {
+		q->shared[place] = true;
+	} else {
+		q->tag[place] = hash;
+		q->flow[place].codel = (struct fq_codel){ 0 };
+	}
+	return place;
+}
+
 void fq_put(struct fq *q, struct fq_item *item, uint32_t hash, mono_t now)
 {
-	uint32_t place = hash % FQ_FLOWS;
+	uint32_t place = place_of(q, hash);
 	struct fq_flow *f = &q->flow[place];
 	bool begins = !f->items.head;
 
+	if (begins)
+		q->shared[place] = false;
 	item->since = now;
 	item->marked = false;
 	fq_chain_add(&f->items, item);

@@ -6,6 +6,9 @@
  *
  * A flow with items that waited longer than `target` for an interval loses single items at
  * increasing frequency. Items that take marks are marked instead. The order within a flow is kept.
+ * A flow takes one of FQ_WAYS places by its hash (the 8-way set-associative hash of CAKE,
+ * Hoiland-Jorgensen et al. 2018), so sharing needs eight active flows in one set.
+ *
  * Pure: no clock, no own memory. Items belong to the caller, which bounds the queue with fq_shed().
  * Worker-owned.
  */
@@ -17,7 +20,8 @@
 
 #include "base/mono.h"
 
-#define FQ_FLOWS 256 /* hash buckets; two flows in a bucket share turns */
+#define FQ_FLOWS 256 /* places of flows */
+#define FQ_WAYS	 8   /* places that a flow may take; flows share turns if all are taken */
 
 struct fq_item {
 	struct fq_item *next;
@@ -92,6 +96,8 @@ struct fq {
 	struct fq_params params;
 	struct fq_flow flow[FQ_FLOWS];
 	uint32_t backlog[FQ_FLOWS]; /* bytes of each flow */
+	uint32_t tag[FQ_FLOWS];	    /* hash of the flow that took the place */
+	bool shared[FQ_FLOWS];	    /* items of other flows are behind those of the flow */
 	struct fq_list list[FQ_ORDERS];
 	struct fq_chain dropped;
 	uint32_t n, bytes, largest; /* `largest`: largest item so far */
