@@ -50,12 +50,6 @@ static uint32_t cost_of(const struct line_pair *q)
 	return link_cost(&e);
 }
 
-/* Several probes in a row are unanswered. */
-static bool is_silent(const struct overlay *o, const struct peer *p)
-{
-	return p->probe.misses >= o->conf->dead_multiplier + link_filter_chance(&p->probe.filter);
-}
-
 static void use(struct overlay *o, struct peer *p, unsigned i, const char *reason)
 {
 	struct line_pair *old = &p->lines.pair[p->lines.in_use], *q = &p->lines.pair[i];
@@ -89,7 +83,7 @@ static bool is_trial(const struct overlay *o, const struct peer *p)
 static bool leave(struct overlay *o, struct peer *p)
 {
 	const struct line_pair *q = p->lines.pair;
-	bool lost = !line_works(o, own_line(p->lines.in_use)), silent = is_silent(o, p);
+	bool lost = !line_works(o, own_line(p->lines.in_use)), silent = link_misses_many(o, p);
 	unsigned best = LINE_PAIRS, failed = p->lines.in_use;
 
 	if (!lost && !silent && (p->probe.up || is_trial(o, p)))

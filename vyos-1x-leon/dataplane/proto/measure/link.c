@@ -31,6 +31,11 @@ int64_t link_timeout_us(const struct link_filter *f)
 	return min_of(max_of(us, (int64_t)RTO_MIN_US), (int64_t)RTO_MAX_US);
 }
 
+bool link_misses_many(const struct overlay *o, const struct peer *p)
+{
+	return p->probe.misses >= o->conf->dead_multiplier + link_filter_chance(&p->probe.filter);
+}
+
 void link_ping(struct overlay *o, struct peer *p, const struct via *v, uint32_t id, uint16_t size)
 {
 	struct msg m = { .type = MSG_PING };

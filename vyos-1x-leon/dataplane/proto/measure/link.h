@@ -13,6 +13,8 @@ void link_ping(struct overlay *o, struct peer *p, const struct via *v, uint32_t 
 void link_remember(struct overlay *o, struct peer *p, uint32_t id, uint16_t size);
 /* Time after which a PING counts as unanswered. */
 int64_t link_timeout_us(const struct link_filter *f);
+/* More probes in a row are unanswered than chance explains. */
+bool link_misses_many(const struct overlay *o, const struct peer *p);
 /* The set of unanswered PINGs changed. */
 void link_expect(struct peer *p);
 /* Stages the link's entry in the latency database and schedules the consequences. */
