@@ -12,9 +12,9 @@ LINT = Path(__file__).resolve().parents[1] / 'lint'
 sys.path.insert(0, str(LINT))
 
 
-def load(name):
+def load(name, folder=LINT):
     """A lint script as a module; `python` and the like are no good names to import."""
-    spec = importlib.util.spec_from_file_location(f'lint_{name}', LINT / f'{name}.py')
+    spec = importlib.util.spec_from_file_location(f'lint_{name}', folder / f'{name}.py')
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -168,9 +168,8 @@ def test_words_that_the_glossary_replaces():
 
 def test_files_of_fuzz_targets_exist(monkeypatch):
     """fuzz/coverage.py counts a moved file as not reached."""
-    monkeypatch.syspath_prepend(str(LINT.parent / 'fuzz'))
-    spec = importlib.util.spec_from_file_location('coverage', LINT.parent / 'fuzz/coverage.py')
-    coverage = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(coverage)
+    fuzz = LINT.parent / 'fuzz'
+    monkeypatch.syspath_prepend(str(fuzz))
+    coverage = load('coverage', fuzz)
     files = [Path(coverage.SOURCES) / name for names in coverage.TARGETS.values() for name in names]
     assert [str(file) for file in files if not file.is_file()] == []
