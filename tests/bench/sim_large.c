@@ -20,11 +20,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/addr.h"
 #include "base/defs.h"
 #include "base/mem.h"
-#include "crypto/seal.h"
+#include "crypto/keys.h"
 #include "wire/datagram/leon.h"
 #include "wire/message/msg.h"
+#include "../sim/read_matrix.h"
 
 #define PAIRS	     4000
 #define ACCESS_MS    2.0
@@ -49,13 +51,9 @@ struct regions {
 	unsigned (*gateway)[GATEWAYS];
 };
 
-/* splitmix64 */
 static uint64_t mix(uint64_t x)
 {
-	x += 0x9e3779b97f4a7c15ULL;
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-	return x ^ (x >> 31);
+	return hash_mix64(x + 1);
 }
 
 /* From 0 to 1, without 0. */
@@ -66,32 +64,13 @@ static double uniform(uint64_t x)
 
 /* --- latencies --- */
 
-static double read_value(FILE *f)
-{
-	double ms;
-
-	if (fscanf(f, "%lf", &ms) != 1)
-		return -1;
-	return ms > 0 ? ms : NAN;
-}
-
 static bool read_sites(struct net *t, const char *path)
 {
-	FILE *f = fopen(path, "re");
-	size_t n = 0, room = 0;
-	double ms, *all = NULL;
-
-	if (!f)
-		return false;
-	while (!(ms = read_value(f), ms < 0)) {
-		if (n == room)
-			all = x_realloc(all, room = room ? 2 * room : 1024, sizeof(*all));
-		all[n++] = ms;
-	}
-	fclose(f);
-	t->site = all;
-	t->n_sites = (unsigned)lround(sqrt((double)n));
-	return t->n_sites && (size_t)t->n_sites * t->n_sites == n;
+	t->site = read_matrix(path, &t->n_sites);
+	for (size_t i = 0; t->site && i < (size_t)t->n_sites * t->n_sites; i++)
+		if (t->site[i] <= 0)
+			t->site[i] = NAN;
+	return t->site;
 }
 
 static void make_nodes(struct net *t)
@@ -133,13 +112,10 @@ static double rtt(const struct net *t, unsigned i, unsigned j)
 
 /* --- paths --- */
 
-struct failures {
-	const bool *dead; /* NULL: none */
-};
-
-static bool is_dead(const struct failures *f, unsigned i)
+/* dead: by node; NULL: none. */
+static bool is_dead(const bool *dead, unsigned i)
 {
-	return f->dead && f->dead[i];
+	return dead && dead[i];
 }
 
 static double shorter(double best, double path)
@@ -147,25 +123,25 @@ static double shorter(double best, double path)
 	return path < best ? path : best;
 }
 
-static double by_relays(const struct net *t, const struct failures *f, const unsigned *relay,
-			unsigned n, unsigned i, unsigned j)
+static double by_relays(const struct net *t, const bool *dead, const unsigned *relay, unsigned n,
+			unsigned i, unsigned j)
 {
 	double best = rtt(t, i, j);
 
 	for (unsigned k = 0; k < n; k++)
-		if (relay[k] != i && relay[k] != j && !is_dead(f, relay[k]))
+		if (relay[k] != i && relay[k] != j && !is_dead(dead, relay[k]))
 			best = shorter(best, rtt(t, i, relay[k]) + rtt(t, relay[k], j));
 	return best;
 }
 
-static double by_regions(const struct net *t, const struct failures *f, const struct regions *r,
-			 unsigned i, unsigned j)
+static double by_regions(const struct net *t, const bool *dead, const struct regions *r, unsigned i,
+			 unsigned j)
 {
 	double best = rtt(t, i, j);
 
 	if (r->of[i] == r->of[j]) {
 		for (unsigned k = 0; k < t->n; k++)
-			if (r->of[k] == r->of[i] && k != i && k != j && !is_dead(f, k))
+			if (r->of[k] == r->of[i] && k != i && k != j && !is_dead(dead, k))
 				best = shorter(best, rtt(t, i, k) + rtt(t, k, j));
 		return best;
 	}
@@ -173,7 +149,7 @@ static double by_regions(const struct net *t, const struct failures *f, const st
 		for (unsigned b = 0; b < GATEWAYS; b++) {
 			unsigned g = r->gateway[r->of[i]][a], h = r->gateway[r->of[j]][b];
 
-			if (!is_dead(f, g) && !is_dead(f, h))
+			if (!is_dead(dead, g) && !is_dead(dead, h))
 				best = shorter(best, rtt(t, i, g) + rtt(t, g, h) + rtt(t, h, j));
 		}
 	return best;
@@ -330,7 +306,7 @@ struct figures {
 	double saved[STRUCTURES];
 };
 
-static void measure(const struct net *t, const struct failures *f, const struct regions *r,
+static void measure(const struct net *t, const bool *dead, const struct regions *r,
 		    const unsigned *order, const unsigned *used, struct figures *out)
 {
 	unsigned pool = (unsigned)lround(sqrt(t->n));
@@ -340,21 +316,21 @@ static void measure(const struct net *t, const struct failures *f, const struct 
 		unsigned i = (unsigned)(mix(2 * p) % t->n), j = (unsigned)(mix(2 * p + 1) % t->n);
 		double direct = rtt(t, i, j);
 
-		if (i == j || isnan(direct) || is_dead(f, i) || is_dead(f, j))
+		if (i == j || isnan(direct) || is_dead(dead, i) || is_dead(dead, j))
 			continue;
 		n++;
-		out->saved[ALL] += direct - by_relays(t, f, order, t->n, i, j);
+		out->saved[ALL] += direct - by_relays(t, dead, order, t->n, i, j);
 		for (unsigned k = 1; k <= 3; k++)
-			out->saved[ALL + k] += direct - by_relays(t, f, order, k * pool, i, j);
-		out->saved[USED] += direct - by_relays(t, f, used, 3 * pool, i, j);
-		out->saved[REGIONS] += direct - by_regions(t, f, r, i, j);
+			out->saved[ALL + k] += direct - by_relays(t, dead, order, k * pool, i, j);
+		out->saved[USED] += direct - by_relays(t, dead, used, 3 * pool, i, j);
+		out->saved[REGIONS] += direct - by_regions(t, dead, r, i, j);
 	}
 }
 
 /* Bytes a second that a node sends for the PINGs of its links, and for the answers. */
 static double ping_bytes_s(double links)
 {
-	double each = UDP_IP_LEN + LEON_HDR_LEN(1) + SEAL_OVERHEAD;
+	double each = UDP_IP_LEN + LEON_HDR_LEN(1) + ENVELOPE_LEN + AEAD_TAG_LEN;
 
 	return links * (2 * each + MSG_PING_LEN + MSG_PONG_LEN) / LAZY_S;
 }
@@ -407,15 +383,14 @@ static unsigned *random_order(unsigned n)
 
 static void simulate(struct net *t)
 {
-	const struct failures none = { NULL }, some = { t->dead };
 	unsigned *order = random_order(t->n);
 	unsigned *used = pool_by_use(t, order, 3 * (unsigned)lround(sqrt(t->n)));
 	struct figures f, after;
 	struct regions r;
 
 	make_regions(t, &r, order);
-	measure(t, &none, &r, order, used, &f);
-	measure(t, &some, &r, order, used, &after);
+	measure(t, NULL, &r, order, used, &f);
+	measure(t, t->dead, &r, order, used, &after);
 	print(t, &r, &f, &after);
 	free_regions(&r);
 	free(used);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "read_matrix.h"
 #include "sim.h"
 
 #define SITES 128
@@ -35,19 +36,16 @@ static void choose(unsigned n, uint64_t *rng, unsigned *site)
 
 static double *read_all(const char *file)
 {
-	double *ms = x_calloc((size_t)SITES * SITES, sizeof(*ms));
 	char path[512];
-	FILE *f;
+	double *ms;
+	unsigned n;
 
 	snprintf(path, sizeof(path), "%s/tests/latency/%s", SOURCE_ROOT, file);
-	f = fopen(path, "re");
-	for (unsigned i = 0; i < SITES * SITES; i++) {
-		if (!f || fscanf(f, "%lf", &ms[i]) != 1) {
-			fprintf(stderr, "%s is missing or too short\n", path);
-			abort();
-		}
+	ms = read_matrix(path, &n);
+	if (!ms || n != SITES) {
+		fprintf(stderr, "%s is no matrix of %d sites\n", path, SITES);
+		abort();
 	}
-	fclose(f);
 	return ms;
 }
 

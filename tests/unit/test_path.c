@@ -20,6 +20,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "random.h"
+#include "../sim/read_matrix.h"
 #include "state/latency/path.h"
 
 #define N_MAX 490
@@ -605,18 +606,16 @@ static void same_means_same_hops(void **state)
 /* --- measured latencies --- */
 
 /* SITES x SITES values in milliseconds. */
-static double *read_matrix(const char *name)
+static double *read_planetlab(const char *name)
 {
-	double *ms = x_calloc((size_t)SITES * SITES, sizeof(double));
 	char path[512];
-	FILE *f;
+	double *ms;
+	unsigned n;
 
 	snprintf(path, sizeof(path), "%s/tests/latency/%s", SOURCE_ROOT, name);
-	f = fopen(path, "re");
-	assert_non_null(f);
-	for (size_t i = 0; i < (size_t)SITES * SITES; i++)
-		assert_int_equal(fscanf(f, "%lf", &ms[i]), 1);
-	fclose(f);
+	ms = read_matrix(path, &n);
+	assert_non_null(ms);
+	assert_int_equal(n, SITES);
 	return ms;
 }
 
@@ -658,7 +657,7 @@ static void measured_networks_as_by_rounds_and_heap(void **state)
 
 	(void)state;
 	for (size_t f = 0; f < array_size(files); f++) {
-		ms = read_matrix(files[f]);
+		ms = read_planetlab(files[f]);
 		for (size_t i = 0; i < array_size(sizes); i++) {
 			struct net w = part_of(ms, sizes[i], 7 + i);
 
@@ -690,7 +689,7 @@ static void time_it(struct net *w)
 
 static void whole_matrix(void **state)
 {
-	double *ms = read_matrix("planetlab_1.txt");
+	double *ms = read_planetlab("planetlab_1.txt");
 	struct net w;
 
 	(void)state;
