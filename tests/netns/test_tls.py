@@ -285,6 +285,26 @@ def test_the_other_end_vanishes(lab):
     wait_for(lambda: transport(net.node['n1'], 'n0') == 'tls', 40, 'connected again')
 
 
+def test_a_named_peer_is_dialed_again_after_a_reload(lab, tmp_path):
+    """A reload keeps the addresses of the name of a reached peer."""
+    net = pair(lab, hosts=False)
+    b = net.node['n1']
+    hosts = tmp_path / 'hosts'
+    hosts.write_text(f'127.0.0.1 localhost\n{wan.ip4(0)} tokyo.leon.example\n')
+    b.prepare = b.namespace.bind_over(str(hosts), '/etc/hosts')
+    named = {'n0': {'address': 'tokyo.leon.example', 'tls-port': TLS_PORT}}
+    b.config['peer'] = named
+    block_udp(b)
+    net.start()
+    net.joined()
+    # leond looks at each peer in turns, and stops to resolve the name of a reached peer.
+    wait_for(lambda: b.show('peers')['peers'][0]['since_seconds'] >= 10, 40, 'reached for a while')
+    b.reload(peer={**named, 'other': {'address': '198.18.99.99'}})
+    os.kill(tls_pid(net.node['n0']), signal.SIGKILL)
+    wait_for(lambda: transport(b, 'n0') is None, 10, 'noticed')
+    wait_for(lambda: transport(b, 'n0') == 'tls', 40, 'connected again')
+
+
 def test_settings_are_reloaded(lab):
     net = pair(lab, hosts=False)
     a, b = net.node['n0'], net.node['n1']

@@ -85,6 +85,9 @@ void overlay_set_seed(struct overlay *o, unsigned index, const struct endpoint *
 	for (unsigned i = 0; i < n && s->n < SEED_ENDPOINTS; i++)
 		if (endpoint_is_usable(&ep[i]) || endpoint_is_stream(&ep[i]))
 			s->ep[s->n++] = ep[i];
+	/* seed_tick() sends nothing to a seed without addresses: its name is resolved again. */
+	if (s->n == 0)
+		s->alive = false;
 	if (!o->started || s->alive)
 		return;
 	s->next_at = overlay_now(o);
