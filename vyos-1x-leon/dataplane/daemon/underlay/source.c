@@ -71,7 +71,7 @@ static bool has(const struct nl_addr *addr, int n, const struct ip_addr *ip)
 	return false;
 }
 
-/* NL_OVERRUN: notifications were lost. */
+/* Reads the whole state: notifications were lost, or an interface lost a source address. */
 static void look_again(struct leond *d)
 {
 	struct nl_addr addr[ADDRS_MAX];
@@ -97,8 +97,12 @@ void source_changed(struct leond *d, const struct nl_event *ev)
 			on_gone(d);
 		break;
 	case NL_ADDR_ADDED:
+		note_address(d, &ev->addr.ip, false);
+		break;
 	case NL_ADDR_GONE:
-		note_address(d, &ev->addr.ip, ev->change == NL_ADDR_GONE);
+		/* Another interface may have the address. */
+		if (is_source(d->conf, &ev->addr.ip))
+			look_again(d);
 		break;
 	case NL_OVERRUN:
 		look_again(d);
