@@ -269,6 +269,33 @@ static void test_syn_again_while_drained(void **state)
 	end(&l);
 }
 
+/* leond forwarded a frame without this process after the other node had answered. A host has
+ * acknowledged bytes that a proxy socket would wait for. */
+static void test_acknowledged_beyond_the_point(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	for (int of_near = 0; of_near < 2; of_near++) {
+		begin(&l);
+		offer(&l, &l.follower);
+		deliver(&l, &l.follower);
+		assert_int_equal(l.leader.flow.state, FLOW_ACCEPTED);
+		if (of_near)
+			segment(&l, &l.follower, &l.follower, 5100, 0, 1150, TCP_ACK);
+		else
+			segment(&l, &l.leader, &l.follower, 1100, 0, 5150, TCP_ACK);
+		deliver(&l, &l.leader);
+		assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
+		assert_int_equal(last_notified(&l.follower)->type, ACCEL_REFUSE);
+		assert_int_equal(last_notified(&l.follower)->refuse.reason, ACCEL_NUMBERS_DIFFER);
+		deliver(&l, &l.follower);
+		assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
+		assert_false(l.leader.reset || l.follower.reset);
+		end(&l);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +309,7 @@ int main(void)
 		cmocka_unit_test(test_no_place),
 		cmocka_unit_test(test_reset_while_accepted),
 		cmocka_unit_test(test_syn_again_while_drained),
+		cmocka_unit_test(test_acknowledged_beyond_the_point),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -171,6 +171,11 @@ static void on_accept(struct flow *f, const struct accel_frame *m, mono_t now)
 	struct accel_view mine = agree_view(&f->near, &f->far);
 	enum accel_refusal reason = agree_differ(&mine, &m->offer.view, true);
 
+	/* Frames bypassed this process after the view of the other node, and a host dropped bytes
+	 * that no proxy socket has. */
+	if (reason == ACCEL_NOT_NOW && (seq_before(f->drain.near_point, f->far.acked) ||
+					seq_before(m->offer.view.near.seq, f->near.acked)))
+		reason = ACCEL_NUMBERS_DIFFER;
 	if (reason != ACCEL_NOT_NOW) {
 		flow_refuse(f, reason, now);
 		return;
