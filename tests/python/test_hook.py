@@ -103,9 +103,12 @@ from vyos.configdict import is_source_interface as ask
 class Config:
     leon = {('leon0', 'source-interface'): 'eth0', ('leon7', 'line', 'a', 'interface'): 'eth7'}
     level = ['interfaces', 'bridge']
+    def get_level(self):
+        return list(self.level)
     def set_level(self, level):
-        self.level, old = level, self.level
-        return old
+        if not isinstance(level, (str, list)):
+            raise TypeError(level)
+        self.level = level
     def list_nodes(self, path):
         assert self.level == [] and path[:2] == ['interfaces', 'leon']
         return list(dict.fromkeys(p[len(path) - 2] for p in self.leon if list(p[:len(path) - 2]) == path[2:]))

@@ -20,7 +20,8 @@ def _extend_ifconfig(module):
 
 def _leon_over(conf, interface):
     """The LEON interface with the given source-interface, or with a line at the interface."""
-    level = conf.set_level([])
+    level = conf.get_level()
+    conf.set_level([])
     try:
         for name in conf.list_nodes(['interfaces', 'leon']):
             leon = ['interfaces', 'leon', name]

@@ -3,11 +3,15 @@
 part at a commit, and a boot loses it completely. So the commit refuses to delete an interface that
 such a part names. Used by conf_mode/interfaces_leon.py; pure."""
 
-# '*' stands for every name. The list is that of verify_interface_exists() in vyos-1x.
+# '*' stands for every name. The list is that of verify_interface_exists(),
+# verify_mirror_redirect() and verify_source_interface() in vyos-1x.
+_OF_INTERFACES = ('mirror', 'redirect', 'source-interface')
+_VLANS = ((), ('vif', '*'), ('vif-s', '*'), ('vif-s', '*', 'vif-c', '*'))
 _OF_PROTOCOLS = (
     'igmp-proxy', 'isis', 'mpls', 'openfabric', 'ospf', 'ospfv3', 'pim', 'pim6',
 )  # fmt: skip
 PARTS = (
+    *(('interfaces', '*', '*', *vlan, word) for vlan in _VLANS for word in _OF_INTERFACES),
     *(('protocols', protocol) for protocol in _OF_PROTOCOLS),
     *(('vrf', 'name', '*', 'protocols', protocol) for protocol in _OF_PROTOCOLS),
     ('firewall', 'flowtable'),
