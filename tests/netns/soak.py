@@ -14,6 +14,7 @@ import random
 import signal
 import sys
 import time
+import traceback
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -46,7 +47,7 @@ class Soak:
         self.net.node[name].kill()
 
     def leave(self, name, _):
-        self.net.node[name].stop(within=30)
+        self.net.node[name].stop(within=30 * node_module.PATIENCE)
 
     def revive(self, name, _):
         if not self.net.node[name].alive():
@@ -228,12 +229,13 @@ def main():
     try:
         soak.run(arguments.minutes * 60)
     except BaseException as e:
-        if isinstance(e, AssertionError):
+        if isinstance(e, Exception):  # also leonctl without an answer, and a program that hangs
+            traceback.print_exc(file=sys.stdout)
             for name, text in soak.net.dump():
                 print(f'\n===== {name}\n{text}')
-            print(f'\nsoak failed (--seed {arguments.seed}): {e}')
+            print(f'\nsoak failed (--seed {arguments.seed}), load {os.getloadavg()[0]:.1f}: {e!r}')
         soak.net.close(check=False)
-        if isinstance(e, AssertionError):
+        if isinstance(e, Exception):
             return 1
         raise
     soak.net.close()
