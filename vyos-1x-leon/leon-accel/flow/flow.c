@@ -55,7 +55,8 @@ static bool clocks_fit(const struct flow *f)
 	return flow_end_clock_fits(&f->near) && flow_end_clock_fits(&f->far);
 }
 
-/* DRAINING: a host has acknowledged more than the node of the other host has seen. */
+/* Both points are known: a host has acknowledged more than the node of the other host has seen. No
+ * proxy socket would have these bytes. */
 static bool numbers_are_old(const struct flow *f)
 {
 	return seq_before(f->drain.far_point, f->near.acked) ||
@@ -171,17 +172,15 @@ static void on_accept(struct flow *f, const struct accel_frame *m, mono_t now)
 	struct accel_view mine = agree_view(&f->near, &f->far);
 	enum accel_refusal reason = agree_differ(&mine, &m->offer.view, true);
 
-	/* Frames bypassed this process after the view of the other node, and a host dropped bytes
-	 * that no proxy socket has. */
-	if (reason == ACCEL_NOT_NOW && (seq_before(f->drain.near_point, f->far.acked) ||
-					seq_before(m->offer.view.near.seq, f->near.acked)))
+	f->drain.far_point = m->offer.view.near.seq;
+	f->drain.far_point_known = true;
+	/* Since the view of the other node, leond may have passed frames around this process. */
+	if (reason == ACCEL_NOT_NOW && numbers_are_old(f))
 		reason = ACCEL_NUMBERS_DIFFER;
 	if (reason != ACCEL_NOT_NOW) {
 		flow_refuse(f, reason, now);
 		return;
 	}
-	f->drain.far_point = m->offer.view.near.seq;
-	f->drain.far_point_known = true;
 	agree_learn(&f->near, &f->far, &m->offer.view);
 	if (make_proxy_sock(f) < 0) {
 		flow_refuse(f, ACCEL_NO_SOCKET, now);
