@@ -271,22 +271,30 @@ def test_source_address_that_goes_and_comes_back_is_told_of(lab):
     net.joined(within=60)
 
 
+def told(node, event, count):
+    wait_for(lambda: len(node.events(event)) >= count, 20, f'{event}, {count} times')
+
+
 def test_source_address_that_moves_to_another_interface_is_not_lost(lab):
     net = lab(line_up(1, hosts=False))
     node = net.node['n0']
     on_wan, on_lo = f'{wan.ip4(0)}/16 dev wan0', f'{wan.ip4(0)}/32 dev lo'
     node.namespace.ip(f'addr add {on_lo}', f'addr del {on_wan}')
     node.namespace.ip(f'addr add {on_wan}', f'addr del {on_lo}')
-
-    def has(event, count):
-        return len(node.events(event)) >= count
-
     for count in (1, 2):
         node.namespace.ip(f'addr del {on_wan}')
-        wait_for(lambda n=count: has('source-lost', n), 20, 'it is told of')
+        told(node, 'source-lost', count)
         node.namespace.ip(f'addr add {on_wan}')
-        wait_for(lambda n=count: has('source-restored', n), 20, 'its return is')
+        told(node, 'source-restored', count)
     assert len(node.events('source-lost')) == 2
+
+
+def test_source_address_that_goes_is_told_of_among_thousands(lab):
+    net = lab(line_up(1, hosts=False))
+    node = net.node['n0']
+    node.namespace.ip(*(f'addr add 10.66.{i // 250}.{i % 250}/32 dev lo' for i in range(1500)))
+    node.namespace.ip(f'addr del {wan.ip4(0)}/16 dev wan0')
+    told(node, 'source-lost', 1)
 
 
 def deafened(node, *lines):

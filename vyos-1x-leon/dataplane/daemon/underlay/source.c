@@ -14,8 +14,6 @@
 #include "io/netlink/netlink.h"
 #include "state/conf/conf.h"
 
-#define ADDRS_MAX 1024
-
 struct source_state {
 	int index;    /* index of source-interface; 0 none */
 	bool lost[2]; /* source-address of IPv4, IPv6 is missing */
@@ -63,19 +61,17 @@ static void on_gone(struct leond *d)
 	loop_quit(d->loop, 1);
 }
 
-static bool has(const struct nl_addr *addr, int n, const struct ip_addr *ip)
+static void look_for(struct leond *d, const struct ip_addr *ip)
 {
-	for (int i = 0; i < n; i++)
-		if (ip_equal(&addr[i].ip, ip))
-			return true;
-	return false;
+	int found = ip->family ? nl_has_addr(d->nl, ip) : -ENOENT;
+
+	if (found >= 0)
+		note_address(d, ip, !found);
 }
 
-/* Reads the whole state: notifications were lost, or an interface lost a source address. */
+/* NL_OVERRUN: notifications were lost. */
 static void look_again(struct leond *d)
 {
-	struct nl_addr addr[ADDRS_MAX];
-	int n = nl_addrs(d->nl, 0, addr, ADDRS_MAX);
 	struct nl_link link;
 
 	if (d->states->source->index &&
@@ -83,10 +79,8 @@ static void look_again(struct leond *d)
 		on_gone(d);
 		return;
 	}
-	if (n < 0 || n > ADDRS_MAX)
-		return;
-	note_address(d, &d->conf->source4, !has(addr, n, &d->conf->source4));
-	note_address(d, &d->conf->source6, !has(addr, n, &d->conf->source6));
+	look_for(d, &d->conf->source4);
+	look_for(d, &d->conf->source6);
 }
 
 void source_changed(struct leond *d, const struct nl_event *ev)
@@ -102,7 +96,7 @@ void source_changed(struct leond *d, const struct nl_event *ev)
 	case NL_ADDR_GONE:
 		/* Another interface may have the address. */
 		if (is_source(d->conf, &ev->addr.ip))
-			look_again(d);
+			look_for(d, &ev->addr.ip);
 		break;
 	case NL_OVERRUN:
 		look_again(d);

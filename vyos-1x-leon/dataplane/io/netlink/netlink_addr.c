@@ -78,20 +78,48 @@ static int collect_addr(const struct nlmsghdr *nlh, void *arg)
 	return MNL_CB_OK;
 }
 
-int nl_addrs(struct nl *nl, int index, struct nl_addr *out, size_t max)
+static int dump_addrs(struct nl *nl, mnl_cb_t take, void *arg)
 {
 	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	struct addr_list list = { index, out, max, 0 };
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
 	struct ifaddrmsg *ifa;
-	int rc;
 
 	nlh->nlmsg_type = RTM_GETADDR;
 	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	ifa = mnl_nlmsg_put_extra_header(nlh, sizeof(*ifa));
 	ifa->ifa_family = AF_UNSPEC;
-	rc = nl_transact(nl, nlh, collect_addr, &list);
+	return nl_transact(nl, nlh, take, arg);
+}
+
+int nl_addrs(struct nl *nl, int index, struct nl_addr *out, size_t max)
+{
+	struct addr_list list = { index, out, max, 0 };
+	int rc = dump_addrs(nl, collect_addr, &list);
+
 	return rc < 0 ? rc : list.n;
+}
+
+struct addr_search {
+	const struct ip_addr *ip;
+	int found;
+};
+
+static int match_addr(const struct nlmsghdr *nlh, void *arg)
+{
+	struct addr_search *search = arg;
+	struct nl_addr a;
+
+	if (nlh->nlmsg_type == RTM_NEWADDR && nl_read_addr(nlh, &a) && ip_equal(&a.ip, search->ip))
+		search->found = 1;
+	return MNL_CB_OK;
+}
+
+int nl_has_addr(struct nl *nl, const struct ip_addr *ip)
+{
+	struct addr_search search = { ip, 0 };
+	int rc = dump_addrs(nl, match_addr, &search);
+
+	return rc < 0 ? rc : search.found;
 }
 
 static int change_addr(struct nl *nl, uint16_t type, uint16_t flags, uint8_t addr_flags,
