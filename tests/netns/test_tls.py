@@ -297,7 +297,7 @@ def test_a_named_peer_is_dialed_again_after_a_reload(lab, tmp_path):
     block_udp(b)
     net.start()
     net.joined()
-    # leond looks at each peer in turns, and stops to resolve the name of a reached peer.
+    # leond resolves the name until its periodic check finds the peer reached.
     wait_for(lambda: b.show('peers')['peers'][0]['since_seconds'] >= 10, 40, 'reached for a while')
     b.reload(peer={**named, 'other': {'address': '198.18.99.99'}})
     os.kill(tls_pid(net.node['n0']), signal.SIGKILL)

@@ -71,8 +71,8 @@ static uint64_t identity_of(const struct conf_peer *p)
 	return h;
 }
 
-/* Peers that remain keep their addresses and their state if other peers change: the name of a
- * reached peer is not resolved again. */
+/* Peers that remain keep their addresses, their state and its time if other peers change: the name
+ * of a reached peer is not resolved again. */
 static void keep_reach(struct seed_host *s, const struct seed_host *old, uint32_t n_old)
 {
 	for (uint32_t i = 0; i < n_old; i++) {
@@ -80,6 +80,7 @@ static void keep_reach(struct seed_host *s, const struct seed_host *old, uint32_
 			continue;
 		s->n = old[i].n;
 		memcpy(s->ep, old[i].ep, sizeof(s->ep));
+		s->resolved_at = old[i].resolved_at;
 		s->reached = old[i].reached;
 		s->reported = old[i].reported;
 		s->since = old[i].since;
