@@ -226,19 +226,18 @@ def main():
     print(f'{arguments.minutes:g} minutes, {arguments.nodes} nodes, --seed {arguments.seed}, '
           f'{node_module.build_dir()}', flush=True)
     soak = Soak(arguments.nodes, arguments.seed)
+    passed = False
     try:
         soak.run(arguments.minutes * 60)
-    except BaseException as e:
-        if isinstance(e, Exception):  # also leonctl without an answer, and a program that hangs
-            traceback.print_exc(file=sys.stdout)
-            for name, text in soak.net.dump():
-                print(f'\n===== {name}\n{text}')
-            print(f'\nsoak failed (--seed {arguments.seed}), load {os.getloadavg()[0]:.1f}: {e!r}')
-        soak.net.close(check=False)
-        if isinstance(e, Exception):
-            return 1
-        raise
-    soak.net.close()
+        passed = True
+    except Exception as e:  # also leonctl without an answer, and a program that hangs
+        traceback.print_exc(file=sys.stdout)
+        for name, text in soak.net.dump():
+            print(f'\n===== {name}\n{text}')
+        print(f'\nsoak failed (--seed {arguments.seed}), load {os.getloadavg()[0]:.1f}: {e!r}')
+        return 1
+    finally:
+        soak.net.close(check=passed)
     print('soak passed:', ', '.join(f'{k} {v}' for k, v in sorted(soak.done.items())))
     return 0
 
