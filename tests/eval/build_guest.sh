@@ -44,7 +44,7 @@ while [ "$AGAIN" -gt 0 ]; do
 done
 sync
 echo @end && sleep 3
-# Not the assembler text of kbuild, which names a limit from the free memory.
+# Without the .s files of kbuild: gcc writes limits into them that depend on the free memory.
 echo "@objects $(grep '\.o$' /tmp/objects | xargs cat | sha256sum)"
 while read -r line; do echo "@stats $line"; done </proc/self/mountstats
 exit 0
