@@ -17,7 +17,6 @@
 
 #include "state/tables/mac_damping.h"
 #include "wire/datagram/bundle.h"
-#include "wire/datagram/fragment.h"
 #include "wire/frame/guard.h"
 
 /* --- one table: datagrams and their expected ends --- */
@@ -680,68 +679,6 @@ static void bundle_that_is_broken(void **state)
 	assert_int_equal(fx_all_drops(&fx), 3);
 }
 
-/* --- fragments --- */
-
-static size_t build_fragment(uint8_t *out, uint32_t id, uint16_t offset, uint16_t total,
-			     const uint8_t *frame, size_t len, uint8_t flags)
-{
-	static const node_id_t us[] = { N(0) };
-	struct fragment_hdr h = { .id = id, .offset = offset, .total = total };
-	size_t n = fx_header(out, LEON_FRAGMENT, flags, N(1), 0, 1, us);
-
-	fragment_encode(&h, out + n);
-	memcpy(out + n + FRAGMENT_HDR_LEN, frame + offset, len);
-	return n + FRAGMENT_HDR_LEN + len;
-}
-
-static void fragments(void **state)
-{
-	uint8_t frame[3000], buf[2048], got[4096];
-	ssize_t n;
-
-	(void)state;
-	memset(frame, 0x5a, sizeof(frame));
-	fx_eth(frame, 1, 2, ETHERTYPE_TEST);
-	fx_receive(&fx, &fx.ep[1], buf, build_fragment(buf, 1, 1500, 3000, frame, 1500, 0), 0);
-	assert_int_equal(fwd_reassembly_bytes(fx.f), 3000);
-	fx_receive(&fx, &fx.ep[1], buf, build_fragment(buf, 1, 1500, 3000, frame, 1500, 0), 0);
-	assert_int_equal(fx_drops(&fx, DROP_fragment_duplicate), 1);
-	assert_int_equal(read_all(fx.tap, got, sizeof(got)), -1);
-	fx_receive(&fx, &fx.ep[1], buf, build_fragment(buf, 1, 0, 3000, frame, 1500, 0), 0);
-	n = read_all(fx.tap, got, sizeof(got));
-	assert_int_equal(n, TAP_VNET_LEN + 3000);
-	assert_memory_equal(got + TAP_VNET_LEN, frame, 3000);
-	assert_int_equal(fx_count(&fx, CNT_reassembled_frames), 1);
-	assert_int_equal(fwd_reassembly_bytes(fx.f), 0);
-
-	/* Impossible values, and fragments that overlap. */
-	fx_receive(&fx, &fx.ep[1], buf, build_fragment(buf, 2, 0, 100, frame, 101, 0), 0);
-	fx_receive(&fx, &fx.ep[1], buf, build_fragment(buf, 2, 0, 0, frame, 0, 0), 0);
-	assert_int_equal(fx_drops(&fx, DROP_fragment_bad), 2);
-	fx_receive(&fx, &fx.ep[1], buf, build_fragment(buf, 3, 0, 3000, frame, 1500, 0), 0);
-	fx_receive(&fx, &fx.ep[1], buf, build_fragment(buf, 3, 1400, 3000, frame, 1500, 0), 0);
-	assert_int_equal(fx_drops(&fx, DROP_fragment_bad), 3);
-}
-
-static void fragments_given_up(void **state)
-{
-	uint8_t frame[200] = { 0 }, buf[512];
-	unsigned most;
-
-	(void)state;
-	fx_receive(&fx, &fx.ep[1], buf, build_fragment(buf, 1, 0, 200, frame, 100, 0), 0);
-	worker_begin(fx.w);
-	fx.w->now = mono_add_ns(fx.w->now, REASM_TIMEOUT_NS + NS_PER_MS);
-	worker_end(fx.w);
-	assert_int_equal(fx_drops(&fx, DROP_fragment_timeout), 1);
-	assert_int_equal(fwd_reassembly_bytes(fx.f), 0);
-	most = REASM_BYTES / FRAGMENT_FRAME_MAX;
-	for (uint32_t id = 10; id < 10 + most; id++)
-		fx_receive(&fx, &fx.ep[1], buf, build_fragment(buf, id, 0, 200, frame, 100, 0), 0);
-	assert_true(fx_drops(&fx, DROP_fragment_memory) > 0);
-	assert_true(fx_drops(&fx, DROP_fragment_memory) < most / 4);
-}
-
 /* --- errors of the kernel --- */
 
 static void refused_by_the_kernel(void **state)
@@ -785,8 +722,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(bundle_is_delivered, fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(bundle_with_checksums, fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(bundle_that_is_broken, fx_setup, fx_teardown),
-		cmocka_unit_test_setup_teardown(fragments, fx_setup, fx_teardown),
-		cmocka_unit_test_setup_teardown(fragments_given_up, fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(refused_by_the_kernel, fx_setup, fx_teardown),
 	};
 

@@ -54,7 +54,7 @@ static void check_complete(struct reasm *r, struct reasm_result res)
 	assert_memory_equal(res.data, frame, TOTAL);
 	assert_int_equal(reasm_waiting(r), 0);
 	assert_int_equal(reasm_bytes(r), 0);
-	reasm_reap(r);
+	reasm_reap(r, NULL);
 }
 
 /* Every order of five fragments. */
@@ -223,7 +223,7 @@ static void complete_frames_are_kept(void **state)
 	assert_true(refused);
 	for (size_t i = 0; i < TOTAL; i++)
 		assert_int_equal(first.data[i], (uint8_t)(i * 13 + (i >> 8)));
-	reasm_reap(r);
+	reasm_reap(r, NULL);
 	assert_int_equal(add_at(r, 2000, 0, TOTAL, T0).verdict, REASM_COMPLETE);
 }
 
@@ -266,7 +266,7 @@ static void random_pieces(void **state)
 				break;
 			}
 		}
-		reasm_reap(r);
+		reasm_reap(r, NULL);
 		reasm_expire(r, mono_add_ns(T0, REASM_TIMEOUT_NS));
 	}
 }

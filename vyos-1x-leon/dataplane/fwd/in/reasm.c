@@ -230,11 +230,14 @@ void reasm_forget(struct reasm *r, node_id_t source, uint32_t id)
 		stop_waiting(r, e, &r->free);
 }
 
-void reasm_reap(struct reasm *r)
+void reasm_reap(struct reasm *r, const uint8_t *keep)
 {
-	while (r->complete.next != &r->complete) {
-		struct reasm_entry *e = r->complete.next;
+	struct reasm_entry *e = r->complete.next, *next;
 
+	for (; e != &r->complete; e = next) {
+		next = e->next;
+		if (unlikely(keep >= e->data && keep < e->data + FRAGMENT_FRAME_MAX))
+			continue;
 		list_remove(e);
 		list_append(&r->free, e);
 	}

@@ -54,8 +54,8 @@ struct reasm_result reasm_add(struct reasm *r, node_id_t source, const struct fr
 			      mono_t now);
 /* Discards the fragments of a frame with a complete copy. */
 void reasm_forget(struct reasm *r, node_id_t source, uint32_t id);
-/* Frees the buffers of complete frames. */
-void reasm_reap(struct reasm *r);
+/* Frees the buffers of complete frames, except the one that contains `keep` (NULL: none). */
+void reasm_reap(struct reasm *r, const uint8_t *keep);
 /* Drops frames after the timeout; returns the number. */
 unsigned reasm_expire(struct reasm *r, mono_t now);
 /* Number of incomplete frames, and the sum of their lengths. */

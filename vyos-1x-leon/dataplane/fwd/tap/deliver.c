@@ -31,7 +31,8 @@ static void write_unit(struct worker *w, unsigned i)
 	count(w, CNT_delivered_frames, u->n);
 }
 
-void deliver_flush(struct worker *w)
+/* `keep`: a reassembled frame outside the batch, or NULL. */
+static void flush(struct worker *w, const uint8_t *keep)
 {
 	for (unsigned i = 0; i < w->deliver.batch.n_units; i++)
 		write_unit(w, i);
@@ -39,14 +40,19 @@ void deliver_flush(struct worker *w)
 	if (unlikely(handover_waits(&w->handover)))
 		handover_flush(w);
 	/* Reassembled frames stay in their buffers until here. */
-	reasm_reap(w->reasm);
+	reasm_reap(w->reasm, keep);
+}
+
+void deliver_flush(struct worker *w)
+{
+	flush(w, NULL);
 }
 
 void deliver_add(struct worker *w, const struct delivery *d, const struct eth_view *v)
 {
 	if (likely(coalesce_add(&w->deliver.batch, d, v)))
 		return;
-	deliver_flush(w);
+	flush(w, d->data);
 	if (!coalesce_add(&w->deliver.batch, d, v))
 		bug("an empty batch takes no frame");
 }
