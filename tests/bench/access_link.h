@@ -265,7 +265,7 @@ static void send_own(struct packet *p)
 	struct fq_item *item;
 
 	fq_put(&s.fq, &p->item, p->flow, (mono_t){ s.ns });
-	while (s.fq.bytes > QUEUE_BYTES && (item = fq_shed(&s.fq, false)))
+	while (s.fq.bytes > QUEUE_BYTES && (item = fq_shed(&s.fq, FQ_LACK_LARGE)))
 		lose(container_of(item, struct packet, item));
 	serve_queue();
 }

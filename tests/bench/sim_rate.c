@@ -159,7 +159,7 @@ static void begin(uint64_t seed, bool automatic)
 
 	while (s.n_events)
 		free(s.heap[--s.n_events].packet);
-	for (struct fq_item *item; (item = fq_shed(&s.fq, false));)
+	for (struct fq_item *item; (item = fq_shed(&s.fq, FQ_LACK_LARGE));)
 		free(container_of(item, struct packet, item));
 	while (s.line.head)
 		free(container_of(fq_chain_take(&s.line), struct packet, item));

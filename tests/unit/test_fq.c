@@ -83,7 +83,7 @@ static void empty(void **state)
 {
 	(void)state;
 	assert_null(fq_next(&q, at_us(0)));
-	assert_null(fq_shed(&q, false));
+	assert_null(fq_shed(&q, FQ_LACK_LARGE));
 	assert_null(fq_dropped(&q));
 	/* Items without a byte, and all items at one time. */
 	for (unsigned i = 0; i < 300; i++)
@@ -214,7 +214,7 @@ static void check_order(uint32_t hashes_apart)
 			n_put++;
 			continue;
 		}
-		m = random_below(50) ? next(at_us(us)) : release(fq_shed(&q, false));
+		m = random_below(50) ? next(at_us(us)) : release(fq_shed(&q, FQ_LACK_LARGE));
 		n_out += drops() + (m != NULL);
 		if (!m)
 			continue;
@@ -264,16 +264,16 @@ static void fattest_is_shed(void **state)
 	for (unsigned i = 0; i < 100; i++)
 		put(4, i, 100, at_us(0));
 	for (unsigned i = 0; i < 3; i++) {
-		struct numbered *m = release(fq_shed(&q, false));
+		struct numbered *m = release(fq_shed(&q, FQ_LACK_LARGE));
 
 		assert_int_equal(m->flow, 3);
 		assert_int_equal(m->number, i);
 	}
 	/* 18,000 and 10,000 bytes are left. After one more item, the other flow is the longest. */
-	assert_int_equal(release(fq_shed(&q, false))->flow, 3);
-	assert_int_equal(release(fq_shed(&q, false))->flow, 4);
+	assert_int_equal(release(fq_shed(&q, FQ_LACK_LARGE))->flow, 3);
+	assert_int_equal(release(fq_shed(&q, FQ_LACK_LARGE))->flow, 4);
 	/* A flow of the active list is shed completely. */
-	while (release(fq_shed(&q, false)))
+	while (release(fq_shed(&q, FQ_LACK_LARGE)))
 		;
 	assert_null(next(at_us(1)));
 	put(3, 9, 10, at_us(1));

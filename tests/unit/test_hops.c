@@ -190,10 +190,10 @@ static void the_fattest_loses(void **state)
 	put(l, 2, 2, 50, T0);
 	put(l, HOP_NONE, 3, 7, T0);
 	for (unsigned i = 0; i < 40; i++)
-		assert_int_equal(((struct thing *)hops_shed(&l->h, false))->slot, 2);
+		assert_int_equal(((struct thing *)hops_shed(&l->h, FQ_LACK_LARGE))->slot, 2);
 	while (l->h.n)
-		assert_non_null(hops_shed(&l->h, false));
-	assert_null(hops_shed(&l->h, false));
+		assert_non_null(hops_shed(&l->h, FQ_LACK_LARGE));
+	assert_null(hops_shed(&l->h, FQ_LACK_LARGE));
 	assert_int_equal(l->h.bytes, 0);
 }
 

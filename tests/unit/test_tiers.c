@@ -187,7 +187,7 @@ static void nothing_gets_lost(void **state)
 	put(l, TIER_VIDEO, 7, 9 * LEN, 20);
 	/* The flow with the largest backlog of all tiers. */
 	for (; shed < 5; shed++) {
-		struct thing *x = (struct thing *)tiers_shed(&l->t, false);
+		struct thing *x = (struct thing *)tiers_shed(&l->t, FQ_LACK_LARGE);
 
 		assert_int_equal(x->tier, TIER_VIDEO);
 		assert_int_equal(x->item.len, 9 * LEN);
@@ -200,7 +200,7 @@ static void nothing_gets_lost(void **state)
 	assert_true(late > 10);
 	assert_int_equal(seen + late + shed, 420);
 	assert_int_equal(l->t.bytes, 0);
-	assert_null(tiers_shed(&l->t, false));
+	assert_null(tiers_shed(&l->t, FQ_LACK_LARGE));
 	assert_null(tiers_next(&l->t, T0));
 }
 

@@ -45,7 +45,9 @@ static struct fq_item *flow_take(struct fq *q, struct fq_flow *f)
 	if (!item)
 		return NULL;
 	q->backlog[f - q->flow] -= item->len;
+	q->small[f - q->flow] -= item->small;
 	q->bytes -= item->len;
+	q->n_small -= item->small;
 	q->n--;
 	return item;
 }
@@ -213,7 +215,9 @@ void fq_put(struct fq *q, struct fq_item *item, uint32_t hash, mono_t now)
 	item->marked = false;
 	fq_chain_add(&f->items, item);
 	q->backlog[place] += item->len;
+	q->small[place] += item->small;
 	q->bytes += item->len;
+	q->n_small += item->small;
 	q->n++;
 	q->largest = max_of(q->largest, item->len);
 	/* An empty flow still in a list continues as a new flow with the remaining credit. */
@@ -271,31 +275,37 @@ struct fq_item *fq_dropped(struct fq *q)
 	return fq_chain_take(&q->dropped);
 }
 
-static uint32_t largest_backlog(const struct fq *q)
+static const uint32_t *use_of(const struct fq *q, enum fq_lack lack)
+{
+	return lack == FQ_LACK_SMALL ? q->small : q->backlog;
+}
+
+static uint32_t largest_flow(const uint32_t use[FQ_FLOWS])
 {
 	uint32_t fattest = 0;
 
 	for (uint32_t i = 1; i < FQ_FLOWS; i++)
-		if (q->backlog[i] > q->backlog[fattest])
+		if (use[i] > use[fattest])
 			fattest = i;
 	return fattest;
 }
 
-uint32_t fq_most(const struct fq *q)
+uint32_t fq_most(const struct fq *q, enum fq_lack lack)
 {
-	return q->backlog[largest_backlog(q)];
+	const uint32_t *use = use_of(q, lack);
+
+	return use[largest_flow(use)];
 }
 
-struct fq_item *fq_shed(struct fq *q, bool mark)
+struct fq_item *fq_shed(struct fq *q, enum fq_lack lack)
 {
-	uint32_t fattest;
-	struct fq_item *oldest;
+	const uint32_t *use = use_of(q, lack);
+	uint32_t fattest = largest_flow(use);
+	struct fq_item *oldest = q->flow[fattest].items.head;
 
-	if (!q->n)
+	if (!use[fattest])
 		return NULL;
-	fattest = largest_backlog(q);
-	oldest = q->flow[fattest].items.head;
-	if (mark && oldest->takes_marks) {
+	if (lack == FQ_LACK_BYTES && oldest->takes_marks) {
 		oldest->marked = true;
 		return NULL;
 	}

@@ -27,6 +27,7 @@ struct fq_item {
 	struct fq_item *next;
 	mono_t since; /* time of fq_put() */
 	uint32_t len;
+	bool small;	  /* occupies a small buffer of the caller */
 	bool takes_marks; /* the item can signal congestion and stay */
 	bool marked;	  /* set by the queue: the item must signal congestion */
 };
@@ -96,11 +97,12 @@ struct fq {
 	struct fq_params params;
 	struct fq_flow flow[FQ_FLOWS];
 	uint32_t backlog[FQ_FLOWS]; /* bytes of each flow */
+	uint32_t small[FQ_FLOWS];   /* small items of each flow */
 	uint32_t tag[FQ_FLOWS];	    /* hash of the flow that took the place */
 	bool shared[FQ_FLOWS];	    /* items of other flows are behind those of the flow */
 	struct fq_list list[FQ_ORDERS];
 	struct fq_chain dropped;
-	uint32_t n, bytes, largest; /* `largest`: largest item so far */
+	uint32_t n, bytes, n_small, largest; /* `largest`: largest item so far */
 };
 
 /* Parameters of RFC 8289 and RFC 8290 for the Internet. */
@@ -124,8 +126,15 @@ void fq_put(struct fq *q, struct fq_item *item, uint32_t hash, mono_t now);
 struct fq_item *fq_next(struct fq *q, mono_t now);
 /* Iterates the items dropped by fq_next(). NULL: no more. */
 struct fq_item *fq_dropped(struct fq *q);
-/* Bytes of the largest flow. */
-uint32_t fq_most(const struct fq *q);
-/* Removes the oldest item of the largest flow; the caller drops it to make room. NULL if the queue
- * is empty. With `mark`, an item that takes marks is marked and stays, and the result is NULL. */
-struct fq_item *fq_shed(struct fq *q, bool mark);
+/* The resource that the caller lacks determines the largest flow. */
+enum fq_lack {
+	FQ_LACK_BYTES, /* by bytes; an item that takes marks is marked and stays */
+	FQ_LACK_LARGE, /* by bytes */
+	FQ_LACK_SMALL, /* by small items */
+};
+
+/* Bytes or small items of the largest flow. */
+uint32_t fq_most(const struct fq *q, enum fq_lack lack);
+/* Removes the oldest item of the largest flow; the caller drops it to make room. NULL if no flow
+ * occupies the resource, and if an item is marked instead. */
+struct fq_item *fq_shed(struct fq *q, enum fq_lack lack);

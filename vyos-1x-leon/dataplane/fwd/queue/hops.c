@@ -241,14 +241,23 @@ struct fq_item *hops_dropped(struct hops *h)
 	return fq_chain_take(&h->dropped);
 }
 
-struct fq_item *hops_shed(struct hops *h, bool mark)
+static uint32_t use_of(const struct tiers *t, enum fq_lack lack)
+{
+	uint32_t n_small = 0;
+
+	for (unsigned i = 0; i < FWD_TIERS; i++)
+		n_small += t->fq[i].n_small;
+	return lack == FQ_LACK_SMALL ? n_small : t->bytes;
+}
+
+struct fq_item *hops_shed(struct hops *h, enum fq_lack lack)
 {
 	struct hop *most = &h->common;
 
 	for (unsigned i = 0; i < h->n_used; i++)
-		if (hop_at(h, i)->tiers.bytes > most->tiers.bytes)
+		if (use_of(&hop_at(h, i)->tiers, lack) > use_of(&most->tiers, lack))
 			most = hop_at(h, i);
-	return gone(h, tiers_shed(&most->tiers, mark));
+	return gone(h, tiers_shed(&most->tiers, lack));
 }
 
 /* --- timing --- */

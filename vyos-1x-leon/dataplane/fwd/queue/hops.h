@@ -63,8 +63,8 @@ void hops_put(struct hops *h, uint16_t slot, enum fwd_tier tier, struct fq_item 
 /* Returns the next item of the hops that may send in this turn, or NULL. */
 struct fq_item *hops_next(struct hops *h, mono_t now);
 struct fq_item *hops_dropped(struct hops *h);
-/* Like tiers_shed(), for the hop with the largest backlog. */
-struct fq_item *hops_shed(struct hops *h, bool mark);
+/* Like tiers_shed(), for the hop that occupies most. */
+struct fq_item *hops_shed(struct hops *h, enum fq_lack lack);
 /* Returns true if a sparse flow is next at a hop that may send. */
 bool hops_have_fresh(const struct hops *h);
 /* Time at which a hop may send by its own account; MONO_NEVER: no backlog. */

@@ -30,7 +30,6 @@ struct place {
 	uint8_t *room;
 	uint16_t hop; /* slot of a relevant next hop, or HOP_NONE */
 	uint8_t tier;
-	bool large;
 };
 _Static_assert(offsetof(struct place, item) == 0, "a place is found from its item");
 
@@ -77,7 +76,7 @@ static void add_sent(struct queue_figures *f, const struct fq_item *item, int64_
 
 static void give_back(struct queue *q, struct fq_item *item)
 {
-	fq_chain_put_first(place_of(item)->large ? &q->large : &q->small, item);
+	fq_chain_put_first(item->small ? &q->small : &q->large, item);
 }
 
 static uint8_t *make_places(struct queue *q, unsigned first, unsigned n, bool large, uint8_t *room)
@@ -85,7 +84,7 @@ static uint8_t *make_places(struct queue *q, unsigned first, unsigned n, bool la
 	for (unsigned i = first; i < first + n; i++) {
 		struct place *p = &q->place[i];
 
-		*p = (struct place){ .room = room, .large = large };
+		*p = (struct place){ .item.small = !large, .room = room };
 		give_back(q, &p->item);
 		room += large ? LARGE_BYTES : SMALL_BYTES;
 	}
@@ -120,9 +119,9 @@ void queue_reap(struct queue *q)
 		give_back(q, item);
 }
 
-static bool shed(struct worker *w, bool mark)
+static bool shed(struct worker *w, enum fq_lack lack)
 {
-	struct fq_item *item = hops_shed(&w->queue.hops, mark);
+	struct fq_item *item = hops_shed(&w->queue.hops, lack);
 
 	if (!item)
 		return false;
@@ -135,10 +134,11 @@ static bool shed(struct worker *w, bool mark)
 /* NULL only if all buffers hold frames in transmission. */
 static struct place *place_take(struct worker *w, struct fq_chain *from)
 {
+	enum fq_lack lack = from == &w->queue.small ? FQ_LACK_SMALL : FQ_LACK_LARGE;
 	struct fq_item *item;
 
 	while (!(item = fq_chain_take(from)))
-		if (!shed(w, false))
+		if (!shed(w, lack))
 			return NULL;
 	return place_of(item);
 }
@@ -240,7 +240,7 @@ static void put_one(struct worker *w, struct place *p, uint16_t hop)
 	const struct frame *f = &p->frame;
 	uint8_t class = 0;
 
-	while (q->hops.bytes + f->len > QUEUE_BYTES && shed(w, true))
+	while (q->hops.bytes + f->len > QUEUE_BYTES && shed(w, FQ_LACK_BYTES))
 		;
 	ip_class(f->data, f->len, &f->v, &class);
 	p->tier = (uint8_t)tier_of_dscp(class >> DSCP_SHIFT);

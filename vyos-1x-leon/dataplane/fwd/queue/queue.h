@@ -7,7 +7,8 @@
  * rate (shaper.h).
  *
  * Memory is allocated with the worker: QUEUE_LARGE and QUEUE_SMALL buffers. Above QUEUE_BYTES the
- * largest flow gets a congestion signal, and without a free buffer the flow loses frames. Worker.
+ * flow with most bytes gets a congestion signal. Without a free large buffer the same flow loses
+ * frames, without a free small one the flow with most small frames. Worker.
  */
 #pragma once
 

@@ -123,18 +123,18 @@ struct fq_item *tiers_dropped(struct tiers *t)
 	return fq_chain_take(&t->dropped);
 }
 
-struct fq_item *tiers_shed(struct tiers *t, bool mark)
+struct fq_item *tiers_shed(struct tiers *t, enum fq_lack lack)
 {
 	struct fq *fattest = NULL;
 	uint32_t most = 0;
 
 	for (unsigned i = 0; i < FWD_TIERS; i++) {
-		uint32_t bytes = t->fq[i].n ? fq_most(&t->fq[i]) : 0;
+		uint32_t use = t->fq[i].n ? fq_most(&t->fq[i], lack) : 0;
 
-		if (bytes > most) {
-			most = bytes;
+		if (use > most) {
+			most = use;
 			fattest = &t->fq[i];
 		}
 	}
-	return fattest ? gone(t, fq_shed(fattest, mark)) : NULL;
+	return fattest ? gone(t, fq_shed(fattest, lack)) : NULL;
 }

@@ -29,4 +29,4 @@ void tiers_put(struct tiers *t, enum fwd_tier tier, struct fq_item *item, uint32
 /* Like fq_next(), fq_dropped() and fq_shed(), over all tiers. */
 struct fq_item *tiers_next(struct tiers *t, mono_t now);
 struct fq_item *tiers_dropped(struct tiers *t);
-struct fq_item *tiers_shed(struct tiers *t, bool mark);
+struct fq_item *tiers_shed(struct tiers *t, enum fq_lack lack);
