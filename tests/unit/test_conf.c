@@ -441,7 +441,7 @@ static void bad_values_are_refused(void **state)
 		{ "'overlay-address': ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4', '10.0.0.5']",
 		  "overlay-address", "more than 4" },
 		{ "'overlay-address': ['0.0.0.0']", "overlay-address", "unicast" },
-		{ "'member': { 'maximum': 1 }", "member.maximum", "2 to 4096" },
+		{ "'member': { 'maximum': 1 }", "member.maximum", "2 to 3072" },
 		{ "'member': { 'forget-time': 0 }", "member.forget-time", "1 to" },
 		{ "'system': { 'workers': 9 }", "system.workers", "0 to 8" },
 		{ "'system': { 'control-socket': 'x.sock' }", "system.control-socket", "absolute" },

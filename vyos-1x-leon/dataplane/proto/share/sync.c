@@ -136,6 +136,7 @@ bool sync_is_listed(const struct node *n)
 	       (n->state != NODE_LEFT || (n->rec.flags & RECORD_LEFT));
 }
 
+_Static_assert(CONF_NODES_LIMIT <= MSG_PARTS_MAX * MSG_SUMMARY_MAX, "a summary names all members");
 /* Fills a part with the next nodes; *slot is the continuation. Members come in the first round. */
 static void fill_part(struct overlay *o, struct msg_summary *s, uint32_t *slot, uint32_t n_slots)
 {

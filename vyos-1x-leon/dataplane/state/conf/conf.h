@@ -29,7 +29,7 @@ enum conf_limit {
 #define LIST(name, path, high, ...)	 CONF_##name##_MAX = high,
 #define TABLE(name, path, high, ...)	 CONF_##name##_MAX = high,
 #include "state/conf/conf.def"
-	CONF_NODES_LIMIT = 4096, /* upper limit of `member maximum` */
+	CONF_NODES_LIMIT = 3072, /* upper limit of `member maximum` */
 	CONF_VLAN_MAX = 4094,
 	CONF_DSCP_NONE = 255,
 };
