@@ -90,6 +90,22 @@ static void time_may_go_back_a_little(void **state)
 	assert_int_equal(take(8, 1, 0), FLOOD_DEDUP_HELD);
 }
 
+/* A cache does not forget by itself: entries of all ages up to the wrap of the clock are old. */
+static void minutes_later_a_frame_is_new(void **state)
+{
+	(void)state;
+	for (int64_t ms = 2000; ms < (1 << 20) - 2000; ms += 997) {
+		uint64_t sum = (uint64_t)ms << 40;
+
+		take(sum, LAN, 0);
+		take(sum, LAN, 0);
+		assert_int_equal(take(sum, LAN, ms), FLOOD_DEDUP_FIRST);
+		/* Also at another site, to which the host moved. */
+		take(sum + 1, LAN, 0);
+		assert_int_equal(take(sum + 1, 2, ms), FLOOD_DEDUP_FIRST);
+	}
+}
+
 static void one_place_knows_one_frame(void **state)
 {
 	(void)state;
@@ -173,6 +189,7 @@ int main(void)
 		T(a_host_may_say_it_twice),
 		T(what_is_its_host_s_own_passes_after_the_guard_has_asked),
 		T(time_may_go_back_a_little),
+		T(minutes_later_a_frame_is_new),
 		T(one_place_knows_one_frame),
 		T(a_frame_is_what_its_sender_made),
 	};

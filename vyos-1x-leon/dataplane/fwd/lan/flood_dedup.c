@@ -103,12 +103,13 @@ static uint64_t pack(const struct memory *p)
 	       (uint64_t)p->slot << COURSE_BITS | (uint64_t)p->course;
 }
 
-/* Another worker's batch may have started slightly later; the elapsed time is then 0. */
+/* Another worker's batch may have started slightly later; the elapsed time is then 0. Half of the
+ * wrap would be too much: entries of minutes ago would count as new. */
 static uint32_t passed_ms(const struct memory *p, uint32_t ms)
 {
-	uint32_t passed = (ms - p->ms) & TIME_MASK;
+	uint32_t ahead = (p->ms - ms) & TIME_MASK;
 
-	return passed > TIME_MASK / 2 ? 0 : passed;
+	return ahead < FLOOD_DEDUP_LIFE_MS ? 0 : (ms - p->ms) & TIME_MASK;
 }
 
 /* A host of the LAN may repeat a frame to cover loss; the destination LAN need not receive it
