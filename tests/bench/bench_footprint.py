@@ -6,12 +6,16 @@ nodes run on this machine. CPU is the time of the processes, so other load has l
 full load. At full load, datagrams wait and are processed in batches, at a lower cost than on a
 real router. The column `busy` has the load.
 
-A hundred nodes need more than two cores, so the bench predicts the cost from the largest measured
-overlay. The prediction has two parts: the measured cost of a datagram times the datagrams of a
-node in the simulation (tests/sim/sim_control), and the memory of the added nodes. On a machine
-with eight cores or more: --nodes 1 12 100.
+The bench predicts the cost of a larger overlay from the largest measured one. The prediction has
+two parts: the measured cost of a datagram times the datagrams of a node in the simulation
+(tests/sim/sim_control), and the memory of the added nodes. On a machine with eight cores or more:
+--nodes 1 12 100.
+
+With --interval (`measurement interval` in ms), two cores carry 200 nodes. --simulate compares the
+control traffic of real nodes with the simulation.
 
     LEON_BUILD=build tests/bench/bench_footprint.py [--nodes 1 12 40] [--seconds 30] [--json FILE]
+    LEON_BUILD=build tests/bench/bench_footprint.py --nodes 200 --interval 5000 --simulate
 """
 import argparse
 import json
@@ -19,12 +23,14 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../netns'))
 
 import matrix  # noqa: E402
 import ns  # noqa: E402
+import wan  # noqa: E402
 from lab import Lab, line_up, wait_for  # noqa: E402
 from node import build_dir  # noqa: E402
 from traffic import Tap, ethernet, mac_bytes  # noqa: E402
@@ -32,6 +38,13 @@ from traffic import Tap, ethernet, mac_bytes  # noqa: E402
 GROUP = 10
 MACS = 10000
 ROOM = 131072
+INTERVAL_MS = 1000  # default of `measurement interval`
+SETTLE = 30  # intervals, as in sim_control
+SITES = 90  # that matrix.planetlab() has
+LEAST_MS = 0.05
+JITTER = 0.02
+LOSS_PERMILLE = 1
+UDP_IP_LEN = 28
 COLUMNS = (('nodes', 'nodes', '', 5, 0), ('joined_s', 'joined', 's', 6, 0),
            ('cpu_percent', 'cpu', '%', 6, 2), ('cpu_percent_worst', 'worst', '%', 6, 2),
            ('cpu_us_per_datagram', 'cpu/dgram', 'us', 9, 1),
@@ -92,22 +105,46 @@ def costs(node, before, after):
             **memory(node.process.pid),
             'descriptors': len(os.listdir(proc + '/fd')),
             'threads': len(os.listdir(proc + '/task')),
-            'tx_datagrams_s': rate['tx_messages'], 'tx_bytes_s': rate['tx_bytes'],
+            'tx_datagrams_s': rate['tx_messages'],
+            'tx_bytes_s': rate['tx_bytes'] + UDP_IP_LEN * rate['tx_messages'],
             'rx_datagrams_s': rate['rx_messages'], 'path_runs_s': rate['path_runs']}
 
 
-def topology(n, **config):
-    rtt = matrix.planetlab(n) if n > 1 else None
-    pairs = {(f'n{a}', f'n{b}'): rtt[a][b] for a in range(n) for b in range(a)} if rtt else {}
-    return line_up(n, hosts=False, timing='production', rtt_ms=pairs,
-                   config={'system': {'workers': 2}, **config})
+def rates_by_type(before, after):
+    """Messages a second that a mean node sends, by type."""
+    total = {}
+    for first, last in zip(before, after):
+        for kind, n in last[3]['tx_by_type'].items():
+            rate = (n - first[3]['tx_by_type'].get(kind, 0)) / (last[0] - first[0]) / len(after)
+            total[kind] = total.get(kind, 0) + rate
+    return total
 
 
-def measure(n, seconds):
+def round_trips(n):
+    """Above SITES nodes share the sites, as in the simulation."""
+    rtt = matrix.planetlab(min(n, SITES))
+    return {(f'n{a}', f'n{b}'): max(rtt[a % SITES][b % SITES], LEAST_MS)
+            for a in range(n) for b in range(a)}
+
+
+def topology(n, interval=INTERVAL_MS, **config):
+    return line_up(n, hosts=False, timing='production', rtt_ms=round_trips(n),
+                   config={'system': {'workers': 2}, 'measurement': {'interval': interval}, **config})
+
+
+def add_jitter(net):
+    """Jitter and loss of sim_control."""
+    for (a, b), ms in net.topology['rtt_ms'].items():
+        net.wan.both(a, b, jitter_us=int(ms * wan.MS / 2 * JITTER), loss_permille=LOSS_PERMILLE)
+
+
+def measure(n, seconds, interval, jitter):
     """A row of the table."""
     begin = time.monotonic()
-    net = Lab(topology(n), start=False)
+    net = Lab(topology(n, interval), start=False)
     try:
+        if jitter:
+            add_jitter(net)
         # A few nodes at a time, as sites are built. A simultaneous start would measure the machine.
         names = list(net.node)
         for first in range(0, n, GROUP):
@@ -116,31 +153,50 @@ def measure(n, seconds):
                 net.attach(name, within=300)
             net.joined(within=600, names=names[:first + GROUP])
         joined = time.monotonic() - begin
-        time.sleep(seconds / 2)  # not a wait for an event: the idle state is measured
+        time.sleep(SETTLE * interval / 1000)  # not a wait for an event: the idle state is measured
         nodes = list(net.node.values())
         before, busy = look(nodes), machine()
         time.sleep(seconds)
         busy = [now - then for now, then in zip(machine(), busy)]
-        found = [costs(*what) for what in zip(nodes, before, look(nodes))]
+        after = look(nodes)
+        found = [costs(*what) for what in zip(nodes, before, after)]
     except BaseException:
         net.close(check=False)
         raise
     net.close(check=n < 50)  # on full processors, some nodes miss the deadline
     cpu = sorted(node['cpu_percent'] for node in found)
     row = {key: statistics.median(node[key] for node in found) for key in found[0]}
-    return {'nodes': n, 'joined_s': joined, **row, 'cpu_percent_worst': cpu[-1],
+    return {'nodes': n, 'joined_s': joined, **row, 'by_type': rates_by_type(before, after),
+            'cpu_percent_worst': cpu[-1],
             'cpu_percent_quartiles': [cpu[len(cpu) // 4], cpu[3 * len(cpu) // 4]],
             'machine_busy_percent': 100 * busy[0] / max(1, busy[1])}
 
 
+def simulate(n, interval):
+    """Settled control traffic of a node among n nodes of the simulation."""
+    program = os.path.join(build_dir(), 'tests/sim/sim_control')
+    with tempfile.NamedTemporaryFile('r', encoding='utf-8') as f:
+        subprocess.run([program, '--settled', '--json', f.name, '--interval', str(interval),
+                        str(n)], stdout=subprocess.DEVNULL, check=True)
+        run = json.load(f)['runs'][0]
+    return {'nodes': n, 'tx_datagrams_s': run['messages_per_s_per_node'],
+            'tx_bytes_s': run['bytes_per_s_per_node'], 'by_type': run['messages_per_s_by_type']}
+
+
+def print_comparison(row, simulated):
+    parts = [f'{name} {row[key]:.1f} : {simulated[key]:.1f} = {row[key] / simulated[key]:.2f}'
+             for key, name in (('tx_datagrams_s', 'datagrams/s'), ('tx_bytes_s', 'bytes/s'))]
+    parts += [f'{kind} {row["by_type"].get(kind, 0):.2f} : {rate:.2f} a second'
+              for kind, rate in simulated['by_type'].items() if rate >= 0.05]
+    print(f'among {row["nodes"]}, real : simulated: {", ".join(parts)}', flush=True)
+
+
 def predict(n, largest, kib_per_node):
     """Predicted cost of a node among n nodes, from the traffic of the simulation."""
-    simulation = os.path.join(build_dir(), 'tests/sim/sim_control')
-    out = subprocess.run([simulation, str(n)], capture_output=True, text=True, check=True).stdout
-    fields = [field.strip() for field in out.splitlines()[-1].split('|')]
-    tx_bytes, tx = float(fields[4]), float(fields[5])
-    return {'nodes': n, 'tx_datagrams_s': tx, 'tx_bytes_s': tx_bytes,
-            'cpu_percent': 2 * tx * largest['cpu_us_per_datagram'] / 1e4,
+    simulated = simulate(n, INTERVAL_MS)
+    return {**simulated,
+            'cpu_percent':
+                2 * simulated['tx_datagrams_s'] * largest['cpu_us_per_datagram'] / 1e4,
             'private_kib': largest['private_kib'] + kib_per_node * (n - largest['nodes'])}
 
 
@@ -205,11 +261,19 @@ def print_row(row):
           flush=True)
 
 
+def print_macs(macs):
+    print(f'private KiB of a node: {macs["before"]}; with {MACS} MACs {macs["with_10000"]}, aged '
+          f'{macs["after_aging"]}, FDB full ({macs["maximum"]}) {macs["full"]}; room for 10000 more '
+          f'{macs["room_per_10000_kib"]:.0f}')
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--nodes', type=int, nargs='*', default=[1, 12, 40])
     parser.add_argument('--seconds', type=float, default=30)
     parser.add_argument('--predict', type=int, default=100, metavar='N')
+    parser.add_argument('--interval', type=int, metavar='MS', default=INTERVAL_MS)
+    parser.add_argument('--simulate', action='store_true')
     parser.add_argument('--json', help='file for all figures')
     arguments = parser.parse_args()
     ns.enter_lab()
@@ -217,8 +281,11 @@ def main():
     print_head()
     rows = []
     for n in arguments.nodes:
-        rows.append(measure(n, arguments.seconds))
+        rows.append(measure(n, arguments.seconds, arguments.interval, arguments.simulate))
         print_row(rows[-1])
+        if arguments.simulate:
+            rows[-1]['simulated'] = simulate(n, arguments.interval)
+            print_comparison(rows[-1], rows[-1]['simulated'])
     result = {'rows': rows}
     if len(rows) > 1:
         first, last = rows[0], rows[-1]
@@ -229,10 +296,9 @@ def main():
         print(f'among {row["nodes"]}, predicted: {row["cpu_percent"]:.2f} % of a core, '
               f'{row["private_kib"]:.0f} KiB private, {row["tx_datagrams_s"]:.0f} datagrams and '
               f'{row["tx_bytes_s"]:.0f} bytes sent a second')
-    result['macs'] = macs = measure_macs()
-    print(f'private KiB of a node: {macs["before"]}; with {MACS} MACs {macs["with_10000"]}, aged '
-          f'{macs["after_aging"]}, FDB full ({macs["maximum"]}) {macs["full"]}; room for 10000 more '
-          f'{macs["room_per_10000_kib"]:.0f}')
+    if not arguments.simulate:
+        result['macs'] = macs = measure_macs()
+        print_macs(macs)
     if arguments.json:
         with open(arguments.json, 'w', encoding='utf-8') as f:
             json.dump(result, f, indent=1)

@@ -6,9 +6,10 @@
  * rows are known. Measures the time until all nodes know a new latency and a failed link, gaps of
  * traffic after link failures, and the control traffic after a partition of halves. Prints a table,
  * and JSON with --json FILE. Latencies are those of PlanetLab, with 2 % of jitter and a loss of
- * 1/1000. Bytes are IP packets.
+ * 1/1000. Bytes are IP packets. --interval sets `measurement interval`. --settled ends after the
+ * settled traffic, which bench_footprint.py compares with real nodes.
  *
- *   sim_control [--json FILE] [N ...]
+ *   sim_control [--json FILE] [--interval MS] [--settled] [N ...]
  */
 #include <inttypes.h>
 #include <malloc.h>
@@ -25,7 +26,8 @@
 #include "state/latency/choice.h"
 
 #define MEASURE_MS     30000
-#define SETTLE_MS      30000
+#define SETTLE	       30    /* intervals; the MTU of idle links is known then */
+#define INTERVAL_MS    1000  /* default of `measurement interval` */
 #define APART_MS       40000 /* duration of the partition */
 #define HEAL_MS	       30000
 #define HEAL_WINDOW_MS 1000 /* of which the largest is the peak */
@@ -285,34 +287,49 @@ static void measure_heal(struct sim *s, struct result *r)
 	}
 }
 
-static struct result run(unsigned n)
+static struct sim *start(unsigned n, unsigned interval_ms)
 {
-	struct result r = { .n = n };
-	struct wanted w = { .rtt_us = 60000 };
-	double memory = allocated();
 	struct sim *s = sim_new(n + 1, 1);
 
 	set_latencies(s);
 	for (unsigned i = 0; i < n; i++) {
+		s->node[i].conf->interval_ms = interval_ms;
 		if (i)
 			sim_seed_of(s, i, i < 3 ? 0 : i % 3);
 		sim_boot(s, i);
 	}
+	return s;
+}
+
+static void measure_changes(struct sim *s, struct result *r)
+{
+	struct wanted w = { .rtt_us = 60000 };
+
+	measure_join(s, r);
+	sim_set_rtt(s, 0, 1, w.rtt_us);
+	r->latency_ms = sim_until(s, is_known_everywhere, &w, 300000);
+	sim_set_down(s, 0, 1, true);
+	w.down = true;
+	r->failure_ms = sim_until(s, is_known_everywhere, &w, 60000);
+	sim_set_down(s, 0, 1, false);
+	measure_failover(s, r);
+	measure_heal(s, r);
+}
+
+static struct result run(unsigned n, unsigned interval_ms, bool settled_only)
+{
+	struct result r = { .n = n };
+	double memory = allocated();
+	struct sim *s = start(n, interval_ms);
+
 	r.join_ms = sim_until(s, sim_converged, NULL, JOIN_MAX_MS);
 	r.join_bytes = (double)sim_tx_bytes(s) / n;
-	sim_run(s, SETTLE_MS);
+	sim_run(s, (int64_t)SETTLE * interval_ms);
 	measure_traffic(s, &r);
 	measure_gain(s, &r);
 	r.memory = (allocated() - memory) / n;
-	measure_join(s, &r);
-	sim_set_rtt(s, 0, 1, w.rtt_us);
-	r.latency_ms = sim_until(s, is_known_everywhere, &w, 300000);
-	sim_set_down(s, 0, 1, true);
-	w.down = true;
-	r.failure_ms = sim_until(s, is_known_everywhere, &w, 60000);
-	sim_set_down(s, 0, 1, false);
-	measure_failover(s, &r);
-	measure_heal(s, &r);
+	if (!settled_only)
+		measure_changes(s, &r);
 	sim_free(s);
 	return r;
 }
@@ -338,7 +355,13 @@ static void print_row(const struct result *r)
 		if (r->bytes_by_type_s[k] >= 1)
 			printf(" %s %.0f B/s (%.1f/s)", msg_type_name((uint8_t)k),
 			       r->bytes_by_type_s[k], r->msgs_by_type_s[k]);
-	printf("\n  one more node: first path after %" PRId64
+	printf("\n");
+	fflush(stdout);
+}
+
+static void print_changes(const struct result *r)
+{
+	printf("  one more node: first path after %" PRId64
 	       " ms and %.0f KB, all rows after %" PRId64 " ms and %.0f KB received\n",
 	       r->path_ms, r->path_bytes / 1000, r->rows_ms, r->rows_bytes / 1000);
 	print_bytes(r->rows_by_type);
@@ -412,12 +435,18 @@ static void write_json(const char *file, const struct result *r, unsigned n)
 int main(int argc, char **argv)
 {
 	unsigned sizes[16] = { 3, 12, 100, 490 }, n = 4, given = 0;
+	unsigned interval_ms = INTERVAL_MS;
+	bool settled_only = false;
 	const char *json = NULL;
 	struct result r[16];
 
 	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--json") && i + 1 < argc)
 			json = argv[++i];
+		else if (!strcmp(argv[i], "--interval") && i + 1 < argc)
+			interval_ms = (unsigned)strtoul(argv[++i], NULL, 10);
+		else if (!strcmp(argv[i], "--settled"))
+			settled_only = true;
 		else if (given < 16)
 			sizes[given++] = (unsigned)strtoul(argv[i], NULL, 10);
 	}
@@ -425,7 +454,8 @@ int main(int argc, char **argv)
 		n = given;
 	for (unsigned i = 0; i < n; i++) {
 		if (sizes[i] < 2 || sizes[i] >= SIM_NODES_MAX) {
-			fprintf(stderr, "usage: %s [--json FILE] [N ...], N from 2 to %d\n",
+			fprintf(stderr,
+				"usage: %s [--json FILE] [--interval MS] [--settled] [N ...], N from 2 to %d\n",
 				argv[0], SIM_NODES_MAX - 1);
 			return 2;
 		}
@@ -433,8 +463,10 @@ int main(int argc, char **argv)
 	printf("| nodes | join ms | join KB/n | B/s/node  | msg/s/n | latency | failure | CPU s/s |\n"
 	       "|------:|--------:|----------:|----------:|--------:|--------:|--------:|--------:|\n");
 	for (unsigned i = 0; i < n; i++) {
-		r[i] = run(sizes[i]);
+		r[i] = run(sizes[i], interval_ms, settled_only);
 		print_row(&r[i]);
+		if (!settled_only)
+			print_changes(&r[i]);
 	}
 	if (json)
 		write_json(json, r, n);
