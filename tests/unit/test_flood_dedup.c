@@ -80,6 +80,74 @@ static void what_is_its_host_s_own_passes_after_the_guard_has_asked(void **state
 	assert_int_equal(held, FLOOD_DEDUP_HOLD_MS / 10);
 }
 
+/* Another frame that maps to the same places of the table as sum 7. */
+static uint64_t beside(unsigned i)
+{
+	return 7 | (uint64_t)(i + 1) << 40;
+}
+
+/* n hosts behind node 1 repeat a frame, which is known afterwards. Returns the time. */
+static int64_t host_s_own(unsigned n)
+{
+	int64_t ms = 0;
+
+	for (; ms <= FLOOD_DEDUP_HOLD_MS; ms += 10)
+		for (unsigned i = 0; i < n; i++)
+			take(beside(i), 1, ms);
+	return ms;
+}
+
+/* Other floods map to the same places. */
+static void others_do_not_make_a_host_s_own_unknown(void **state)
+{
+	int64_t ms = host_s_own(1);
+
+	(void)state;
+	for (unsigned i = 0; i < 10000; i++, ms += 10) {
+		assert_int_equal(take(beside(0), 1, ms), FLOOD_DEDUP_FIRST);
+		if (i % 10 == 0)
+			assert_int_equal(take(beside(i + 1), LAN, ms), FLOOD_DEDUP_FIRST);
+	}
+}
+
+/* A frame in the places of known repetitions may return from another LAN. */
+static void a_host_s_own_hides_no_loop(void **state)
+{
+	int64_t ms = host_s_own(3);
+
+	(void)state;
+	for (unsigned i = 10; i < 100; i++, ms += 10) {
+		for (unsigned own = 0; own < 3; own++)
+			assert_int_equal(take(beside(own), 1, ms), FLOOD_DEDUP_FIRST);
+		assert_int_equal(take(beside(i), LAN, ms), FLOOD_DEDUP_FIRST);
+		for (unsigned own = 0; own < 3; own++)
+			assert_int_equal(take(beside(own), 1, ms + 5), FLOOD_DEDUP_FIRST);
+		assert_int_equal(take(beside(i), 1, ms + 5), FLOOD_DEDUP_TWO_WAY);
+	}
+}
+
+/* If repetitions have all places, the frame replaces one of them. */
+static void all_places_hide_no_loop(void **state)
+{
+	int64_t ms = host_s_own(4);
+
+	(void)state;
+	assert_int_equal(take(beside(10), LAN, ms), FLOOD_DEDUP_FIRST);
+	assert_int_equal(take(beside(10), 1, ms), FLOOD_DEDUP_TWO_WAY);
+}
+
+/* The table does not keep repetitions that have ended. */
+static void a_host_s_own_ends(void **state)
+{
+	int64_t ms = host_s_own(1);
+
+	(void)state;
+	assert_int_equal(take(beside(0), 1, ms), FLOOD_DEDUP_FIRST);
+	ms += FLOOD_DEDUP_LIFE_MS;
+	assert_int_equal(take(beside(0), 2, ms), FLOOD_DEDUP_FIRST);
+	assert_int_equal(take(beside(0), 1, ms), FLOOD_DEDUP_TWO_WAY);
+}
+
 /* Batches of two workers: the time of one worker is slightly earlier. */
 static void time_may_go_back_a_little(void **state)
 {
@@ -106,12 +174,15 @@ static void minutes_later_a_frame_is_new(void **state)
 	}
 }
 
-static void one_place_knows_one_frame(void **state)
+/* The oldest frame of a set of places is forgotten. */
+static void a_set_knows_four_frames(void **state)
 {
 	(void)state;
-	assert_int_equal(take(7, LAN, 0), FLOOD_DEDUP_FIRST);
-	assert_int_equal(take(7 | 1ULL << 63, 1, 0), FLOOD_DEDUP_FIRST);
-	assert_int_equal(take(7, 2, 0), FLOOD_DEDUP_FIRST);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(take(beside(i), LAN, i), FLOOD_DEDUP_FIRST);
+	for (unsigned i = 1; i < 5; i++)
+		assert_int_equal(take(beside(i), 1, 5), FLOOD_DEDUP_TWO_WAY);
+	assert_int_equal(take(beside(0), 1, 5), FLOOD_DEDUP_FIRST);
 	/* Sum 0 at time 0 is valid. */
 	assert_int_equal(take(0, LAN, 100), FLOOD_DEDUP_FIRST);
 	assert_int_equal(take(0, 1, 100), FLOOD_DEDUP_TWO_WAY);
@@ -188,9 +259,13 @@ int main(void)
 		T(the_other_way_is_no_way),
 		T(a_host_may_say_it_twice),
 		T(what_is_its_host_s_own_passes_after_the_guard_has_asked),
+		T(others_do_not_make_a_host_s_own_unknown),
+		T(a_host_s_own_hides_no_loop),
+		T(all_places_hide_no_loop),
+		T(a_host_s_own_ends),
 		T(time_may_go_back_a_little),
 		T(minutes_later_a_frame_is_new),
-		T(one_place_knows_one_frame),
+		T(a_set_knows_four_frames),
 		T(a_frame_is_what_its_sender_made),
 	};
 

@@ -15,8 +15,10 @@
 #include "fwd/checksum.h"
 #include "state/tables/nodedb.h"
 
-#define PLACES 8192 /* of 8 bytes: the floods of a second at the storm-control limit */
-#define TRIES  4    /* retries against other workers; then the entry is unknown */
+/* Places of 8 bytes: the floods of a second at the storm-control limit. */
+#define SETS  2048
+#define WAYS  4
+#define TRIES 4 /* retries against other workers; then the entry is unknown */
 
 /* Fields of an entry, from the lowest bit: */
 #define COURSE_BITS 3
@@ -42,7 +44,7 @@ struct memory {
 
 struct flood_dedup {
 	struct hash_key key;
-	_Atomic uint64_t place[PLACES];
+	_Atomic uint64_t set[SETS][WAYS];
 };
 
 struct flood_dedup *flood_dedup_new(void)
@@ -131,11 +133,19 @@ static enum flood_dedup_verdict same_way(struct memory *p, uint32_t ms)
 	return p->slot == SLOT_SELF ? FLOOD_DEDUP_AGAIN : FLOOD_DEDUP_HELD;
 }
 
+static bool is_live(const struct memory *p, uint32_t ms)
+{
+	return p->course != EMPTY && passed_ms(p, ms) < FLOOD_DEDUP_LIFE_MS;
+}
+
+static bool is_known(const struct memory *p, uint64_t tag, uint32_t ms)
+{
+	return p->tag == tag && is_live(p, ms);
+}
+
 static enum flood_dedup_verdict next(struct memory *p, uint64_t tag, uint16_t slot, uint32_t ms)
 {
-	bool known = p->course != EMPTY && p->tag == tag && passed_ms(p, ms) < FLOOD_DEDUP_LIFE_MS;
-
-	if (!known) {
+	if (!is_known(p, tag, ms)) {
 		*p = (struct memory){ .tag = tag, .slot = slot, .course = ONCE, .ms = ms };
 		return FLOOD_DEDUP_FIRST;
 	}
@@ -146,16 +156,48 @@ static enum flood_dedup_verdict next(struct memory *p, uint64_t tag, uint16_t sl
 	return FLOOD_DEDUP_TWO_WAY;
 }
 
+/* Rank for replacement, the highest first: unused entries, the oldest, then ITS_OWN. The loss of an
+ * ITS_OWN entry would hold the frames of its host again. */
+static uint32_t replaceable(const struct memory *p, uint32_t ms)
+{
+	if (!is_live(p, ms))
+		return UINT32_MAX;
+	return passed_ms(p, ms) + (p->course == ITS_OWN ? 0 : FLOOD_DEDUP_LIFE_MS);
+}
+
+/* Returns the place of the frame, or of the entry to replace. *word is its content. */
+static _Atomic uint64_t *place_of(_Atomic uint64_t *set, uint64_t tag, uint32_t ms, uint64_t *word)
+{
+	_Atomic uint64_t *best = NULL;
+	uint32_t most = 0;
+
+	for (unsigned i = 0; i < WAYS; i++) {
+		uint64_t is = atomic_load_explicit(&set[i], memory_order_relaxed);
+		struct memory p = unpack(is);
+		bool known = is_known(&p, tag, ms);
+
+		if (best && !known && replaceable(&p, ms) <= most)
+			continue;
+		best = &set[i];
+		most = replaceable(&p, ms);
+		*word = is;
+		if (known)
+			break;
+	}
+	return best;
+}
+
 enum flood_dedup_verdict flood_dedup_check(struct flood_dedup *r, uint64_t sum, uint16_t slot,
 					   mono_t now)
 {
-	_Atomic uint64_t *place = &r->place[sum % PLACES];
-	uint64_t was = atomic_load_explicit(place, memory_order_relaxed);
 	uint32_t ms = (uint32_t)(now.ns / NS_PER_MS) & TIME_MASK;
+	uint64_t tag = sum >> TAG_SHIFT;
 
 	for (unsigned i = 0; i < TRIES; i++) {
+		uint64_t was = 0;
+		_Atomic uint64_t *place = place_of(r->set[sum % SETS], tag, ms, &was);
 		struct memory p = unpack(was);
-		enum flood_dedup_verdict verdict = next(&p, sum >> TAG_SHIFT, slot, ms);
+		enum flood_dedup_verdict verdict = next(&p, tag, slot, ms);
 
 		if (atomic_compare_exchange_strong_explicit(
 			    place, &was, pack(&p), memory_order_relaxed, memory_order_relaxed))

@@ -7,7 +7,8 @@
  * the frame here (decisions/053).
  *
  * All workers share one table without locks, because the two origins of a frame lead to two
- * sockets. A cache: of two frames in one slot the older is forgotten.
+ * sockets. The table is a cache of sets of four frames: a new frame replaces the oldest one of its
+ * set. Frames that a host is known to repeat are replaced last.
  */
 #pragma once
 
