@@ -225,6 +225,8 @@ void tap_use_offload(struct tap *t, struct tap_offload wanted)
 
 void tap_pass_super(struct tap *t, bool pass)
 {
+	if (pass == t->super)
+		return;
 	t->super = pass;
 	apply_offload(t);
 }

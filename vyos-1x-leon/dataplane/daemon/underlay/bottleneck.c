@@ -26,6 +26,8 @@
 #define SPARE_PART 8
 /* Maximum age of a link's last answer. */
 #define FRESH_MS 1000
+/* Bandwidth probes vary the limit by up to a fifth, and must not switch super-frames. */
+#define SUPER_AGAIN_KBITS (FWD_SUPER_KBITS / 4 * 5)
 
 struct bottleneck {
 	struct timer *timer;
@@ -114,19 +116,29 @@ static uint32_t lower_of(uint32_t a, uint32_t b)
 	return a && b ? min_of(a, b) : max_of(a, b);
 }
 
+static uint32_t found_kbits(const struct leond *d)
+{
+	return d->states->bottleneck ? d->states->bottleneck->found_kbits : 0;
+}
+
 static uint32_t limit_kbits(const struct leond *d)
 {
-	return lower_of(d->conf->shaper_egress_kbits,
-			d->states->bottleneck ? d->states->bottleneck->found_kbits : 0);
+	return lower_of(d->conf->shaper_egress_kbits, found_kbits(d));
+}
+
+static bool is_fast(uint32_t limit, uint32_t least)
+{
+	return !limit || limit >= least;
 }
 
 /* On a slow line a super-frame delays other frames by milliseconds. Workers segment super-frames to
  * a single slow node. */
 static void set_tap_limit(struct leond *d)
 {
-	uint32_t kbits = limit_kbits(d);
+	uint32_t least = d->tap->super ? FWD_SUPER_KBITS : SUPER_AGAIN_KBITS;
 
-	tap_pass_super(d->tap, !kbits || kbits >= FWD_SUPER_KBITS);
+	tap_pass_super(d->tap, is_fast(d->conf->shaper_egress_kbits, FWD_SUPER_KBITS) &&
+				       is_fast(found_kbits(d), least));
 }
 
 static void notify(struct leond *d, bool limited)
@@ -159,10 +171,9 @@ static void set_found(struct leond *d, uint32_t kbits)
 		return;
 	bottleneck->found_kbits = kbits;
 	fwd_set_bottleneck(d->fwd, kbits);
-	if (was == (kbits != 0))
-		return;
 	set_tap_limit(d);
-	notify(d, kbits != 0);
+	if (was != (kbits != 0))
+		notify(d, kbits != 0);
 }
 
 /* The limit is that of the line in use. The rate of a second line is measured by its own PINGs. */
