@@ -8,12 +8,14 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import time
 
 import pytest
 
-from lab import PATIENT, wait_for
+import ns
+from lab import PATIENT, line_up, wait_for
 
 PORT = 40123
 SIZE = 400                   # payload of a datagram
@@ -207,3 +209,60 @@ def test_a_second_collector_reads_the_path(lab, tmp_path, keep):
         assert re.fullmatch(rf'path={path} loss=0\.\d{{3}} rule=[a-z-]+', row['path'])
         # Both links take 5 ms one way. A busy machine adds to the round trip.
         assert 9000 <= int(row['delay']) < 30000
+
+
+# --- address of the exporter ---
+
+TEMPLATES_S = 10             # time between two messages with templates
+OLD, NEW, AT = '192.0.2.1', '192.0.2.2', '192.0.2.9'
+OLD6, NEW6, AT6 = '2001:db8:9::1', '2001:db8:9::2', '2001:db8:9::9'
+ADDRESS_GOES = [f'addr del {OLD}/24 dev up0', f'addr add {NEW}/24 dev up0']
+ADDRESS6_GOES = [f'addr del {OLD6}/64 dev up0', f'addr add {NEW6}/64 dev up0']
+# The old address stays, as that of another line.
+ROUTE_CHANGES = [f'addr add {NEW}/32 dev up0', f'route add {AT}/32 dev up0 src {NEW}']
+
+
+class Listener:
+    """A collector in another network, which reads the source and the first set of messages."""
+
+    def __init__(self, node):
+        self.namespace = ns.Namespace('collector')
+        node.namespace.ip(
+            f'link add up0 type veth peer name up1 netns {self.namespace.path}', 'link set up0 up',
+            f'addr add {OLD}/24 dev up0', f'addr add {OLD6}/64 dev up0')
+        self.namespace.ip('link set up1 up', f'addr add {AT}/24 dev up1', f'addr add {AT6}/64 dev up1')
+        with self.namespace:
+            self.socket = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+        self.socket.bind(('::', 4739))
+
+    def templates(self, seconds):
+        """Waits for a message with templates. Returns its source address and port."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            self.socket.settimeout(left)
+            message, source = self.socket.recvfrom(2000)
+            if struct.unpack_from('!H', message, 16) == (2,):
+                return source[0].removeprefix('::ffff:'), source[1]
+        raise TimeoutError('no templates')
+
+    def close(self):
+        self.socket.close()
+        self.namespace.close()
+
+
+@pytest.mark.parametrize('collector, old, new, change', [
+    (AT, OLD, NEW, ADDRESS_GOES), (AT6, OLD6, NEW6, ADDRESS6_GOES), (AT, OLD, NEW, ROUTE_CHANGES)],
+    ids=['ipv4', 'ipv6', 'route'])
+def test_a_new_address_of_the_exporter(lab, keep, collector, old, new, change):
+    """A collector knows an exporter by its address, so the new one sends the templates at once."""
+    node = lab(line_up(1, hosts=False)).node['n0']
+    listener = keep(Listener(node))
+    node.reload(flow_export={'collector': collector})
+    first = listener.templates(5)
+    assert first[0] == old
+    # The same address keeps its port.
+    assert listener.templates(2 * TEMPLATES_S) == first
+    node.namespace.ip(*change)
+    second = listener.templates(TEMPLATES_S - 3)
+    assert second[0] == new
+    assert listener.templates(2 * TEMPLATES_S) == second

@@ -32,13 +32,15 @@
 #define SAMPLES_MAX 20000
 /* A collector that restarts needs the templates. */
 #define TEMPLATES_MS 10000
+/* Time between checks of the own address. */
+#define SOURCE_MS 1000
 
 struct flow_export {
 	struct leond *d;
 	struct flows *flows;
 	struct timer *timer;
 	int fd; /* -1: none */
-	mono_t templates_at;
+	mono_t templates_at, source_at;
 	bool failed; /* the failure was reported */
 	struct ipfix message;
 };
@@ -155,21 +157,43 @@ static void take_samples(struct flow_export *x)
 		flows_add(x->flows, &s);
 }
 
-/* The interface or the route of the underlay may come later than leond. */
-static bool connect_to_collector(struct flow_export *x)
+static bool has_source_of(int fd, int other)
+{
+	struct ip_addr a, b;
+
+	return socket_source(fd, &a) == 0 && socket_source(other, &b) == 0 && ip_equal(&a, &b);
+}
+
+/* A connected socket keeps its source address, also if the host loses the address. Then each send
+ * fails by IPv4, and by IPv6 the datagrams have the lost address. A new socket has the source of
+ * the route in use. It replaces the old socket only if the addresses differ, because collectors
+ * know an exporter by address and port. */
+static void connect_to_collector(struct flow_export *x)
 {
 	const struct conf *c = x->d->conf;
 	const struct tcp_config tc = { .fwmark = c->fwmark };
 	const struct endpoint to = { .ip = c->flow_collector, .port = c->flow_port };
+	int fd = udp_connect(&tc, &to);
 
+	if (fd < 0) {
+		/* The interface or the route of the underlay may come later. */
+		report_failure(x, -fd);
+		return;
+	}
+	if (x->fd >= 0 && has_source_of(fd, x->fd)) {
+		close(fd);
+		return;
+	}
 	if (x->fd >= 0)
-		return true;
-	x->fd = udp_connect(&tc, &to);
-	if (x->fd >= 0)
-		return true;
-	report_failure(x, -x->fd);
-	x->fd = -1;
-	return false;
+		close(x->fd);
+	x->fd = fd;
+	x->templates_at = (mono_t){ 0 };
+}
+
+static void send_templates(struct flow_export *x)
+{
+	ipfix_add_templates(&x->message, x->d->conf->flow_sampling);
+	flush(x);
 }
 
 static void on_turn(void *arg, mono_t now)
@@ -178,9 +202,12 @@ static void on_turn(void *arg, mono_t now)
 
 	timer_set(x->timer, mono_add_ms(now, TURN_MS));
 	take_samples(x);
-	if (connect_to_collector(x) && !mono_before(now, x->templates_at)) {
-		ipfix_add_templates(&x->message, x->d->conf->flow_sampling);
-		flush(x);
+	if (!mono_before(now, x->source_at)) {
+		connect_to_collector(x);
+		x->source_at = mono_add_ms(now, SOURCE_MS);
+	}
+	if (x->fd >= 0 && !mono_before(now, x->templates_at)) {
+		send_templates(x);
 		x->templates_at = mono_add_ms(now, TEMPLATES_MS);
 	}
 	flows_expire(x->flows, now);
