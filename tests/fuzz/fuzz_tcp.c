@@ -28,5 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (u.payload_len != t.payload_len / 2 || u.seq != 7 || u.ack != t.ack ||
 	    u.flags & TCP_FIN || u.has_ts != t.has_ts)
 		abort();
+	tcp_raise_ts(out, &v, &u, u.ts_val + 1, false);
+	if (tcp_parse(out, n, &v, &t) || t.ts_val != u.ts_val + u.has_ts || t.ts_ecr != u.ts_ecr)
+		abort();
 	return 0;
 }

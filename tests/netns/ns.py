@@ -206,6 +206,17 @@ class Namespace:
             self.fd = -1
 
 
+def kernel_count(namespace, name):
+    """A counter of the kernel's TCP, of /proc/net/snmp or netstat."""
+    with namespace:
+        text = open('/proc/thread-self/net/snmp').read() + open('/proc/thread-self/net/netstat').read()
+    lines = [line.split() for line in text.splitlines()]
+    for names, values in zip(lines[::2], lines[1::2]):
+        if name in names:
+            return int(values[names.index(name)])
+    raise KeyError(name)
+
+
 def connect(a, name_a, b, name_b):
     """A veth pair between two namespaces, both ends up."""
     a.run('ip', 'link', 'add', name_a, 'type', 'veth', 'peer', 'name', name_b, 'netns', b.path)

@@ -8,6 +8,7 @@ import pytest
 import accel
 from accel import ENDLESS, MB, Transfer, far_apart
 from lab import merged, wait_for
+from ns import kernel_count
 
 RTT_MS = 100
 EXCLUDED_PORT = 4999
@@ -54,6 +55,19 @@ def test_a_node_without_a_place_is_left_alone(far):
     for t in transfers[1:]:
         t.finish(60).assert_whole()
     far.assert_no_resets()
+
+
+def test_a_refusal_makes_no_data_old(far):
+    """b holds data and forwards its acknowledgements. After the refusal, the kernel of the receiver
+    accepts the timestamps of the data (PAWS)."""
+    for _ in range(3):
+        before = refused(far)
+        t = sent_by_b(far, EXCLUDED_PORT)
+        wait_for(lambda n=before: refused(far) > n, 30, 'it is refused')
+        t.wait_more(MB)
+        t.finish(60).assert_whole()
+        t.close()
+    assert kernel_count(far.host['a'].namespace, 'PAWSEstab') == 0
 
 
 def test_what_is_excluded_there_is_left_alone(far):

@@ -5,6 +5,7 @@ import json
 import time
 
 from lab import PATIENT, wait_for
+from ns import kernel_count
 from traffic import Bulk
 
 # The path through r takes a third of the time.
@@ -24,17 +25,6 @@ def relayed(lab, **config):
     net.wait_path('b', 'a', ['r', 'a'])
     net.settle_hosts('a', 'b')
     return net
-
-
-def kernel_count(namespace, name):
-    """A counter of the kernel's TCP, of /proc/net/snmp or netstat."""
-    with namespace:
-        text = open('/proc/thread-self/net/snmp').read() + open('/proc/thread-self/net/netstat').read()
-    lines = [line.split() for line in text.splitlines()]
-    for names, values in zip(lines[::2], lines[1::2]):
-        if name in names:
-            return int(values[names.index(name)])
-    raise KeyError(name)
 
 
 def settled(count):

@@ -10,12 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <linux/virtio_net.h>
 #include <string.h>
 
 #include "base/defs.h"
 #include "flow/flow.h"
+#include "ipc/accel_queue.h"
+#include "wire/bytes.h"
 
-#define LOG_MAX 64
+#define LOG_MAX	    64
+#define CHECKSUM_AT (ETH_HDR_LEN + 20 + 16)
 
 /* The actions of one side, in order. */
 struct side {
@@ -25,6 +29,9 @@ struct side {
 	struct accel_frame told[LOG_MAX];
 	unsigned n_notified, n_intercepted;
 	uint32_t far[LOG_MAX], near[LOG_MAX], inside[LOG_MAX]; /* `end` of the frames */
+	/* TSval of the same frames; checksum of the last frame to the far host */
+	uint32_t far_ts[LOG_MAX], inside_ts[LOG_MAX];
+	uint16_t far_sum;
 	unsigned n_far, n_near, n_inside, n_refused;
 	int proxy_sock;	   /* result of making the proxy socket */
 	bool made, starts; /* of the proxy socket */
@@ -41,16 +48,23 @@ struct lab {
 	unsigned clock_hz; /* of the hosts' timestamps; 0: none */
 	/* received segments have an option that forbids a proxy socket in the middle */
 	bool foreign;
+	/* segments have a checksum of the pseudo-header only */
+	bool partial;
 };
 
-static inline uint32_t end_of(const struct flow_frame *f)
+static inline struct tcp_view tcp_of(const struct flow_frame *f)
 {
 	struct tcp_view t;
 	struct eth_view v;
 
 	assert_int_equal(eth_parse(f->data, f->len, &v), 0);
 	assert_int_equal(tcp_parse(f->data, f->len, &v, &t), 0);
-	return t.end;
+	return t;
+}
+
+static inline uint32_t end_of(const struct flow_frame *f)
+{
+	return tcp_of(f).end;
 }
 
 /* The proxy sockets begin at these sequence numbers. */
@@ -78,6 +92,8 @@ static inline void to_far(struct flow *f, const struct flow_frame *frame)
 {
 	struct side *s = side_of(f);
 
+	s->far_ts[s->n_far % LOG_MAX] = tcp_of(frame).ts_val;
+	s->far_sum = get_u16(frame->data + CHECKSUM_AT);
 	s->far[s->n_far++ % LOG_MAX] = end_of(frame);
 }
 static inline void to_near(struct flow *f, const struct flow_frame *frame)
@@ -90,6 +106,7 @@ static inline void to_proxy_sock(struct flow *f, const struct flow_frame *frame)
 {
 	struct side *s = side_of(f);
 
+	s->inside_ts[s->n_inside % LOG_MAX] = tcp_of(frame).ts_val;
 	s->inside[s->n_inside++ % LOG_MAX] = end_of(frame);
 }
 static inline void notify(struct flow *f, const struct accel_frame *frame)
@@ -195,6 +212,7 @@ static inline void segment(struct lab *l, struct side *from, struct side *at, ui
 	f.data[16] = (uint8_t)((f.len - 14) >> 8);
 	f.data[17] = (uint8_t)(f.len - 14);
 	f.message_len = 18 + f.len;
+	message[ACCEL_QUEUE_HDR] = l->partial ? VIRTIO_NET_HDR_F_NEEDS_CSUM : 0;
 	assert_int_equal(eth_parse(f.data, f.len, &v), 0);
 	assert_int_equal(tcp_parse(f.data, f.len, &v, &t), 0);
 	t.foreign = l->foreign;

@@ -105,6 +105,93 @@ static void test_given_up_in_time(void **state)
 	end(&l);
 }
 
+/* A connection of hosts with timestamps. The time of the comparison is over. */
+static void begin_with_clocks(struct lab *l)
+{
+	begin(l);
+	l->clock_hz = 1000;
+	across(l, &l->leader, 1100, 0, 5100);
+	across(l, &l->follower, 5100, 0, 1100);
+	l->now = mono_add_ms(l->now, 50);
+	across(l, &l->leader, 1100, 0, 5100);
+	across(l, &l->follower, 5100, 0, 1100);
+}
+
+/* The host of the leader sends new data twice, with later timestamps. */
+static void send_later(struct lab *l, uint32_t seq)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		l->now = mono_add_ms(l->now, 10);
+		segment(l, &l->leader, &l->leader, seq + 100 * i, 100, 5100, TCP_ACK);
+	}
+	assert_int_equal(flow_n_held(&l->leader.flow), 2);
+}
+
+/* Returns the last timestamp. A receiver accepts all of them. */
+static uint32_t last_in_order(const uint32_t *ts, unsigned n)
+{
+	for (unsigned i = 1; i < n; i++)
+		assert_false(seq_before(ts[i], ts[i - 1]));
+	return ts[n - 1];
+}
+
+static uint32_t clock_of(const struct lab *l)
+{
+	return (uint32_t)(l->now.ns / 1000000);
+}
+
+/* The acknowledgements of held data overtake the data, and a retransmission does, too. The receiver
+ * has their timestamps and would discard older ones (PAWS). */
+static void test_given_up_without_old_timestamps(void **state)
+{
+	uint16_t sum[2];
+
+	(void)state;
+	for (int partial = 0; partial <= 1; partial++) {
+		struct lab l;
+		uint32_t newest;
+
+		begin_with_clocks(&l);
+		l.partial = partial;
+		segment(&l, &l.leader, &l.leader, 1100, 100, 5100, TCP_ACK);
+		flow_offer(&l.leader.flow, 7, l.now);
+		send_later(&l, 1200);
+		l.now = mono_add_ms(l.now, 10);
+		segment(&l, &l.leader, &l.leader, 1100, 100, 5100, TCP_ACK);
+		newest = clock_of(&l);
+		l.now = mono_add_ms(l.now, 700);
+		flow_tick(&l.leader.flow, 100, l.now);
+		assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
+		assert_int_equal(l.leader.far[l.leader.n_far - 2], 1300);
+		assert_int_equal(l.leader.far[l.leader.n_far - 1], 1400);
+		assert_int_equal(last_in_order(l.leader.far_ts, l.leader.n_far), newest);
+		sum[partial] = l.leader.far_sum;
+		end(&l);
+	}
+	/* The TSval has 10 ms more, which a partial checksum does not cover. */
+	assert_int_equal((uint16_t)(sum[1] - sum[0]), 10);
+}
+
+/* The same with the proxy socket, if a release fails. */
+static void test_kept_without_old_timestamps(void **state)
+{
+	struct lab l;
+	uint32_t newest;
+
+	(void)state;
+	begin_with_clocks(&l);
+	take(&l);
+	flow_release(&l.leader.flow, l.now);
+	send_later(&l, 1100);
+	newest = clock_of(&l);
+	l.now = mono_add_ms(l.now, 20001);
+	flow_tick(&l.leader.flow, 100, l.now);
+	assert_int_equal(l.leader.flow.state, FLOW_INTERCEPTED);
+	assert_int_equal(l.leader.inside[l.leader.n_inside - 1], 1300);
+	assert_int_equal(last_in_order(l.leader.inside_ts, l.leader.n_inside), newest);
+	end(&l);
+}
+
 static void test_given_back(void **state)
 {
 	struct lab l;
@@ -577,6 +664,8 @@ int main(void)
 		cmocka_unit_test(test_quiet_one_is_intercepted_at_once),
 		cmocka_unit_test(test_data_in_flight),
 		cmocka_unit_test(test_given_up_in_time),
+		cmocka_unit_test(test_given_up_without_old_timestamps),
+		cmocka_unit_test(test_kept_without_old_timestamps),
 		cmocka_unit_test(test_given_back),
 		cmocka_unit_test(test_first_segment_is_a_fin),
 		cmocka_unit_test(test_late_copy_returns_nothing),

@@ -84,12 +84,32 @@ static void test_scale_without_syn(void **state)
 	assert_int_equal(scale_of(502, 9), 9);
 }
 
+/* After a long silence, no order of two timestamps is known. */
+static void test_clock_after_silence(void **state)
+{
+	struct flow_end e = { 0 };
+	struct tcp_view t = { .has_ts = true, .ts_val = 1000 };
+	mono_t now = { NS_PER_S };
+
+	(void)state;
+	flow_end_receive(&e, &t, now);
+	t.ts_val = 900;
+	now = mono_add_ms(now, 60000);
+	flow_end_receive(&e, &t, now);
+	assert_int_equal(e.ts_val, 1000);
+	now = mono_add_ms(now, 25LL * 86400000);
+	t.ts_val = 1000 + 25u * 86400000;
+	flow_end_receive(&e, &t, now);
+	assert_int_equal(e.ts_val, t.ts_val);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sent_twice),
 		cmocka_unit_test(test_lately),
 		cmocka_unit_test(test_scale_without_syn),
+		cmocka_unit_test(test_clock_after_silence),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -209,6 +209,73 @@ static void test_cut(void **state)
 	assert_memory_equal(out + 54, "xxx", 3);
 }
 
+/* Builds a frame with correct checksums and the TSval 1000 at an even or odd offset. */
+static size_t with_ts(uint8_t *out, bool odd, struct eth_view *v, struct tcp_view *t)
+{
+	static const uint8_t even_at[] = { 1, 1, 8, 10, 0, 0, 3, 232, 0, 0, 7, 208 };
+	static const uint8_t odd_at[] = { 1, 8, 10, 0, 0, 3, 232, 0, 0, 7, 208, 0 };
+	uint8_t frame[256];
+	size_t len = with_options(frame, TCP_ACK, odd ? odd_at : even_at, 12, 9);
+
+	assert_int_equal(eth_parse(frame, len, v), 0);
+	assert_int_equal(tcp_parse(frame, len, v, t), 0);
+	assert_int_equal(t->ts_val, 1000);
+	return tcp_cut(frame, v, t, t->seq, 9, out, 256);
+}
+
+static void test_raised_ts(void **state)
+{
+	static const uint32_t later[] = { 1001, 0x7fffffff, 1000u + 0x7fffffff };
+
+	(void)state;
+	for (unsigned i = 0; i < 2 * 3; i++) {
+		uint8_t frame[256], before[256];
+		struct tcp_view t, u;
+		struct eth_view v;
+		size_t len = with_ts(frame, i & 1, &v, &t);
+
+		memcpy(before, frame, len);
+		tcp_raise_ts(frame, &v, &t, later[i / 2], false);
+		assert_sums(frame, len, &v);
+		assert_int_equal(parse(frame, len, &u), 0);
+		assert_int_equal(u.ts_val, later[i / 2]);
+		assert_int_equal(u.ts_ecr, 2000);
+		/* An incorrect checksum stays incorrect by the same value. */
+		memcpy(frame, before, len);
+		frame[len - 1]++;
+		tcp_raise_ts(frame, &v, &t, later[i / 2], false);
+		frame[len - 1]--;
+		assert_sums(frame, len, &v);
+		/* A partial checksum does not cover the options. */
+		memcpy(frame, before, len);
+		tcp_raise_ts(frame, &v, &t, later[i / 2], true);
+		assert_memory_equal(frame + 34 + 16, before + 34 + 16, 2);
+		assert_int_equal(parse(frame, len, &u), 0);
+		assert_int_equal(u.ts_val, later[i / 2]);
+	}
+}
+
+static void test_kept_ts(void **state)
+{
+	static const uint32_t not_later[] = { 1000, 999, 1000 + 0x80000001u };
+	uint8_t frame[256], before[256];
+	struct tcp_view t;
+	struct eth_view v;
+	size_t len = with_ts(frame, false, &v, &t);
+
+	(void)state;
+	memcpy(before, frame, len);
+	for (unsigned i = 0; i < 3; i++)
+		tcp_raise_ts(frame, &v, &t, not_later[i], false);
+	assert_memory_equal(frame, before, len);
+	len = with_options(frame, TCP_ACK, "", 0, 9);
+	memcpy(before, frame, len);
+	assert_int_equal(eth_parse(frame, len, &v), 0);
+	assert_int_equal(tcp_parse(frame, len, &v, &t), 0);
+	tcp_raise_ts(frame, &v, &t, 1, false);
+	assert_memory_equal(frame, before, len);
+}
+
 static void test_refusal(void **state)
 {
 	struct tcp_segment s = sample(true), r;
@@ -261,6 +328,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_made_is_read), cmocka_unit_test(test_options),
 		cmocka_unit_test(test_lengths),	     cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_raised_ts),    cmocka_unit_test(test_kept_ts),
 		cmocka_unit_test(test_refusal),	     cmocka_unit_test(test_other_frames),
 	};
 

@@ -19,9 +19,16 @@ void flow_end_begin(struct flow_end *e)
 	*e = (struct flow_end){ .syn = { .scale = TCP_SCALE_UNKNOWN } };
 }
 
+/* The order of two timestamps is known only if less than 24 days are between them. */
+static bool is_late(const struct flow_end *e, const struct tcp_view *t, mono_t now)
+{
+	return e->has_ts && seq_before(t->ts_val, e->ts_val) &&
+	       mono_sub_ms(now, e->ts_at) <= CLOCK_MAX_MS;
+}
+
 static void receive_clock(struct flow_end *e, const struct tcp_view *t, mono_t now)
 {
-	if (!t->has_ts || (e->has_ts && seq_before(t->ts_val, e->ts_val)))
+	if (!t->has_ts || is_late(e, t, now))
 		return;
 	if (!e->has_ts || mono_sub_ms(now, e->ts_first_at) > CLOCK_MAX_MS) {
 		e->ts_first = t->ts_val;

@@ -4,11 +4,13 @@
  */
 #include "flow/flow_hold.h"
 
+#include <linux/virtio_net.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/defs.h"
 #include "base/mem.h"
+#include "ipc/accel_queue.h"
 
 #define MADE_MAX (TCP_FRAME_MAX + 65536)
 
@@ -59,6 +61,25 @@ uint32_t flow_held(const struct flow *f)
 	return end - f->drain.near_point;
 }
 
+static bool has_partial_checksum(const struct waiting *h)
+{
+	struct virtio_net_hdr vnet;
+
+	memcpy(&vnet, h->message + ACCEL_QUEUE_HDR, sizeof(vnet));
+	return vnet.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM;
+}
+
+/*
+ * Raises the TSval of a held frame to the newest one of the host. Acknowledgements and
+ * retransmissions have overtaken the frame, and the receiver discards a segment with an older TSval
+ * (PAWS, RFC 7323 section 5). An RTT that the host derives from TSecr lacks the time of the hold.
+ */
+static void renew_ts(const struct flow *f, struct waiting *h)
+{
+	tcp_raise_ts(h->message + h->data_at, &h->v, &h->t, f->near.ts_val,
+		     has_partial_checksum(h));
+}
+
 void flow_pass_held(struct flow *f, pass_fn way)
 {
 	struct waiting *h = f->hold.first;
@@ -74,6 +95,7 @@ void flow_pass_held(struct flow *f, pass_fn way)
 		f->ops->may_hold(f, -(int64_t)h->message_len);
 		if (way) {
 			flow_end_took(&f->near, &h->t, h->gso_size);
+			renew_ts(f, h);
 			way(f, &frame);
 		}
 		free(h);

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,4 +30,22 @@ static inline uint16_t csum_fold(uint32_t sum)
 	sum = (sum & 0xffff) + (sum >> 16);
 	sum = (sum & 0xffff) + (sum >> 16);
 	return (uint16_t)sum;
+}
+
+/*
+ * Updates a checksum after a change of the covered bytes. before and after: folded sums of these
+ * bytes. odd: the bytes begin at an odd offset, so the sum has swapped bytes. An incorrect checksum
+ * stays incorrect. RFC 1624 equation 3: HC' = ~(~HC + ~m + m').
+ */
+static inline void csum_update(uint8_t *checksum, uint16_t before, uint16_t after, bool odd)
+{
+	uint32_t sum = (uint16_t)~get_u16(checksum);
+
+	if (odd) {
+		before = __builtin_bswap16(before);
+		after = __builtin_bswap16(after);
+	}
+	sum += (uint16_t)~before;
+	sum += after;
+	put_u16(checksum, (uint16_t)~csum_fold(sum));
 }

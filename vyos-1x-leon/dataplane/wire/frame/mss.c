@@ -38,23 +38,6 @@ static size_t find_mss(const uint8_t *tcp, size_t hdr_len)
 	return 0;
 }
 
-/*
- * RFC 1624 equation 3: HC' = ~(~HC + ~m + m'). A value at an odd offset spans two words of the sum.
- * It is added with swapped bytes, which rotates the sum by 8 bits.
- */
-static void mend_checksum(uint8_t *checksum, uint16_t before, uint16_t after, bool odd)
-{
-	uint32_t sum = (uint16_t)~get_u16(checksum);
-
-	if (odd) {
-		before = __builtin_bswap16(before);
-		after = __builtin_bswap16(after);
-	}
-	sum += (uint16_t)~before;
-	sum += after;
-	put_u16(checksum, (uint16_t)~csum_fold(sum));
-}
-
 bool tcp_clamp_mss(void *frame, size_t len, const struct eth_view *v, uint16_t mss,
 		   bool csum_partial)
 {
@@ -76,6 +59,6 @@ bool tcp_clamp_mss(void *frame, size_t len, const struct eth_view *v, uint16_t m
 		return false;
 	put_u16(tcp + at, mss);
 	if (!csum_partial)
-		mend_checksum(tcp + TCP_CHECKSUM, before, mss, at & 1);
+		csum_update(tcp + TCP_CHECKSUM, before, mss, at & 1);
 	return true;
 }

@@ -35,9 +35,11 @@ enum {
 	OPT_EXPERIMENT = 254, /* Fast Open before its assignment by IANA */
 };
 
-/* Reads one option with its full length in p. An option of unexpected length is ignored. */
-static void take_option(struct tcp_view *t, const uint8_t *p, uint8_t len)
+/* Reads one option with its full length. An option of unexpected length is ignored. */
+static void take_option(struct tcp_view *t, const uint8_t *tcp, size_t at, uint8_t len)
 {
+	const uint8_t *p = tcp + at;
+
 	switch (p[0]) {
 	case OPT_MSS:
 		if (len == 4 && t->flags & TCP_SYN)
@@ -57,6 +59,7 @@ static void take_option(struct tcp_view *t, const uint8_t *p, uint8_t len)
 		if (len != 10)
 			break;
 		t->has_ts = true;
+		t->ts_at = (uint8_t)(at + 2);
 		t->ts_val = get_u32(p + 2);
 		t->ts_ecr = get_u32(p + 6);
 		break;
@@ -85,7 +88,7 @@ static void take_options(struct tcp_view *t, const uint8_t *tcp)
 			len = tcp[at + 1];
 			if (len < 2 || at + len > t->hdr_len)
 				return;
-			take_option(t, tcp + at, len);
+			take_option(t, tcp, at, len);
 		}
 		at += len;
 	}
@@ -181,6 +184,21 @@ size_t tcp_cut(const void *frame, const struct eth_view *v, const struct tcp_vie
 	complete((uint8_t *)out + v->l3_offset, v->ip_version,
 		 (size_t)(v->l4_offset - v->l3_offset), t->hdr_len + keep);
 	return hdr_len + keep;
+}
+
+void tcp_raise_ts(void *frame, const struct eth_view *v, const struct tcp_view *t, uint32_t ts_val,
+		  bool csum_partial)
+{
+	uint8_t *tcp = (uint8_t *)frame + v->l4_offset, *ts = tcp + t->ts_at;
+	uint16_t before;
+
+	if (!t->has_ts || !seq_before(t->ts_val, ts_val))
+		return;
+	before = csum_fold(csum_add(0, ts, 4));
+	put_u32(ts, ts_val);
+	if (!csum_partial)
+		csum_update(tcp + TCP_CHECKSUM, before, csum_fold(csum_add(0, ts, 4)),
+			    t->ts_at & 1);
 }
 
 static void put_v4(uint8_t *ip, const struct tcp_segment *s)

@@ -39,6 +39,7 @@ struct tcp_view {
 	/* Options. */
 	bool has_ts;
 	uint32_t ts_val, ts_ecr;
+	uint8_t ts_at; /* offset of TSval in the TCP header */
 	uint8_t scale; /* TCP_SCALE_UNKNOWN: option absent */
 	uint16_t mss;  /* 0: option absent */
 	bool sack_permitted, sack_blocks;
@@ -57,6 +58,13 @@ int tcp_parse(const void *frame, size_t len, const struct eth_view *v, struct tc
  */
 size_t tcp_cut(const void *frame, const struct eth_view *v, const struct tcp_view *t, uint32_t seq,
 	       size_t keep, void *out, size_t out_len);
+
+/*
+ * Raises the TSval of a segment to ts_val in place. A segment without timestamps, or with a later
+ * TSval, does not change. csum_partial: as for tcp_clamp_mss().
+ */
+void tcp_raise_ts(void *frame, const struct eth_view *v, const struct tcp_view *t, uint32_t ts_val,
+		  bool csum_partial);
 
 /* Parameters of a generated segment without payload. */
 struct tcp_segment {
