@@ -65,6 +65,7 @@ struct pmtu {
 	uint16_t size;	  /* size under test, or 0 */
 	uint8_t tries;	  /* unanswered tests of `size` */
 	bool keepalive;	  /* the test verifies `mtu`: black-hole detection */
+	bool in_flight;	  /* neither an answer nor a timeout of the test */
 	mono_t search_at; /* time of the next upward search */
 };
 

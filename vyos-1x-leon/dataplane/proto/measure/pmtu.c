@@ -21,6 +21,7 @@
 #define KEEPALIVE_MS	  60000
 #define KEEPALIVE_USED_MS 5000 /* while data flows */
 #define RETRY_MS	  500
+#define FORGOTTEN	  3  /* timeouts of a small PING; a large one has two */
 #define FINE		  16 /* resolution of the bisection */
 
 /* Payloads of links with an MTU of 1280, 1420 (WireGuard), 1460 (GCP), 1480, 1492 (PPPoE), 1500,
@@ -83,6 +84,7 @@ void pmtu_reset(struct overlay *o, struct peer *p)
 	u->size = 0;
 	u->tries = 0;
 	u->keepalive = false;
+	u->in_flight = false;
 	/* Jitter: large datagrams on all links of all nodes at once would be noticeable. After a
 	 * partition of a large overlay, only links with data are tested soon. */
 	wait_ms = u->mtu > MTU_BASE && lazy_permitted(o)
@@ -108,8 +110,11 @@ static void test(struct overlay *o, struct peer *p, uint16_t size, bool keepaliv
 
 	p->pmtu.size = size;
 	p->pmtu.keepalive = keepalive;
-	/* The answer or its timeout selects the next step. */
-	p->due[DUE_PMTU] = MONO_NEVER;
+	p->pmtu.in_flight = true;
+	/* The answer or its timeout selects the next step before that time, unless later PINGs or a
+	 * new session replaced the entry of this PING. */
+	p->due[DUE_PMTU] =
+		mono_add_us(overlay_now(o), FORGOTTEN * link_timeout_us(&p->probe.filter));
 	if (!via_direct(p, &v))
 		return;
 	link_remember(o, p, id, size);
@@ -123,6 +128,10 @@ void pmtu_tick(struct overlay *o, struct peer *p, mono_t now)
 
 	if (!schedule_take(p, DUE_PMTU, now))
 		return;
+	if (u->in_flight) {
+		pmtu_miss(o, p, u->size);
+		return;
+	}
 	if (u->size && u->tries) { /* retry */
 		test(o, p, u->size, u->keepalive);
 		return;
@@ -154,6 +163,7 @@ static void schedule(struct overlay *o, struct peer *p)
 
 	u->size = 0;
 	u->tries = 0;
+	u->in_flight = false;
 	if (next_size(u->mtu, u->fails))
 		wake(p, overlay_in(o, overlay_stretch(o, 20), overlay_stretch(o, 100)));
 	else
@@ -163,7 +173,7 @@ static void schedule(struct overlay *o, struct peer *p)
 void pmtu_used(struct overlay *o, struct peer *p)
 {
 	/* Advances only a distant test: this is called as long as data flows. */
-	if (mono_is_never(p->due[DUE_PMTU]) ||
+	if (mono_is_never(p->due[DUE_PMTU]) || p->pmtu.in_flight ||
 	    mono_sub_ms(p->due[DUE_PMTU], overlay_now(o)) <= KEEPALIVE_USED_MS)
 		return;
 	wake(p, overlay_in(o, 100, KEEPALIVE_USED_MS));
@@ -200,6 +210,7 @@ void pmtu_miss(struct overlay *o, struct peer *p, uint16_t size)
 
 	if (size != u->size)
 		return;
+	u->in_flight = false;
 	/* While small PINGs stay unanswered too, the loss of a large one proves nothing. */
 	if (p->probe.up && p->probe.misses == 0)
 		u->tries++;
