@@ -427,6 +427,43 @@ static void odd_samples(void **state)
 	assert_int_equal(l.queue_us, 0);
 }
 
+/* `datagrams` of 1,000 bytes in `us`, then an answer. */
+static void carry(struct link_load *l, struct load_sample *s, mono_t *now, int64_t us,
+		  uint32_t datagrams)
+{
+	*now = mono_add_us(*now, us);
+	s->counted_us += (uint32_t)us;
+	s->delivered += datagrams;
+	s->tx_datagrams += datagrams;
+	s->tx_bytes += datagrams * UINT64_C(1000);
+	link_load_note(l, s, *now);
+}
+
+/* The clock of the peer is known modulo 72 minutes. */
+static void rate_after_a_long_silence(void **state)
+{
+	static const int64_t silence_s[] = { 500, 1500, 2400, 4000, 4290, 4300, 7000 };
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(silence_s); i++) {
+		struct load_sample s = { .rtt_us = 20000, .forward_us = 5, .reverse_us = 19995 };
+		struct link_load l;
+		mono_t now = { NS_PER_S };
+
+		link_load_reset(&l);
+		for (unsigned k = 0; k < 30; k++)
+			carry(&l, &s, &now, 100000, 100);
+		assert_in_range(l.delivered_kbits, 7900, 8100);
+		carry(&l, &s, &now, silence_s[i] * 1000000, 500);
+		for (unsigned k = 0; k < 30; k++) {
+			carry(&l, &s, &now, 100000, 300);
+			assert_in_range(l.delivered_kbits, 0, 24100);
+		}
+		assert_in_range(l.delivered_kbits, 23900, 24100);
+		assert_in_range(l.latest_kbits, 23900, 24100);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -446,6 +483,7 @@ int main(void)
 		cmocka_unit_test(own_load_of_an_uneven_line),
 		cmocka_unit_test(queue_of_the_site),
 		cmocka_unit_test(odd_samples),
+		cmocka_unit_test(rate_after_a_long_silence),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

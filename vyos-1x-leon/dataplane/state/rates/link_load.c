@@ -30,6 +30,8 @@
 #define DISTINGUISHED_US 5000000
 /* A change of the delay by more than this is a jump of a clock. */
 #define JUMP_US 60000000
+/* Clock and counter of the peer have 32 bits, so their differences need an answer in 35 min. */
+#define SILENCE_US 1000000000
 /* A smaller growth of the propagation delay is not searched. */
 #define LONGER_US 1000
 /* Number of answers in the mean of the jitter, some seconds. A mean over minutes would include the
@@ -375,7 +377,7 @@ uint32_t link_load_note(struct link_load *l, const struct load_sample *s, mono_t
 {
 	int64_t dt_us = mono_sub_us(now, l->at), base;
 
-	if (!l->known || s->epoch != l->epoch ||
+	if (!l->known || s->epoch != l->epoch || dt_us > SILENCE_US ||
 	    !note_propagation(&l->forward, s->forward_us, now) ||
 	    !note_propagation(&l->reverse, s->reverse_us, now)) {
 		start(l, s, now);
