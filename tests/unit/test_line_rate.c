@@ -116,6 +116,24 @@ static void lose(unsigned pm, unsigned steps)
 	}
 }
 
+/* The clock of the peer is known modulo 72 minutes. */
+static void test_long_silence(void **state)
+{
+	static const int64_t silence_s[] = { 500, 1500, 2400, 4000, 4290, 4300, 7000 };
+
+	for (unsigned i = 0; i < array_size(silence_s); i++) {
+		setup(state);
+		carry(55000, 20);
+		received_bits = sent_bits;
+		now_us += silence_s[i] * 1000000;
+		carry(1000, 1);
+		assert_in_range(rate.kbits, 0, 55000);
+		carry(55000, 20);
+		assert_in_range(rate.kbits, 45000, 55000);
+		assert_true(line_rate_was_full(&rate, 1500, (mono_t){ now_us * NS_PER_US }));
+	}
+}
+
 static void test_line_that_loses(void **state)
 {
 	(void)state;
@@ -184,6 +202,7 @@ int main(void)
 		cmocka_unit_test_setup(test_line_becomes_slower_and_faster, setup),
 		cmocka_unit_test_setup(test_queue_of_others_is_no_rate, setup),
 		cmocka_unit_test_setup(test_restart_of_the_peer, setup),
+		cmocka_unit_test_setup(test_long_silence, setup),
 		cmocka_unit_test_setup(test_line_that_loses, setup),
 		cmocka_unit_test_setup(test_outage_is_no_loss, setup),
 		cmocka_unit_test_setup(test_own_data_fills_the_line, setup),

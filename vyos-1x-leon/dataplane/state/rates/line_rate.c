@@ -19,6 +19,7 @@
 #define LOSS_PART  32
 #define LOSS_BYTES 1000000
 #define JUMP_US	   (10 * 1000 * 1000) /* a clock jumped */
+#define SILENCE_MS (1000 * 1000)      /* the clock of the peer has 32 bits: 35 min */
 
 void line_rate_reset(struct line_rate *r)
 {
@@ -29,6 +30,7 @@ static void begin(struct line_rate *r, const struct line_rate_sample *s, mono_t 
 {
 	*r = (struct line_rate){ .known = true,
 				 .epoch = s->epoch,
+				 .at = now,
 				 .zero_us = s->arrived_us - s->sent_us,
 				 .marked_us = s->arrived_us,
 				 .marked = s->received };
@@ -83,10 +85,11 @@ void line_rate_note(struct line_rate *r, const struct line_rate_sample *s, mono_
 	uint64_t bytes = s->received - r->marked;
 
 	if (!r->known || s->epoch != r->epoch || us > JUMP_US || us < -JUMP_US ||
-	    s->received < r->marked) {
+	    s->received < r->marked || !mono_is_recent(r->at, SILENCE_MS, now)) {
 		begin(r, s, now);
 		return;
 	}
+	r->at = now;
 	compare(r, s, now);
 	r->queue_us = us - minmax_running_min(&r->least, us, BASE_MS, now);
 	elapsed_us = (int32_t)(s->arrived_us - r->marked_us);

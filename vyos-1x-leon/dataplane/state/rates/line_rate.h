@@ -29,6 +29,7 @@ struct line_rate_sample {
 struct line_rate {
 	bool known;
 	uint32_t epoch;
+	mono_t at;	     /* time of the last sample */
 	uint32_t zero_us;    /* one-way time of the first sample: the difference of the clocks */
 	struct minmax least; /* one-way time without a queue, relative to zero_us */
 	int64_t queue_us;
