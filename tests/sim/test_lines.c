@@ -203,6 +203,37 @@ static void a_line_that_lost_data_is_avoided(void **state)
 	sim_free(s);
 }
 
+static bool lacks_standby(struct sim *s, void *arg)
+{
+	(void)arg;
+	return !has_standby(s, 0) && !has_standby(s, 1);
+}
+
+/* A second line with late answers has a long timeout, and its PINGs come as quickly as those of the
+ * line in use. */
+static void a_slow_second_line_dies(void **state)
+{
+	struct sim *s = sim_new(2, 7);
+
+	(void)state;
+	sim_give_second_line(s, 0);
+	set_rtt(s, 20, 500);
+	for (unsigned i = 0; i < 2; i++) {
+		sim_second_link(s, i, !i)->jitter_us = 250000;
+		s->node[i].conf->interval_ms = s->node[i].conf->fast_interval_ms;
+	}
+	sim_boot_all(s);
+	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
+	sim_run(s, 60000);
+	assert_true(has_standby(s, 0) && has_standby(s, 1));
+	for (unsigned i = 0; i < 2; i++)
+		sim_second_link(s, i, !i)->down = true;
+	assert_true(sim_until(s, lacks_standby, NULL, 5000) >= 0);
+	sim_run(s, 20000);
+	assert_true(lacks_standby(s, NULL));
+	sim_free(s);
+}
+
 /* Both nodes have an active link, not over the two first lines. */
 static bool is_up_again(struct sim *s, void *arg)
 {
@@ -253,6 +284,7 @@ int main(void)
 		cmocka_unit_test(a_lost_line_is_left_at_once),
 		cmocka_unit_test(a_dead_line_is_left_and_used_after_ten_seconds),
 		cmocka_unit_test(a_line_that_lost_data_is_avoided),
+		cmocka_unit_test(a_slow_second_line_dies),
 		cmocka_unit_test(dead_pairs_do_not_alternate),
 	};
 

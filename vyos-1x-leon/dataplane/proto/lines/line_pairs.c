@@ -125,13 +125,15 @@ static unsigned index_in(const struct peer *p, const struct line_pair *q)
 
 static int64_t interval_ms(const struct overlay *o, const struct peer *p, const struct line_pair *q)
 {
+	/* A PING must stay in `out` until its timeout. Some PINGs come early. */
+	int64_t least_ms = link_timeout_us(&q->filter) / (1000 * (LINE_PROBES_OUT - 2)) + 1;
 	int64_t ms = lazy_idle_ms(o, p);
 
 	if (!q->verified || q->misses)
 		ms = q->wait_ms;
 	else if (p->probe.misses || is_second_pair(&p->lines, index_in(p, q)))
 		ms = o->conf->fast_interval_ms;
-	return max_of(ms, q->filter.srtt_us / 8000 + 1);
+	return max_of(ms, least_ms);
 }
 
 /* Some PINGs test the path MTU of the pair in use, a condition of the distribution. */
