@@ -165,6 +165,24 @@ static void test_half_open(void **state)
 	sim_free(s);
 }
 
+/* No node keeps the ephemeral secret of a value that nobody answers any more. */
+static void expect_no_offer(struct sim *s)
+{
+	static const struct ephemeral none;
+
+	for (unsigned a = 0; a < s->n; a++) {
+		for (unsigned b = 0; b < s->n; b++) {
+			const struct handshake *f;
+
+			if (a == b)
+				continue;
+			f = &peer_at_node(s, a, b)->handshake;
+			assert_true(f->value == 0);
+			assert_memory_equal(&f->key, &none, sizeof(none));
+		}
+	}
+}
+
 /* Both ends start a handshake at the same moment and create two sessions. Each end has one in use
  * and the other as the previous one. Nothing may be lost, and both ends must converge. */
 static void test_crossed_start(void **state)
@@ -183,6 +201,7 @@ static void test_crossed_start(void **state)
 		assert_int_equal(sim_events(s, EV_LINK_DOWN), 0);
 		assert_int_equal(totals_of(s).no_session, 0);
 		expect_same_sessions(s);
+		expect_no_offer(s);
 		sim_free(s);
 	}
 }

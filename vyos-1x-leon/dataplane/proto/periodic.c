@@ -42,6 +42,7 @@ static void periodic_run(void *arg, mono_t now)
 	member_fetch_missing(o);
 	sync_periodic(o, now);
 	rekey_periodic(o, now);
+	handshake_expire(o, now);
 	move_periodic(o);
 	asymmetry_periodic(o, now);
 	paths_periodic(o, now);

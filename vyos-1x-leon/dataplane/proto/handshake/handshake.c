@@ -9,10 +9,23 @@
 #include "proto/core.h"
 #include "proto/service.h"
 
+/* A HELLO repeats a value of up to PENDING_MS, and its answer needs as much time. */
+#define OFFER_MS (2 * PENDING_MS)
+
 void handshake_cancel(struct handshake *f)
 {
 	session_free(f->session);
 	x_wipe(f, sizeof(*f));
+}
+
+void handshake_expire(struct overlay *o, mono_t now)
+{
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		struct peer *p = o->by_slot[i];
+
+		if (p && p->handshake.value && mono_sub_ms(now, p->handshake.at) > OFFER_MS)
+			handshake_cancel(&p->handshake);
+	}
 }
 
 /* Data of the previous and the current session differ by their epoch, so our part of it changes. */

@@ -15,3 +15,5 @@ void handshake_sent(struct handshake *f, const struct via *v);
 /* Returns true if a peer that shows the value from this address must receive there. */
 bool handshake_returned(const struct handshake *f, const struct endpoint *direct);
 void handshake_cancel(struct handshake *f); /* wipes */
+/* Withdraws the values that were not paired in time. Pending peers end earlier. */
+void handshake_expire(struct overlay *o, mono_t now);
