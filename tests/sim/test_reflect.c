@@ -167,6 +167,29 @@ static void test_a_move_is_followed_at_once(void **state)
 	done(s, &w);
 }
 
+/* The report of the second address must wait, and must not be lost. */
+static void test_two_moves_in_a_second_are_reported(void **state)
+{
+	struct wire w;
+	struct sim *s = new_watched(2, 805, &w);
+	const struct peer *p = peer_find(s->node[1].o, s->node[0].id);
+
+	(void)state;
+	w.recording = false;
+	sim_flow_start(s, 0, 1, 10000);
+	sim_flow_start(s, 1, 0, 10000);
+	sim_run(s, 10000);
+	for (unsigned i = 0; i < 10; i++) {
+		sim_move(s, 1);
+		sim_run(s, 400 + 10 * i);
+		assert_true(endpoint_equal(&p->observed, &s->node[1].ep));
+		sim_move(s, 1);
+		sim_run(s, 4000);
+		assert_true(endpoint_equal(&p->observed, &s->node[1].ep));
+	}
+	done(s, &w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +197,7 @@ int main(void)
 		cmocka_unit_test(test_session_under_another_address),
 		cmocka_unit_test(test_records_that_name_another_address),
 		cmocka_unit_test(test_a_move_is_followed_at_once),
+		cmocka_unit_test(test_two_moves_in_a_second_are_reported),
 	};
 
 	cmocka_set_test_filter(getenv("SIM_FILTER"));

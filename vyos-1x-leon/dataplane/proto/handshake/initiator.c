@@ -129,13 +129,15 @@ void initiator_tick(struct overlay *o, struct peer *p, mono_t now)
 	p->due[DUE_HELLO] = overlay_in(o, p->initiator.wait_ms * 3 / 4, p->initiator.wait_ms);
 }
 
-void initiator_observed(struct overlay *o, struct peer *p)
+bool initiator_observed(struct overlay *o, struct peer *p)
 {
 	mono_t now = overlay_now(o);
 	struct via v;
 
-	if (!p->cur || mono_is_recent(p->initiator.observed_at, 1000, now))
-		return;
+	if (!p->cur)
+		return true;
+	if (mono_is_recent(p->initiator.observed_at, 1000, now))
+		return false;
 	p->initiator.observed_at = now;
 	if (via_direct(p, &v))
 		initiator_send(o, &v,
@@ -143,6 +145,7 @@ void initiator_observed(struct overlay *o, struct peer *p)
 						     .yours = session_theirs(p->cur),
 						     .observed = &p->ep,
 						     .secret = p->secret });
+	return true;
 }
 
 void initiator_rekey(struct overlay *o, struct peer *p, uint32_t tries)

@@ -25,5 +25,6 @@ void initiator_tick(struct overlay *o, struct peer *p, mono_t now);
 void initiator_rekey(struct overlay *o, struct peer *p, uint32_t tries);
 /* Repeats the HELLO of a session that has no message of the peer yet. */
 void initiator_confirm(struct overlay *o, struct peer *p);
-/* Reports to the peer the endpoint that this node sees, rate-limited. */
-void initiator_observed(struct overlay *o, struct peer *p);
+/* Reports to the peer the endpoint that this node sees. Returns false if the rate limit delays the
+ * report. */
+bool initiator_observed(struct overlay *o, struct peer *p);

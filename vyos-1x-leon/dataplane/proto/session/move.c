@@ -139,9 +139,15 @@ bool overlay_uses_endpoint(const struct overlay *o, const struct endpoint *ep)
 
 void move_periodic(struct overlay *o)
 {
-	for (uint32_t i = 0; i < o->cap_slots; i++)
-		if (o->by_slot[i])
-			query_again(o, o->by_slot[i]);
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		struct peer *p = o->by_slot[i];
+
+		if (!p)
+			continue;
+		query_again(o, p);
+		if (p->move.unreported)
+			p->move.unreported = !initiator_observed(o, p);
+	}
 }
 
 /* Makes the proved address `ep` the peer's endpoint. rtt_us: round-trip time there; 0: unknown. */
@@ -194,7 +200,7 @@ bool move_proved(struct overlay *o, struct peer *p, uint32_t id)
 		return false;
 	p->move.now = (struct moving){ 0 };
 	follow(o, p, &to, (uint32_t)max_of(min_of(rtt_us, (int64_t)UINT32_MAX), (int64_t)1));
-	initiator_observed(o, p);
+	p->move.unreported = !initiator_observed(o, p);
 	/* Messages of the session start could not be sent before. */
 	if (!had && p->record_tries)
 		p->due[DUE_RECORD] = overlay_now(o);

@@ -90,6 +90,7 @@ struct move_state {
 	struct bucket asking;	/* limits PINGs to claimed addresses */
 	uint64_t counter;	/* counter of the message that set its endpoint */
 	mono_t received_direct; /* last message received directly */
+	bool unreported;	/* the peer does not know that this node sees it at p->ep */
 };
 
 /* Another node with a node-id in use. */
