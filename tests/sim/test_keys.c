@@ -336,6 +336,25 @@ static void test_other_curve(void **state)
 	sim_free(s);
 }
 
+/* The offer to a configured peer has a key pair of the present curve. */
+static void test_change_of_the_curve_before_the_start(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 410; seed < 420; seed++) {
+		struct sim *s = sim_new(2, seed);
+
+		s->node[1].conf->curve = DH_P256;
+		sim_seed_of(s, 0, 1);
+		sim_boot(s, 0);
+		sim_run(s, 6000 + 100 * (int64_t)(seed - 410));
+		set_curve(s, 0, DH_P256);
+		sim_boot(s, 1);
+		assert_true(sim_until(s, sim_converged, NULL, 12000) >= 0);
+		assert_int_equal(totals_of(s).exchanges, 2);
+		sim_free(s);
+	}
+}
+
 /* A node with only the old secret leaves soon after the other nodes withdrew it, and returns with
  * the new secret. */
 static void test_revocation(void **state)
@@ -438,6 +457,7 @@ int main(void)
 		cmocka_unit_test(test_rotation),
 		cmocka_unit_test(test_change_of_the_curve),
 		cmocka_unit_test(test_other_curve),
+		cmocka_unit_test(test_change_of_the_curve_before_the_start),
 		cmocka_unit_test(test_revocation),
 		cmocka_unit_test(test_secret_of_one_node),
 		cmocka_unit_test(test_secret_taken_back),

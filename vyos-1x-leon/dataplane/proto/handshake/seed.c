@@ -101,8 +101,10 @@ bool overlay_seed_wants_resolve(const struct overlay *o, unsigned index)
 
 void seed_withdraw(struct overlay *o)
 {
-	for (unsigned i = 0; i < o->seeds.n; i++)
-		memset(o->seeds.seed[i].value, 0, sizeof(o->seeds.seed[i].value));
+	for (unsigned i = 0; i < o->seeds.n; i++) {
+		withdraw(&o->seeds.seed[i]);
+		o->seeds.seed[i].value_at = MONO_NEVER;
+	}
 }
 
 struct seed *seed_of_value(struct overlay *o, uint64_t value, unsigned *index)
