@@ -266,6 +266,21 @@ static void test_idle_stream_ends(void **state)
 	EXPECT(BASE + 100);
 }
 
+/* Nobody closes an idle stream while no datagram arrives. */
+static void test_first_datagram_after_a_pause_has_no_past(void **state)
+{
+	(void)state;
+	take(BASE + 5000, 0);
+	end(0);
+	now = mono_add_ms(now, HOLD_IDLE_MS - 1);
+	assert_int_equal(take(BASE, 0), HOLD_LATE);
+	end(0);
+	now = mono_add_ms(now, HOLD_IDLE_MS);
+	assert_int_equal(take(BASE, 0), HOLD_NOW);
+	assert_int_equal(take(BASE + 1, 1), HOLD_NOW);
+	EXPECT(BASE + 5000, BASE, BASE, BASE + 1);
+}
+
 static void test_senders_are_apart(void **state)
 {
 	struct hold_datagram other = datagram(BASE + 9, 0, true);
@@ -369,6 +384,7 @@ int main(void)
 		TEST(test_one_source_leaves_memory_to_others),
 		TEST(test_one_source_leaves_streams_to_others),
 		TEST(test_idle_stream_ends),
+		TEST(test_first_datagram_after_a_pause_has_no_past),
 		TEST(test_senders_are_apart),
 		TEST(test_other_worker_waits_for_the_owner),
 		TEST(test_two_workers),

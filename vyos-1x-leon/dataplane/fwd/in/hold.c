@@ -189,12 +189,13 @@ static struct hold_stream *open_stream(struct hold *h, const struct hold_datagra
 	return &h->stream[i];
 }
 
+/* An idle stream that no worker has closed yet does not count. */
 static struct hold_stream *find(struct hold *h, const struct hold_datagram *d, mono_t now)
 {
 	for (uint64_t bits = open_streams(h); bits;) {
 		struct hold_stream *s = &h->stream[next_stream(&bits)];
 
-		if (is_stream_of(s, d))
+		if (is_stream_of(s, d) && !is_idle(s, now))
 			return s;
 	}
 	return d->marked ? open_stream(h, d, now) : NULL;
