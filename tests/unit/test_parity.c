@@ -336,6 +336,29 @@ static void replacement(void **state)
 	recovery_free(r);
 }
 
+/* Counters begin at the clock of the source, which may have been set back. */
+static void restart_with_an_earlier_clock(void **state)
+{
+	const uint64_t round = RECOVERY_BLOCKS << PARITY_INDEX_BITS;
+	struct recovery *r = recovery_new();
+	struct made *before = make(2, BASE + 4 * round), *late = make(2, BASE + round),
+		    *after = make(2, BASE);
+	const bool lost[2] = { false, true };
+	struct recovery_result res;
+
+	(void)state;
+	give_parity(r, before, 0);
+	assert_int_equal(give_parity(r, late, 0).verdict, RECOVERY_UNNEEDED);
+	assert_int_equal(give(r, &after->symbol[0]).verdict, RECOVERY_KEPT);
+	res = give_parity(r, after, 0);
+	assert_non_null(res.restored);
+	check_restored(after, res.restored, lost);
+	unmake(before);
+	unmake(late);
+	unmake(after);
+	recovery_free(r);
+}
+
 /* Fragments of a frame are delivered together, because they may have reached another worker. */
 static void fragments(void **state)
 {
@@ -506,7 +529,7 @@ int main(void)
 		cmocka_unit_test(all_patterns),	  cmocka_unit_test(large_blocks),
 		cmocka_unit_test(parities_first), cmocka_unit_test(replacement),
 		cmocka_unit_test(fragments),	  cmocka_unit_test(forged),
-		cmocka_unit_test(two_workers),
+		cmocka_unit_test(two_workers),	  cmocka_unit_test(restart_with_an_earlier_clock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,6 +20,8 @@
 #include "wire/datagram/leon.h"
 
 #define FACTORS 32 /* bytes in front of a row */
+/* A block that lags by as many is not late: its source restarted with an earlier clock. */
+#define LATE_COUNTERS (4ULL * RECOVERY_BLOCKS << PARITY_INDEX_BITS)
 
 static_assert(FACTORS >= PARITY_ROWS && FACTORS % GF256_UNIT == 0, "the factors are a vector");
 
@@ -103,7 +105,7 @@ static bool is_same(const struct recovery_block *b, node_id_t source, const stru
 static bool is_late(const struct recovery_block *b, node_id_t source, const struct parity_hdr *h)
 {
 	return b->used && b->source == source && b->worker == h->worker && b->base > h->block &&
-	       b->base - h->block < COPY_COUNTER_MASK / 2;
+	       b->base - h->block < LATE_COUNTERS;
 }
 
 /* Number of symbols that have not arrived, as far as a parity has stated their number. */
