@@ -214,6 +214,26 @@ static void leaving(void **state)
 	assert_int_equal(announced(), 2);
 }
 
+/* Workers report the join once, and not the answer 20 ms later. */
+static void query_at_once_after_a_join(void **state)
+{
+	(void)state;
+	known();
+	join(1);
+	now = mono_add_ms(now, 50);
+	query_group(1, false);
+	pass_s(10);
+	assert_int_equal(announced(), 2);
+	/* The next query of the querier has its effect. */
+	join(1);
+	now = mono_add_ms(now, 50);
+	query_group(1, false);
+	pass_s(1);
+	query_group(1, false);
+	pass_s(3);
+	assert_int_equal(announced(), 1);
+}
+
 static void routers_receive_all(void **state)
 {
 	const struct ip_addr pim = { 4, { 10, 0, 0, 9 } };
@@ -493,6 +513,7 @@ int main(void)
 		TEST(groups_expire_without_reports),
 		TEST(intervals_of_the_querier),
 		TEST(leaving),
+		TEST(query_at_once_after_a_join),
 		TEST(routers_receive_all),
 		TEST(relearning),
 		TEST(own_querier),

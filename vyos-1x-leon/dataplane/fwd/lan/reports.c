@@ -4,10 +4,13 @@
  */
 #include "fwd/lan/reports.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/ring.h"
 #include "fwd/worker.h"
+
+static_assert(GROUPS_HOLD_MS * NS_PER_MS > REPORT_HOLD_NS, "groups.h expects the hold of joins");
 
 /* Header of a control datagram in the ring, followed by the bytes. */
 struct control_record {

@@ -137,13 +137,14 @@ static void add(struct groups *g, struct groups_domain *d, const struct group *n
 void groups_join(struct groups *g, uint16_t vlan, const struct ip_addr *group, mono_t now)
 {
 	struct groups_domain *d = domain_of(g, vlan, group->family);
-	struct group new = { .ip = *group, .until = mono_add_ms(now, d->lifetime_ms) };
 	struct group *known = get(d, group);
+	struct group new = { *group, mono_add_ms(now, d->lifetime_ms), now,
+			     known ? known->n_asks : 0 };
 
 	if (mcast_is_link_local(group))
 		return;
 	if (known)
-		known->until = new.until;
+		*known = new;
 	else if (d->n >= GROUPS_PER_DOMAIN || g->n >= GROUPS_MAX)
 		d->full_until = new.until;
 	else
@@ -158,15 +159,14 @@ static void shorten(struct groups_domain *d, const struct groups_query *q, mono_
 	mono_t until =
 		mono_add_ms(now, (int64_t)GROUPS_QUERIES * q->response_ms + GROUPS_MARGIN_MS);
 
-	if (known && !q->of_sources && mono_before(until, known->until))
+	if (known && !q->of_sources && mono_before(until, known->until) &&
+	    !mono_is_recent(known->joined, GROUPS_HOLD_MS, now))
 		known->until = until;
 }
 
 static bool is_unspecified(const struct ip_addr *ip)
 {
-	static const uint8_t zero[sizeof(ip->b)];
-
-	return memcmp(ip->b, zero, sizeof(zero)) == 0;
+	return ip_equal(ip, &(struct ip_addr){ .family = ip->family });
 }
 
 /* The querier of a node: this node or another node of the LAN. */

@@ -25,6 +25,9 @@
 #define GROUPS_QUERIES 2
 /* Added to a maximum response time: for queueing, and for the interval of groups_expire(). */
 #define GROUPS_MARGIN_MS 1000
+/* A worker reports equal joins once in REPORT_HOLD_NS, so the answer to a query this soon after a
+ * join may be missing. A querier without an answer sends its query again after a second. */
+#define GROUPS_HOLD_MS 500
 
 enum groups_state {
 	GROUPS_NO_QUERIER, /* no router queries the hosts, so listeners would expire unnoticed */
@@ -76,8 +79,8 @@ unsigned groups_announced(const struct groups *g, const struct segments *map, mo
 /* --- queries --- */
 struct group {
 	struct ip_addr ip;
-	mono_t until;
-	uint8_t n_asks; /* queries for the group that the querier of this node still sends */
+	mono_t until, joined; /* joined: time of the last report */
+	uint8_t n_asks;	      /* queries for the group that the querier of this node still sends */
 };
 struct groups_domain {
 	uint16_t vlan;
