@@ -126,6 +126,49 @@ static void test_datagram_without_mark_never_waits(void **state)
 	assert_int_equal(take(BASE + 3, 0), HOLD_NOW);
 }
 
+static enum hold_verdict take_relayed(uint64_t counter)
+{
+	return take_at(0, datagram(counter, HOLD_RELAYED, false));
+}
+
+static void test_relayed_datagram_fills_a_gap(void **state)
+{
+	(void)state;
+	take(BASE, 0);
+	take(BASE + 2, 1);
+	assert_int_equal(take_relayed(BASE + 1), HOLD_NOW);
+	/* Early, late. */
+	assert_int_equal(take_relayed(BASE + 4), HOLD_NOW);
+	assert_int_equal(take(BASE + 5, 0), HOLD_KEPT);
+	assert_int_equal(take(BASE + 3, 1), HOLD_NOW);
+	assert_int_equal(take_relayed(BASE + 3), HOLD_LATE);
+	EXPECT(BASE, BASE + 1, BASE + 2, BASE + 4, BASE + 3, BASE + 5, BASE + 3);
+}
+
+/* A relay may be faster or slower than both lines, so it shows no loss on them. */
+static void test_relay_is_no_line(void **state)
+{
+	(void)state;
+	take(BASE, 0);
+	take(BASE + 2, 1);
+	take_relayed(BASE + 3);
+	end(0);
+	assert_int_equal(n, 2);
+	assert_int_equal(take(BASE + 1, 0), HOLD_NOW);
+	EXPECT(BASE, BASE + 3, BASE + 1, BASE + 2);
+}
+
+static void test_early_relayed_datagram_gives_nothing_up(void **state)
+{
+	(void)state;
+	take(BASE, 0);
+	assert_int_equal(take_relayed(BASE + HOLD_WINDOW + 50), HOLD_NOW);
+	assert_int_equal(take(BASE + 2, 1), HOLD_KEPT);
+	assert_int_equal(take_relayed(BASE + HOLD_WINDOW + 51), HOLD_NOW);
+	assert_int_equal(take(BASE + 1, 0), HOLD_NOW);
+	EXPECT(BASE, BASE + HOLD_WINDOW + 50, BASE + HOLD_WINDOW + 51, BASE + 1, BASE + 2);
+}
+
 static void test_both_lines_show_a_loss(void **state)
 {
 	(void)state;
@@ -377,6 +420,9 @@ int main(void)
 		TEST(test_order),
 		TEST(test_datagram_without_mark_fills_a_gap),
 		TEST(test_datagram_without_mark_never_waits),
+		TEST(test_relayed_datagram_fills_a_gap),
+		TEST(test_relay_is_no_line),
+		TEST(test_early_relayed_datagram_gives_nothing_up),
 		TEST(test_both_lines_show_a_loss),
 		TEST(test_maximum_wait),
 		TEST(test_bounds),

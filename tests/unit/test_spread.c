@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Distribution of bulk datagrams over two pairs of lines: the earliest arrival, trains, the mark,
- * and the frames that stay on the pair in use. The second pair of node 1 leads to the socket of
- * node 3.
+ * and the frames that stay on the pair in use. Reception with relayed datagrams in between. The
+ * second pair of node 1 leads to the socket of node 3.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "fwd/in/hold.h"
 #include "fwd_one.h"
 #include "sealed_one.h"
 
@@ -23,6 +24,8 @@ static void configure(struct snap *s)
 {
 	sealed_keys(s);
 	s->node[1].has_lines = true;
+	s->node[1].other[2] = fx.ep[3];
+	s->node[1].hold_us = 60000000; /* longer than any test */
 	if (distributes)
 		snap_set_second(s, 1, &fx.ep[3], 2);
 }
@@ -166,13 +169,104 @@ static void test_other_datagrams_stay(void **state)
 	expect(1, false);
 }
 
+/* --- reception --- */
+
+struct arrival {
+	unsigned from; /* slot of the socket */
+	size_t len;
+	uint8_t b[512];
+};
+
+/* Seals the next datagram of node 1, with a frame of these bytes. relay: slot, or 0. */
+static struct arrival datagram(unsigned from, unsigned relay, uint8_t flags, uint8_t mark)
+{
+	const node_id_t hop[] = { fx_id(relay), fx_id(0) };
+	struct arrival a = { .from = from };
+	uint8_t text[SMALL], aad[LEON_HDR_LEN_MAX], n_hops = relay ? 2 : 1;
+	const struct aead_piece piece = { text, sizeof(text) };
+
+	memset(text, mark, sizeof(text));
+	fx_eth(text, HOST, REMOTE, ETHERTYPE_TEST);
+	flags |= LEON_F_SEALED | (relay ? LEON_F_LINK_VALUE : 0);
+	a.len = fx_header(a.b, LEON_FRAME, flags, fx_id(1), n_hops - 1, n_hops, hop);
+	if (relay) {
+		put_u64(a.b + a.len, seal_rx_link(seal[relay]));
+		a.len += LEON_LINK_LEN;
+	}
+	a.len += (size_t)seal_data(seal[1], 0, aad, leon_sealed_header(a.b, n_hops, aad), &piece, 1,
+				   a.b + a.len);
+	return a;
+}
+
+static void receive(struct arrival a)
+{
+	fx_receive(&fx, &fx.ep[a.from], a.b, a.len, 0);
+}
+
+/* The mark of the next frame to the host; 0: none. */
+static uint8_t host_gets(void)
+{
+	uint8_t got[TAP_VNET_LEN + SMALL + 1];
+
+	if (recv(fx.tap, got, sizeof(got), MSG_DONTWAIT) != TAP_VNET_LEN + SMALL)
+		return 0;
+	return got[TAP_VNET_LEN + SMALL - 1];
+}
+
+static void test_order_with_relayed_datagrams(void **state)
+{
+	struct arrival a[5];
+
+	(void)state;
+	a[0] = datagram(1, 0, LEON_F_SPREAD, 1);
+	a[1] = datagram(2, 2, 0, 2);
+	a[2] = datagram(3, 0, LEON_F_SPREAD, 3);
+	/* The flag of a relayed datagram has no meaning. */
+	a[3] = datagram(2, 2, LEON_F_SPREAD, 4);
+	a[4] = datagram(1, 0, LEON_F_SPREAD, 5);
+	receive(a[0]);
+	assert_int_equal(host_gets(), 1);
+	receive(a[2]);
+	assert_int_equal(host_gets(), 0);
+	receive(a[1]);
+	assert_int_equal(host_gets(), 2);
+	assert_int_equal(host_gets(), 3);
+	receive(a[3]);
+	assert_int_equal(host_gets(), 4);
+	receive(a[4]);
+	assert_int_equal(host_gets(), 5);
+	assert_int_equal(fx_count(&fx, CNT_held_rx), 1);
+	assert_int_equal(fx_count(&fx, CNT_late_rx), 0);
+	assert_int_equal(fx_all_drops(&fx), 0);
+}
+
+/* A relayed datagram waits for nothing, and opens no stream. */
+static void test_relayed_datagrams_never_wait(void **state)
+{
+	struct arrival a[3];
+
+	(void)state;
+	for (uint8_t i = 0; i < 3; i++)
+		a[i] = datagram(i == 1 ? 1 : 2, i == 1 ? 0 : 2, LEON_F_SPREAD, i + 1);
+	receive(a[0]);
+	assert_int_equal(host_gets(), 1);
+	assert_false(hold_in_use(fx.f->hold));
+	receive(a[2]);
+	assert_int_equal(host_gets(), 3);
+	receive(a[1]);
+	assert_int_equal(host_gets(), 2);
+	assert_true(hold_in_use(fx.f->hold));
+	assert_int_equal(fx_count(&fx, CNT_held_rx), 0);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, sealed_teardown)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_earliest_arrival), cmocka_unit_test(test_proportion),
 		cmocka_unit_test(test_correction),	 TEST(test_trains_on_both_lines),
-		TEST(test_other_datagrams_stay),
+		TEST(test_other_datagrams_stay),	 TEST(test_order_with_relayed_datagrams),
+		TEST(test_relayed_datagrams_never_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

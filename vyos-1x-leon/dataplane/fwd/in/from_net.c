@@ -242,15 +242,27 @@ void from_net_end(struct worker *w)
 	w->holds = false;
 }
 
+static bool is_distributed(const struct datagram *d)
+{
+	return d->h.flags & LEON_F_SPREAD && d->h.n_hops == 1;
+}
+
+/* All sealed datagrams of a source have a place in the order, also relayed ones. */
+static bool is_ordered(const struct worker *w, const struct datagram *d)
+{
+	return unlikely(w->snap->node[d->source].has_lines) && (d->h.flags & LEON_F_SEALED) &&
+	       (is_distributed(d) || hold_in_use(w->fwd->hold));
+}
+
 /* Returns true if the datagram waits for earlier ones of its source. */
 static bool waits(struct worker *w, const struct datagram *d, uint64_t counter)
 {
 	const struct hold_datagram one = { .h = d->h,
 					   .counter = counter,
 					   .source = d->source,
-					   .line = d->line,
+					   .line = d->h.n_hops == 1 ? d->line : HOLD_RELAYED,
 					   .class = d->msg->class,
-					   .marked = d->h.flags & LEON_F_SPREAD,
+					   .marked = is_distributed(d),
 					   .payload = d->payload,
 					   .len = d->payload_len };
 	enum hold_verdict v =
@@ -265,11 +277,8 @@ static bool waits(struct worker *w, const struct datagram *d, uint64_t counter)
 
 static void take_data(struct worker *w, const struct kind *k, struct datagram *d)
 {
-	const struct snap_node *previous = &w->snap->node[d->previous];
+	bool ordered = is_ordered(w, d);
 	uint64_t counter = 0;
-	bool ordered = unlikely(previous->has_lines) && (d->h.flags & LEON_F_SEALED) &&
-		       d->h.n_hops == 1 &&
-		       (d->h.flags & LEON_F_SPREAD || hold_in_use(w->fwd->hold));
 
 	d->payload = d->data + d->hdr_len;
 	d->payload_len = d->len - d->hdr_len;
@@ -278,7 +287,7 @@ static void take_data(struct worker *w, const struct kind *k, struct datagram *d
 	if (unlikely(!incoming_open(w, &d->h, d->source, d->data, &d->payload, &d->payload_len)))
 		return;
 	traffic_in(w, d->previous, k->any_path ? SLOT_NONE : d->source, d->len);
-	if (unlikely(previous->has_lines))
+	if (unlikely(w->snap->node[d->previous].has_lines))
 		line_in(w, d->previous, d->line, d->len);
 	if (likely(!ordered)) {
 		k->take(w, d);

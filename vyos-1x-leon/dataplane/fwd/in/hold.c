@@ -287,9 +287,8 @@ static bool keep(struct hold *h, struct hold_stream *s, const struct hold_datagr
 
 static void saw(struct hold_stream *s, const struct hold_datagram *d, int64_t wait_us, mono_t now)
 {
-	uint64_t *last = &s->last[d->line % LINE_PAIRS];
-
-	*last = max_of(*last, number(d));
+	if (d->line < LINE_PAIRS)
+		s->last[d->line] = max_of(s->last[d->line], number(d));
 	if (!d->marked)
 		return;
 	s->marked_at = now;
@@ -304,6 +303,9 @@ static enum hold_verdict enter(struct hold *h, struct hold_stream *s, unsigned w
 	if (counter < s->next)
 		return HOLD_LATE;
 	if (counter - s->next >= HOLD_WINDOW) {
+		/* The datagrams in between are still on the lines. */
+		if (d->line == HOLD_RELAYED)
+			return HOLD_NOW;
 		s->give_up = counter - HOLD_WINDOW + 1;
 		if (s->waiting)
 			return HOLD_LATE;

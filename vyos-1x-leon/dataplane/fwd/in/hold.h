@@ -25,6 +25,8 @@
 #define HOLD_BYTES   1600 /* of a datagram; a larger one does not wait */
 /* A stream without distributed datagrams ends. */
 #define HOLD_IDLE_MS 1000
+/* The line of a relayed datagram, which may be earlier or later than those of any line. */
+#define HOLD_RELAYED LINE_PAIRS
 
 struct hold;
 struct hold *hold_new(void);
@@ -34,9 +36,9 @@ struct hold_datagram {
 	struct leon_hdr h;
 	uint64_t counter; /* with the worker of the sender and the epoch in the upper bits */
 	uint16_t source;  /* slot */
-	uint8_t line;	  /* pair of lines on which it arrived */
+	uint8_t line;	  /* pair of lines on which it arrived, or HOLD_RELAYED */
 	uint8_t class;
-	bool marked; /* distributed; others only close gaps */
+	bool marked; /* distributed, so not relayed; others only close gaps */
 	const uint8_t *payload;
 	size_t len;
 };
