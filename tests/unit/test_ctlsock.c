@@ -373,7 +373,9 @@ static void connections_are_limited(void **state)
 		struct pollfd pfd = { .events = POLLIN };
 
 		pfd.fd = fd[i] = raw_client();
-		assert_int_equal(send(fd[i], "unread\n", 7, MSG_NOSIGNAL), 7);
+		/* The excess connection may end before the request. */
+		if (send(fd[i], "unread\n", 7, MSG_NOSIGNAL) != 7)
+			assert_int_equal(i, CTL_CONNECTIONS_MAX);
 		/* A connection without a received request would be displaced. */
 		assert_int_equal(poll(&pfd, 1, TIMEOUT_MS), 1);
 	}
