@@ -130,7 +130,7 @@ void engine_stop(struct engine *e);
  * message. hash selects the queue. */
 void engine_send(struct engine *e, uint32_t hash, enum accel_where where, node_id_t node,
 		 const void *vnet, const void *frame, size_t len);
-/* Returns the TAP of a VLAN, NULL on failure. */
+/* Returns the TAP of a VLAN, or NULL and sets errno. ENODEV: all devices are in use. */
 struct lan *engine_lan(struct engine *e, uint16_t vlan);
 /* Payload of each segment of the frame behind that header. 0: no super-frame. */
 uint16_t engine_gso_size(const uint8_t *vnet);

@@ -148,6 +148,22 @@ static struct proxy_sock proxy_sock_of(struct conn *c, const struct lan *lan)
 /* A connection without a proxy socket stays plain, and another attempt follows. */
 static struct log_limit socket_limit = LOG_LIMIT_INIT(5, 1);
 
+bool conn_has_device(struct conn *c, mono_t now)
+{
+	int error;
+
+	if (engine_lan(c->e, c->flow.key.vlan))
+		return true;
+	error = errno;
+	log_limited(&socket_limit, now, LOG_LVL_WARN, "accel",
+		    "no proxy socket can be made: no device for VLAN %u: %s errno=%d",
+		    c->flow.key.vlan, strerror(error), error);
+	faults_of_errno(c->e->counters.fault, error);
+	c->refused = ACCEL_REASON_NONE;
+	flow_failed(&c->flow, now);
+	return false;
+}
+
 int conn_open_proxy_sock(struct conn *c, conn_event_fn on_socket)
 {
 	struct flow *f = &c->flow;

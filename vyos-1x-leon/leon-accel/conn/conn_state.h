@@ -103,6 +103,9 @@ void conn_end_where_done(struct conn *c);
 struct conn *conns_next(const struct engine *e, const struct conn *c);
 
 /* conn_socket.c: the proxy socket. */
+/* Makes the device of the VLAN if it is missing. Returns false on failure, which delays the next
+ * attempt. Called before data is held. */
+bool conn_has_device(struct conn *c, mono_t now);
 typedef void (*conn_event_fn)(void *arg, int fd, uint32_t events);
 /* Makes the proxy socket, and calls fn for its events. Returns 0 or -errno. */
 int conn_open_proxy_sock(struct conn *c, conn_event_fn fn);

@@ -79,7 +79,6 @@ static void forget(struct conn *c)
 {
 	struct conn_entry *entry = container_of(c, struct conn_entry, conn);
 	struct engine *e = c->e;
-
 	struct accel_time time = time_saved_total(&c->time_saved);
 
 	e->forgotten.with_ms += time.with_ms;
@@ -134,7 +133,7 @@ static void consider(struct conn *c, mono_t now)
 		c->refused = ACCEL_REASON_FULL;
 		flow_wait(&c->flow, now);
 	}
-	if (reason)
+	if (reason || !conn_has_device(c, now))
 		return;
 	if (c->refused == ACCEL_REASON_FULL)
 		c->refused = ACCEL_REASON_NONE;
@@ -309,6 +308,10 @@ void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_fra
 
 	if (!c)
 		return;
+	if (!conn_has_device(c, now)) {
+		refuse(e, p, f->stream, ACCEL_NOT_THIS_ONE);
+		return;
+	}
 	flow_offered(&c->flow, f, now);
 	if (c->flow.stream == f->stream) {
 		peer_bind(p, f->stream, c);

@@ -172,6 +172,8 @@ bool flow_is_draining(const struct flow *f);
 
 /* Postpones an offer of this node. */
 void flow_wait(struct flow *f, mono_t now);
+/* An attempt failed before its offer. Postpones the next one, with each failure for longer. */
+void flow_failed(struct flow *f, mono_t now);
 
 /* Offers the connection. The stream is new. */
 void flow_offer(struct flow *f, uint32_t stream, mono_t now);

@@ -120,6 +120,11 @@ void flow_wait(struct flow *f, mono_t now)
 	f->retry.not_before = mono_add_ms(now, AGAIN_MS);
 }
 
+void flow_failed(struct flow *f, mono_t now)
+{
+	try_again_later(f, ACCEL_NO_SOCKET, now);
+}
+
 void flow_notify_refusal(struct flow *f, uint32_t stream, enum accel_refusal reason)
 {
 	struct accel_frame no = { .type = ACCEL_REFUSE,

@@ -51,19 +51,23 @@ uint16_t engine_gso_size(const uint8_t *vnet)
 struct lan *engine_lan(struct engine *e, uint16_t vlan)
 {
 	struct lan *lan;
+	int error;
 
-	if (vlan >= VLANS || e->lan[vlan])
-		return vlan < VLANS ? e->lan[vlan] : NULL;
-	if (e->n_lans == LANS_MAX)
+	if (vlan < VLANS && e->lan[vlan])
+		return e->lan[vlan];
+	errno = ENODEV;
+	if (vlan >= VLANS || e->n_lans == LANS_MAX)
 		return NULL;
 	lan = x_new(struct lan);
 	lan->e = e;
 	lan->vlan = vlan;
 	snprintf(lan->name, sizeof(lan->name), "lan%u", vlan);
-	if (tun_open_lan(&lan->tun, e->nl, lan->name, ROUTE_METRIC + vlan) < 0) {
+	error = -tun_open_lan(&lan->tun, e->nl, lan->name, ROUTE_METRIC + vlan);
+	if (error > 0) {
 		log_error("accel", "no device for the proxy sockets of a VLAN: %s vlan=%u",
-			  strerror(errno), vlan);
+			  strerror(error), vlan);
 		free(lan);
+		errno = error;
 		return NULL;
 	}
 	e->lan[vlan] = lan;
