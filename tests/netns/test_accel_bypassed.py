@@ -57,3 +57,23 @@ def test_aside_and_back(near):
     wait_for(lambda: is_aside(far, t), ASIDE_WITHIN, 'it goes past again')
     t.finish(60).assert_whole()
     assert not any(x.counters()['reset'] for x in far.accel.values())
+
+
+def carriers(far):
+    return {state for a in far.accel.values() for state in a.carriers()}
+
+
+def test_a_node_that_is_near_again_frees_its_place(near):
+    """The inter-proxy connection ends a minute later, without an alarm, and returns with the
+    latency."""
+    far = near
+    wait_for(lambda: carriers(far) == {'down'}, 30, 'the nodes know each other')
+    far_from(far, 20)
+    wait_for(lambda: carriers(far) == {'up'}, 30, 'the node is distant')
+    far_from(far, 100)
+    wait_for(lambda: carriers(far) == {'down'}, 120, 'the place is free')
+    wait_for(lambda: not any(n['reached'] for node in far.node.values()
+                             for n in node.show('acceleration')['nodes']), 20, 'leond knows')
+    far_from(far, 20)
+    wait_for(lambda: carriers(far) == {'up'}, 30, 'the node is distant again')
+    assert not any(node.events('accelerator-lost') for node in far.node.values())

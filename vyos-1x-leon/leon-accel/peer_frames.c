@@ -110,6 +110,9 @@ bool peer_take(struct accel_peer *p, const struct accel_frame *f, mono_t now)
 	if (p->state != PEER_UP)
 		return false;
 	learn_of_places(p, f, now);
+	/* The other node may still deliver data of a stream that has ended here. */
+	if (f->stream)
+		p->needed = now;
 	switch (f->type) {
 	case ACCEL_DATA:
 	case ACCEL_PACKED:

@@ -2,7 +2,8 @@
 /*
  * The accelerator of another node and the inter-proxy connection to it. The connection exists while
  * the node is known and above the latency threshold, so a new stream finds a warm connection. The
- * node with the lower node-id connects. Single-threaded.
+ * node with the lower node-id connects, and closes after a minute with a near node without streams.
+ * Single-threaded.
  */
 #pragma once
 

@@ -284,7 +284,7 @@ void peer_begin(struct accel_peer *p, int fd, enum peer_state state, mono_t now)
 {
 	p->fd = fd;
 	p->state = state;
-	p->since = p->not_before = now;
+	p->since = p->not_before = p->needed = now;
 	p->silent = 0;
 	p->watched = EPOLLIN | (state == PEER_CONNECTING ? EPOLLOUT : 0u);
 	p->e->n_interproxies++;

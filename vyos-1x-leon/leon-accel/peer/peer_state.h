@@ -43,6 +43,7 @@ struct accel_peer {
 	bool refuses;	     /* The node has no place, or refuses all connections of this node. */
 	enum accel_reason refusal;
 	mono_t since, learned, ponged;
+	mono_t needed;	   /* Last time with a stream or with a sufficient latency. */
 	unsigned silent;   /* Seconds of the loop since the last byte of the node. */
 	mono_t not_before; /* Earliest time of another attempt with the node. */
 	struct interproxy interproxy;

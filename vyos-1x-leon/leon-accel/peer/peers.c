@@ -22,6 +22,7 @@
 
 #define INTERPROXIES_MAX 64 /* of 1 MiB of buffers each */
 #define RETRY_MS	 1000
+#define UNNEEDED_MS	 60000 /* time after which the connection to a near node is closed */
 
 struct peer_entry {
 	struct accel_peer peer;
@@ -45,6 +46,14 @@ unsigned peers_attempts(const struct engine *e)
 	return n;
 }
 
+static bool is_far_at(const struct accel_peer *p, uint32_t percent)
+{
+	const struct accel_settings *s = &p->e->settings;
+
+	return s->mode == ACCEL_ALWAYS ||
+	       (uint64_t)p->rtt_us * 100 >= (uint64_t)s->threshold_us * percent;
+}
+
 /* Reports whether an inter-proxy connection to the node is wanted, at that percentage of the
  * threshold. */
 static bool is_wanted_at(const struct accel_peer *p, uint32_t percent, mono_t now)
@@ -54,8 +63,7 @@ static bool is_wanted_at(const struct accel_peer *p, uint32_t percent, mono_t no
 	if (s->mode == ACCEL_OFF || !p->rtt_us || p->room < ETH_HDR_LEN + PEER_MTU_MIN ||
 	    !peer_is_known(p, now))
 		return false;
-	return s->mode == ACCEL_ALWAYS ||
-	       (uint64_t)p->rtt_us * 100 >= (uint64_t)s->threshold_us * percent;
+	return is_far_at(p, percent);
 }
 
 static bool is_wanted(const struct accel_peer *p, mono_t now)
@@ -119,6 +127,18 @@ void peer_learn(struct engine *e, const struct accel_notify_frame *f, mono_t now
 		peer_fit_route(p);
 }
 
+/* Reports whether the node has been near for a while, and no connection is intercepted. The leader
+ * alone closes, because the follower cannot connect again. Bytes in transit postpone the end. */
+static bool is_unneeded(struct accel_peer *p, mono_t now)
+{
+	bool is_near =
+		p->e->settings.mode != ACCEL_OFF && p->rtt_us && !is_far_at(p, ACCEL_KEEP_PERCENT);
+
+	if (!is_near || peer_streams(p))
+		p->needed = now;
+	return peer_leads(p) && mono_sub_ms(now, p->needed) >= UNNEEDED_MS && !peer_is_unsent(p);
+}
+
 static void second(struct accel_peer *p, mono_t now)
 {
 	bool wanted = is_wanted(p, now);
@@ -136,6 +156,8 @@ static void second(struct accel_peer *p, mono_t now)
 		peer_down(p, "silent", now);
 	else if (!buffers_fit(&p->interproxy.buffers, p->fd, p->e->n_interproxies, now))
 		peer_down(p, "kernel buffers exceed the share", now);
+	else if (is_unneeded(p, now))
+		peer_down(p, "the node is near", now);
 	else if (p->state == PEER_UP && !p->e->stopping)
 		peer_ping(p, now);
 }

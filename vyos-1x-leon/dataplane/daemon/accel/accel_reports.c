@@ -11,10 +11,13 @@
 #include "base/defs.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "daemon/accel/accel_latency.h"
 #include "daemon/accel/accel_relay.h"
 #include "daemon/states.h"
 #include "daemon/report/event_text.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
+#include "state/tables/nodedb.h"
 
 #define uthash_fatal(msg) bug("%s", msg)
 #include <uthash.h>
@@ -78,7 +81,11 @@ static void report_reached(struct leond *d, const struct accel_node *n, const ch
 	struct event_facts facts = { .kind = n->reached ? EV_ACCELERATOR_REACHED
 							: EV_ACCELERATOR_LOST,
 				     .node = n->id };
+	uint16_t slot = nodedb_slot(overlay_nodes(d->overlay), n->id);
 
+	/* The end of an unneeded inter-proxy connection is no fault. */
+	if (!n->reached && accel_latency_is_near(d, slot, 100))
+		return;
 	report_event(d, &facts, "the accelerator of node %s is %s", who,
 		     n->reached ? "reached" : "not reached any more");
 }

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "daemon/accel/accel_latency.h"
 #include "daemon/accel/accel_queues.h"
 #include "daemon/accel/accel_relay.h"
 #include "daemon/accel/accel_reports.h"
@@ -26,7 +27,6 @@
 #include "proto/overlay.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"
-#include "state/latency/choice.h"
 
 #define MOVED_MAX 128 /* reported hosts for a new leon-accel */
 
@@ -151,26 +151,13 @@ static int hand_queues(struct leond *d)
 											: 0;
 }
 
-static uint32_t rtt_of(const struct leond *d, uint16_t slot)
-{
-	const struct choice *ch = overlay_choice(d->overlay, slot);
-
-	if (!ch || !path_works(&ch->path))
-		return 0;
-	return max_of(ch->path.rtt_us, 1u);
-}
-
 /* No connection can be intercepted with the node, and no connection of any node is intercepted. All
  * nodes count, because a host may move from another node to here. */
 static bool is_idle(const struct leond *d, uint16_t slot)
 {
-	const struct accel_settings *s = &d->conf->accel;
 	const struct accel_totals *t = accel_reports_totals(d);
-	uint64_t rtt_us = rtt_of(d, slot);
 
-	return d->conf->acceleration && (s->mode == ACCEL_MOVED || s->mode == ACCEL_LATENCY) && t &&
-	       !t->intercepted_now && rtt_us &&
-	       rtt_us * 100 < (uint64_t)s->threshold_us * ACCEL_KEEP_PERCENT;
+	return t && !t->intercepted_now && accel_latency_is_near(d, slot, ACCEL_KEEP_PERCENT);
 }
 
 static void look_at_all(struct leond *d)
@@ -224,7 +211,7 @@ static void notify_nodes(struct leond *d)
 		    d->states->accelerator->fd < 0)
 			continue;
 		f.node.id = s->node[slot].id;
-		f.node.rtt_us = rtt_of(d, slot);
+		f.node.rtt_us = accel_latency_us(d, slot);
 		/* 0 means that the node has no accelerator, and so no inter-proxy connection. A
 		 * node without a path at present has a value above 0. */
 		f.node.room = accel_queues_reach(d, slot)

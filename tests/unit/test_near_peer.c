@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* leon-accel/peer/peers: the inter-proxy connection to a node that has become near. */
+#include "conns_lab.h"
+
+#define LIMIT_S	     60 /* seconds after which an unneeded inter-proxy connection is closed */
+#define THRESHOLD_US 100000
+#define NEAR_US	     79000 /* below 80 % of the threshold */
+#define DISTANT_US   80000
+
+/* An inter-proxy connection of a leader to a node with that RTT. Returns the end of the node. */
+static int open_lab(struct conns_lab *l, struct accel_peer **p, uint32_t rtt_us)
+{
+	int far = conns_lab_connected(l, p);
+
+	l->e.settings =
+		(struct accel_settings){ .mode = ACCEL_LATENCY, .threshold_us = THRESHOLD_US };
+	(*p)->rtt_us = rtt_us;
+	peer_find(&l->e, OTHER_NODE)->rtt_us = 0; /* prevents a connection */
+	return far;
+}
+
+/* The node reads and answers each second, if fd is not -1. */
+static void after_s(struct conns_lab *l, struct accel_peer *p, int fd, unsigned s)
+{
+	char some[4096];
+
+	for (; s; s--) {
+		l->now = mono_add_ms(l->now, 1000);
+		loop_sim_run_until(l->loop, l->now);
+		p->silent = 0;
+		while (fd >= 0 && recv(fd, some, sizeof(some), MSG_DONTWAIT) > 0)
+			continue;
+		peers_second(&l->e, l->now);
+	}
+}
+
+static void close_lab(struct conns_lab *l, int far)
+{
+	close(far);
+	conns_lab_close(l);
+}
+
+static void a_near_node_frees_its_place(void **state)
+{
+	struct conns_lab l;
+	struct accel_peer *p;
+	int far = open_lab(&l, &p, NEAR_US);
+
+	(void)state;
+	after_s(&l, p, far, LIMIT_S - 1);
+	assert_true(peer_is_up(p));
+	assert_int_equal(l.e.n_interproxies, 1);
+	after_s(&l, p, far, 1);
+	assert_int_equal(p->state, PEER_DOWN);
+	assert_int_equal(l.e.n_interproxies, 0);
+	/* No attempt follows while the node is near. */
+	after_s(&l, p, far, LIMIT_S);
+	assert_int_equal(p->state, PEER_DOWN);
+	close_lab(&l, far);
+}
+
+/* A latency that varies around the limit closes nothing. */
+static void a_node_that_was_just_distant_keeps_its_place(void **state)
+{
+	struct conns_lab l;
+	struct accel_peer *p;
+	int far = open_lab(&l, &p, DISTANT_US);
+
+	(void)state;
+	after_s(&l, p, far, 2 * LIMIT_S);
+	assert_true(peer_is_up(p));
+	for (unsigned i = 0; i < 4; i++) {
+		p->rtt_us = NEAR_US;
+		after_s(&l, p, far, LIMIT_S - 1);
+		p->rtt_us = DISTANT_US;
+		after_s(&l, p, far, 1);
+	}
+	assert_true(peer_is_up(p));
+	/* An unknown latency is not near. */
+	p->rtt_us = 0;
+	after_s(&l, p, far, 2 * LIMIT_S);
+	assert_true(peer_is_up(p));
+	close_lab(&l, far);
+}
+
+static void a_stream_keeps_the_place(void **state)
+{
+	struct conns_lab l;
+	struct accel_peer *p;
+	struct conn *c;
+	int far = open_lab(&l, &p, NEAR_US);
+
+	(void)state;
+	c = conns_lab_track(&l);
+	peer_bind(p, 1, c);
+	after_s(&l, p, far, 2 * LIMIT_S);
+	assert_true(peer_is_up(p));
+	peer_unbind(p, 1);
+	after_s(&l, p, far, LIMIT_S - 1);
+	assert_true(peer_is_up(p));
+	after_s(&l, p, far, 1);
+	assert_false(peer_is_up(p));
+	close_lab(&l, far);
+}
+
+/* The far accelerator still has data for a slow host, and requests a release. */
+static void a_stream_of_the_other_node_keeps_the_place(void **state)
+{
+	const struct accel_frame release = { .type = ACCEL_RELEASE, .stream = 5 };
+	const struct accel_frame ping = { .type = ACCEL_PING };
+	struct conns_lab l;
+	struct accel_peer *p;
+	int far = open_lab(&l, &p, NEAR_US);
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		after_s(&l, p, far, LIMIT_S - 1);
+		assert_true(peer_take(p, &release, l.now));
+	}
+	assert_true(peer_is_up(p));
+	after_s(&l, p, far, LIMIT_S - 1);
+	assert_true(peer_take(p, &ping, l.now));
+	after_s(&l, p, far, 1);
+	assert_false(peer_is_up(p));
+	close_lab(&l, far);
+}
+
+static void unsent_data_is_not_lost(void **state)
+{
+	struct conns_lab l;
+	struct accel_peer *p;
+	int far = open_lab(&l, &p, NEAR_US);
+
+	(void)state;
+	after_s(&l, p, -1, 2 * LIMIT_S);
+	assert_true(peer_is_up(p));
+	after_s(&l, p, far, 1);
+	assert_false(peer_is_up(p));
+	close_lab(&l, far);
+}
+
+/* The follower cannot connect, so the leader decides. Other modes have no near nodes. */
+static void others_keep_the_place(void **state)
+{
+	const enum accel_mode modes[] = { ACCEL_ALWAYS, ACCEL_OFF };
+	struct conns_lab l;
+	struct accel_peer *p;
+	int far = open_lab(&l, &p, NEAR_US);
+
+	(void)state;
+	l.e.self = FAR_NODE + 1;
+	after_s(&l, p, far, 2 * LIMIT_S);
+	assert_true(peer_is_up(p));
+	close_lab(&l, far);
+	for (unsigned i = 0; i < array_size(modes); i++) {
+		far = open_lab(&l, &p, NEAR_US);
+		l.e.settings.mode = modes[i];
+		after_s(&l, p, far, 2 * LIMIT_S);
+		assert_true(peer_is_up(p));
+		close_lab(&l, far);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_near_node_frees_its_place),
+		cmocka_unit_test(a_node_that_was_just_distant_keeps_its_place),
+		cmocka_unit_test(a_stream_keeps_the_place),
+		cmocka_unit_test(a_stream_of_the_other_node_keeps_the_place),
+		cmocka_unit_test(unsent_data_is_not_lost),
+		cmocka_unit_test(others_keep_the_place),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
