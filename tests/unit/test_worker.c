@@ -11,7 +11,10 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -274,6 +277,80 @@ static void without_a_time_of_arrival(void **state)
 	assert_int_equal(socket_waits(0, FWD_WAITS), 0);
 }
 
+/* --- a socket that is replaced --- */
+
+#define ARRIVES_WITHIN_S 20
+
+/* Waits for a number of received datagrams. Returns false if some are missing. */
+static bool received(uint64_t n)
+{
+	struct timespec nap = { .tv_nsec = NS_PER_MS };
+	int64_t end = real_ns() + ARRIVES_WITHIN_S * NS_PER_S;
+
+	while (fx_count(&fx, CNT_net_rx_datagrams) < n && real_ns() < end)
+		nanosleep(&nap, NULL);
+	return fx_count(&fx, CNT_net_rx_datagrams) == n;
+}
+
+/* Returns the state of the thread of the worker, as in proc(5). */
+static char worker_state(void)
+{
+	char line[128], state = '?';
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *e;
+
+	assert_non_null(tasks);
+	while ((e = readdir(tasks)) != NULL) {
+		char path[sizeof("/proc/self/task//stat") + sizeof(e->d_name)];
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/stat", e->d_name);
+		f = fopen(path, "re");
+		if (f && fgets(line, sizeof(line), f))
+			sscanf(line, "%*d (leon-worker-0) %c", &state);
+		if (f)
+			fclose(f);
+	}
+	closedir(tasks);
+	return state;
+}
+
+static void wait_for_sleep(void)
+{
+	struct timespec nap = { .tv_nsec = NS_PER_MS };
+	int64_t end = real_ns() + ARRIVES_WITHIN_S * NS_PER_S;
+
+	while (worker_state() != 'S') {
+		assert_true(real_ns() < end);
+		nanosleep(&nap, NULL);
+	}
+}
+
+/* The sleep began with the socket before. No frame of a host ends it. */
+static void a_sleeping_worker_sees_a_new_socket(void **state)
+{
+	int fresh;
+
+	(void)state;
+	assert_int_equal(fwd_start(fx.f), 0);
+	send_one();
+	assert_true(received(1));
+	for (unsigned i = 2; i < 5; i++) {
+		wait_for_sleep();
+		fresh = fx_socket(&fx.ep[0]);
+		assert_int_equal(dup3(fresh, fx.udp, O_CLOEXEC), fx.udp);
+		close(fresh);
+		fwd_wake(fx.f);
+		send_one();
+		assert_true(received(i));
+	}
+	fwd_stop(fx.f);
+	/* The workers run again after a stop. */
+	assert_int_equal(fwd_start(fx.f), 0);
+	send_one();
+	assert_true(received(5));
+}
+
 /* Five frames arrive before each turn. */
 static bool take_five(struct worker *w, int fd)
 {
@@ -446,6 +523,7 @@ int main(void)
 		T(waits_in_the_socket),
 		T(what_has_just_come_waited_for_nothing),
 		T(without_a_time_of_arrival),
+		T(a_sleeping_worker_sees_a_new_socket),
 		T(only_realtime_workers_are_moderated),
 		cmocka_unit_test(flood_is_moderated),
 		cmocka_unit_test(host_that_waits_for_an_answer_is_not_delayed),

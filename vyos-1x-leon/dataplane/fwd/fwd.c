@@ -31,8 +31,7 @@ struct fwd *fwd_new(const struct fwd_setup *setup)
 	f->n_workers = setup->n_workers;
 	f->slots_maximum = setup->slots_maximum;
 	f->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	f->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (f->event_fd < 0 || f->stop_fd < 0)
+	if (f->event_fd < 0)
 		bug("no eventfd: errno %d", errno);
 	f->rcu = rcu_new(f->n_workers);
 	f->thread = x_calloc(f->n_workers, sizeof(f->thread[0]));
@@ -54,16 +53,22 @@ uint16_t fwd_slots(const struct fwd *f)
 	return f->slots_maximum;
 }
 
+void fwd_wake(struct fwd *f)
+{
+	uint64_t one = 1;
+
+	for (unsigned i = 0; i < f->n_workers; i++)
+		if (write(f->worker[i].wake_fd, &one, sizeof(one)) < 0)
+			bug("cannot wake worker %u: errno %d", i, errno);
+}
+
 static void join(struct fwd *f, unsigned n)
 {
-	uint64_t value = 1;
-
-	if (write(f->stop_fd, &value, sizeof(value)) < 0)
-		bug("cannot stop workers: errno %d", errno);
+	atomic_store_explicit(&f->stops, true, memory_order_release);
+	fwd_wake(f);
 	for (unsigned i = 0; i < n; i++)
 		pthread_join(f->thread[i], NULL);
-	if (read(f->stop_fd, &value, sizeof(value)) < 0)
-		bug("cannot reset the stop request: errno %d", errno);
+	atomic_store_explicit(&f->stops, false, memory_order_relaxed);
 }
 
 int fwd_start(struct fwd *f)
@@ -124,7 +129,6 @@ void fwd_free(struct fwd *f)
 	rcu_free(f->rcu);
 	snap_free(atomic_load_explicit(&f->snap, memory_order_relaxed));
 	close(f->event_fd);
-	close(f->stop_fd);
 	free(f->worker);
 	free(f->thread);
 	free(f);

@@ -48,6 +48,9 @@ int fwd_start(struct fwd *f);
 /* Sets the real-time priority of the workers (1 to 99); 0: normal scheduling. Returns 0, or -errno
  * if not permitted for all workers. */
 int fwd_set_realtime(struct fwd *f, int priority);
+/* Ends the sleep of all workers, after the replacement of a socket. A sleeping worker waits for the
+ * previous socket. */
+void fwd_wake(struct fwd *f);
 /* Stops and joins the threads. */
 void fwd_stop(struct fwd *f);
 void fwd_free(struct fwd *f); /* NULL ok */

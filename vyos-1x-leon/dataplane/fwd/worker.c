@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,10 +32,12 @@ _Static_assert(FWD_WORKERS_MAX <= COPY_WORKERS_MAX, "each worker numbers frames 
 
 /* --- sources --- */
 
-static bool take_stop(struct worker *w, int fd)
+static bool take_wake(struct worker *w, int fd)
 {
-	(void)fd;
-	w->stopping = true;
+	uint64_t n;
+
+	if (read(fd, &n, sizeof(n)) == sizeof(n))
+		w->stopping = atomic_load_explicit(&w->fwd->stops, memory_order_acquire);
 	return false;
 }
 
@@ -92,7 +95,7 @@ static void add_sources(struct worker *w)
 		add_source(w, (struct source){ w->io.stream, from_net, NULL, drain_errors });
 	if (w->io.accel > 0)
 		add_source(w, (struct source){ w->io.accel, from_accel, NULL, NULL });
-	add_source(w, (struct source){ w->fwd->stop_fd, take_stop, NULL, NULL });
+	add_source(w, (struct source){ w->wake_fd, take_wake, NULL, NULL });
 }
 
 void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct fwd_setup *setup)
@@ -100,9 +103,12 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 	*w = (struct worker){ .fwd = f,
 			      .index = index,
 			      .io = setup->io[index],
+			      .wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC),
 			      .udp_gso = setup->udp_gso,
 			      .tap_tso = setup->tap_offload,
 			      .tap_uso = setup->tap_uso };
+	if (w->wake_fd < 0)
+		bug("no eventfd: errno %d", errno);
 	add_sources(w);
 	tap_rx_init(&w->tap_rx);
 	queue_init(&w->queue, f->hop, setup->slots_maximum);
@@ -135,6 +141,7 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 
 void worker_fini(struct worker *w)
 {
+	close(w->wake_fd);
 	tap_rx_fini(&w->tap_rx);
 	queue_fini(&w->queue);
 	accel_rx_fini(&w->accel_rx);

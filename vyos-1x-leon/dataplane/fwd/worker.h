@@ -98,6 +98,7 @@ struct worker {
 	struct fwd_io io;
 	struct source source[SOURCES_MAX]; /* in the order of their turns */
 	unsigned n_sources;
+	int wake_fd;			/* eventfd that ends a sleep */
 	bool stopping;			/* a stop was requested */
 	bool udp_gso, tap_tso, tap_uso; /* granted by the kernel */
 	struct moderation moderation;
@@ -172,7 +173,8 @@ struct fwd {
 	_Atomic bool *no_gso; /* no UDP segmentation to the node */
 	_Atomic bool shapes_hops;
 	unsigned n_shaped; /* control thread */
-	int event_fd, stop_fd;
+	int event_fd;
+	_Atomic bool stops; /* a stop of all workers was requested */
 	_Atomic bool realtime;
 	_Atomic int64_t lan_until_ns; /* expiry of the LAN state; 0: no expiry */
 	/* Control thread only. */

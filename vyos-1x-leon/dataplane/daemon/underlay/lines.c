@@ -10,6 +10,7 @@
 #include "daemon/leond.h"
 #include "daemon/report/event_text.h"
 #include "daemon/underlay/datagrams.h"
+#include "fwd/fwd.h"
 #include "io/netlink/netlink.h"
 #include "io/tap.h"
 #include "io/udp.h"
@@ -80,6 +81,9 @@ static void bind_again(struct leond *d, uint8_t i, int index)
 	if (r < 0)
 		log_error("udp", "line %s cannot use interface %s: %s", d->conf->line[i].name,
 			  d->conf->line[i].interface, strerror(-r));
+	/* The workers do not run yet at the start. */
+	if (d->fwd)
+		fwd_wake(d->fwd);
 	datagrams_apply_conf(d);
 	udp_use_gro(u, !d->conf->udp_gro_disable);
 	d->line[i].index = index;
