@@ -105,6 +105,43 @@ static void a_clock_that_jumps_begins_anew(void **state)
 	assert_false(one_way_is_known(&p.w, mono_of(p.at_us + 61000000)));
 }
 
+/* The clocks drift apart by 120 ms during a silence of 40 minutes. */
+static void a_silence_begins_anew(void **state)
+{
+	struct pair p = { .at_us = 1000000, .drift_ppm = 50 };
+	uint32_t offset_us, rtt_us;
+
+	(void)state;
+	for (unsigned i = 0; i < 30; i++)
+		ping(&p, 20000, 20000, 0);
+	p.at_us += 2400LL * 1000000;
+	ping(&p, 20000, 20000, 0);
+	assert_false(one_way_is_known(&p.w, mono_of(p.at_us)));
+	for (unsigned i = 0; i < 30; i++) {
+		ping(&p, 20000, 20000, 0);
+		assert_in_range(p.w.forward.beyond_us, 0, 1000);
+		if (!one_way_clock(&p.w, mono_of(p.at_us), &offset_us, &rtt_us))
+			continue;
+		assert_in_range(rtt_us, 39000, 41000);
+		assert_in_range(offset_us, p.at_us * p.drift_ppm / 1000000 - 2000,
+				p.at_us * p.drift_ppm / 1000000 + 2000);
+	}
+	assert_true(one_way_is_known(&p.w, mono_of(p.at_us)));
+}
+
+/* A few lost answers are no silence. */
+static void a_short_silence_keeps_the_minima(void **state)
+{
+	struct pair p = { .at_us = 1000000 };
+
+	(void)state;
+	for (unsigned i = 0; i < 30; i++)
+		ping(&p, 20000, 20000, 0);
+	p.at_us += 50LL * 1000000;
+	ping(&p, 20000, 20000, 0);
+	assert_true(one_way_is_known(&p.w, mono_of(p.at_us)));
+}
+
 static void answers_of_one_instant_are_taken(void **state)
 {
 	struct pair p = { .at_us = 1000000 };
@@ -127,6 +164,8 @@ int main(void)
 		cmocka_unit_test(what_lasts_is_the_new_least),
 		cmocka_unit_test(a_clock_may_wrap_and_drift),
 		cmocka_unit_test(a_clock_that_jumps_begins_anew),
+		cmocka_unit_test(a_silence_begins_anew),
+		cmocka_unit_test(a_short_silence_keeps_the_minima),
 		cmocka_unit_test(answers_of_one_instant_are_taken),
 	};
 

@@ -37,6 +37,13 @@ static bool has_jumped(const struct one_way_dir *d, int32_t us)
 	return by > JUMP_US || by < -JUMP_US;
 }
 
+/* Minima from before a silence are outdated: the clocks drifted, or the path changed. */
+static bool begins_anew(const struct one_way *w, int32_t forward_us, int32_t reverse_us, mono_t now)
+{
+	return mono_sub_ms(now, w->last_at) >= STALE_MS || has_jumped(&w->forward, forward_us) ||
+	       has_jumped(&w->reverse, reverse_us);
+}
+
 static void note_dir(struct one_way_dir *d, int32_t us, bool new_period, int64_t dt_us,
 		     int64_t scale_us)
 {
@@ -60,7 +67,7 @@ void one_way_note(struct one_way *w, const struct one_way_times *t, mono_t now)
 	int32_t reverse_us = sample_of(&w->reverse, reverse, w->n == 0);
 	bool new_period;
 
-	if (w->n && (has_jumped(&w->forward, forward_us) || has_jumped(&w->reverse, reverse_us))) {
+	if (w->n && begins_anew(w, forward_us, reverse_us, now)) {
 		one_way_reset(w);
 		forward_us = sample_of(&w->forward, forward, true);
 		reverse_us = sample_of(&w->reverse, reverse, true);
