@@ -19,6 +19,7 @@
 #include "proto/overlay.h"
 
 #define GATHER_MS 200
+#define RETRY_MS  1000 /* after a failed dump */
 #define ADDRS_MAX 256
 
 #define STACKED_MAX 4 /* stacked interfaces */
@@ -26,7 +27,8 @@
 struct locators {
 	unsigned n;
 	struct endpoint list[MSG_LOCATORS_MAX];
-	struct timer *timer; /* debounce timer */
+	struct timer *timer; /* debounce timer, also of a retry */
+	bool failed;	     /* the last dump */
 };
 
 /* Addresses inside an overlay are unreachable without the overlay: addresses of our interface, of
@@ -108,7 +110,8 @@ static unsigned add_of_lines(struct leond *d, struct endpoint list[MSG_LOCATORS_
 	return n;
 }
 
-static unsigned collect(struct leond *d, struct endpoint list[MSG_LOCATORS_MAX])
+/* Returns the number of addresses or -errno. */
+static int collect(struct leond *d, struct endpoint list[MSG_LOCATORS_MAX])
 {
 	const struct conf *c = d->conf;
 	struct nl_addr addr[ADDRS_MAX];
@@ -120,20 +123,18 @@ static unsigned collect(struct leond *d, struct endpoint list[MSG_LOCATORS_MAX])
 			add(d, list, &n, &c->source4);
 		if (c->source6.family)
 			add(d, list, &n, &c->source6);
-		return n;
+		return (int)n;
 	}
 	count = nl_addrs(d->nl, 0, addr, ADDRS_MAX);
-	if (count < 0) {
-		log_warn("locators", "addresses cannot be listed: %s", strerror(-count));
-		return 0;
-	}
+	if (count < 0)
+		return count;
 	count = min_of(count, ADDRS_MAX);
 	if (c->n_lines)
-		return add_of_lines(d, list, addr, count);
+		return (int)add_of_lines(d, list, addr, count);
 	/* Other nodes reach announced prefixes through the overlay, so such an address is no
 	 * locator, unless all addresses are announced. */
 	n = add_wanted(d, list, addr, count, true);
-	return n ? n : add_wanted(d, list, addr, count, false);
+	return (int)(n ? n : add_wanted(d, list, addr, count, false));
 }
 
 static bool same(const struct leond *d, const struct endpoint *list, unsigned n)
@@ -146,16 +147,34 @@ static bool same(const struct leond *d, const struct endpoint *list, unsigned n)
 	return true;
 }
 
+/* The list remains until a dump succeeds. */
+static void retry(struct leond *d, int error)
+{
+	struct locators *l = d->states->locators;
+
+	if (!l->failed)
+		log_warn("locators", "addresses cannot be listed: %s", strerror(-error));
+	l->failed = true;
+	if (!timer_is_set(l->timer))
+		timer_set(l->timer, mono_add_ms(loop_now(d->loop), RETRY_MS));
+}
+
 void locators_update(struct leond *d)
 {
+	struct locators *l = d->states->locators;
 	struct endpoint list[MSG_LOCATORS_MAX];
-	unsigned n = collect(d, list);
+	int n = collect(d, list);
 
-	if (same(d, list, n))
+	if (n < 0) {
+		retry(d, n);
 		return;
-	memcpy(d->states->locators->list, list, n * sizeof(list[0]));
-	d->states->locators->n = n;
-	overlay_set_locators(d->overlay, list, n);
+	}
+	l->failed = false;
+	if (same(d, list, (unsigned)n))
+		return;
+	l->n = (unsigned)n;
+	memcpy(l->list, list, l->n * sizeof(list[0]));
+	overlay_set_locators(d->overlay, list, l->n);
 }
 
 static void on_gathered(void *arg, mono_t now)
