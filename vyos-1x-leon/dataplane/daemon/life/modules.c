@@ -59,7 +59,7 @@ static const struct module modules[] = {
 	  .second = streams_second,
 	  .stop = streams_stop },
 	{ .start = fallback_start,
-	  .changes = CONF_PEERS,
+	  .changes = CONF_PEERS | CONF_TRANSPORT,
 	  .apply = fallback_apply_conf,
 	  .stop = fallback_stop },
 	{ .start = source_start, .stop = source_free },

@@ -23,6 +23,7 @@
 #define UDP_SILENT_MS 3000
 #define UDP_AGAIN_MS  1000  /* interval of PINGs over UDP while TLS is in use */
 #define UDP_HOLDS_MS  60000 /* UDP that fails sooner is tried again later each time */
+#define DIAL_WAIT_MS  1000  /* after the first failure, and after one without a connection */
 #define WAIT_MAX_MS   60000
 
 struct attempt {
@@ -79,7 +80,14 @@ static void dial(struct leond *d, uint32_t i, const struct overlay_seed *s, mono
 		return;
 	next_address(s, &a->next, &ep);
 	a->id = streams_dial(d, &d->conf->peer[i], &ep.ip, a->reason);
-	a->dial_wait_ms = min_of(max_of(2 * a->dial_wait_ms, (int64_t)1000), (int64_t)WAIT_MAX_MS);
+	/* Without a connection nothing was sent: the host has no route, or no address of the
+	 * proxy yet. */
+	if (!a->id) {
+		a->dial_at = mono_add_ms(now, DIAL_WAIT_MS);
+		return;
+	}
+	a->dial_wait_ms =
+		min_of(max_of(2 * a->dial_wait_ms, (int64_t)DIAL_WAIT_MS), (int64_t)WAIT_MAX_MS);
 	a->dial_at = mono_add_ms(now, a->dial_wait_ms);
 }
 
@@ -202,7 +210,8 @@ static uint64_t name_of(const struct conf_peer *p)
 	return h;
 }
 
-/* Peers that remain keep their connection. */
+/* Peers that remain keep their connection. The next attempt does not wait, because the reload may
+ * have corrected the reason of a failure. */
 static void keep(struct leond *d, uint32_t i, struct fallback *old)
 {
 	struct fallback *f = d->states->fallback;
@@ -211,6 +220,8 @@ static void keep(struct leond *d, uint32_t i, struct fallback *old)
 		if (old->name[k] != f->name[i] || !is_watched(d, i))
 			continue;
 		f->attempt[i] = old->attempt[k];
+		f->attempt[i].dial_at = (mono_t){ 0 };
+		f->attempt[i].dial_wait_ms = 0;
 		old->attempt[k].id = 0;
 		seeds_set_stream(d, i, &f->attempt[i].stream);
 	}

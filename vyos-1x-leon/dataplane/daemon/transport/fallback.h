@@ -11,7 +11,8 @@
 struct leond;
 
 void fallback_start(struct leond *d);
-void fallback_apply_conf(struct leond *d); /* the list of peers changed; after seeds_reset() */
+/* The list of peers or `transport` changed. Called after seeds_reset() and streams_apply_conf(). */
+void fallback_apply_conf(struct leond *d);
 void fallback_stop(struct leond *d);
 
 /* State of the connection to configured peer i. */

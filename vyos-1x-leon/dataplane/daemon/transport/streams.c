@@ -24,6 +24,7 @@
 
 #define UNUSED_MS	60000 /* a connection without a node at its other end */
 #define PROXY_RESOLVE_S 60
+#define PROXY_RETRY_S	5 /* after a failure */
 
 struct stream_relay {
 	struct child child; /* leon-tls */
@@ -35,6 +36,7 @@ struct stream_relay {
 	struct resolver *resolver; /* the proxy has a name */
 	struct endpoint proxy;	   /* family 0: unknown */
 	mono_t resolve_at;
+	bool unresolved; /* the failure was logged */
 };
 
 int streams_open(struct leond *d)
@@ -258,20 +260,31 @@ static void start_program(struct leond *d)
 
 /* --- proxy --- */
 
+static void take_answer(struct leond *d, const struct resolve_answer *a)
+{
+	struct stream_relay *s = d->states->streams;
+
+	if (a->n) {
+		s->proxy = a->ep[0];
+		s->unresolved = false;
+		return;
+	}
+	s->resolve_at = mono_add_ms(loop_now(d->loop), PROXY_RETRY_S * 1000);
+	if (!s->unresolved)
+		log_warn("tls", "proxy %.60s cannot be resolved: %s", d->conf->proxy.host,
+			 a->error);
+	s->unresolved = true;
+}
+
 static void on_proxy_resolved(void *arg, int fd, uint32_t events)
 {
 	struct leond *d = arg;
-	struct stream_relay *s = d->states->streams;
 	struct resolve_answer a;
 
 	(void)fd;
 	(void)events;
-	while (resolver_next(s->resolver, &a))
-		if (a.n)
-			s->proxy = a.ep[0];
-		else
-			log_warn("tls", "proxy %.60s cannot be resolved: %s", d->conf->proxy.host,
-				 a.error);
+	while (resolver_next(d->states->streams->resolver, &a))
+		take_answer(d, &a);
 }
 
 static void resolve_proxy(struct leond *d, mono_t now)
@@ -393,6 +406,7 @@ void streams_apply_conf(struct leond *d)
 	d->states->streams->child.wait_s = 1;
 	d->states->streams->resolve_at = (mono_t){ 0 };
 	d->states->streams->proxy = (struct endpoint){ 0 };
+	d->states->streams->unresolved = false;
 	d->states->streams->listen_failed = false;
 }
 

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * daemon/transport: the next attempt of a connection over TLS after a failure, and after a reload
+ * that corrects the reason. The linker replaces resolver, leon-tls and the protocol (meson.build).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/loop.h"
+#include "daemon/life/modules.h"
+#include "daemon/seed_host.h"
+#include "daemon/states.h"
+#include "daemon/transport/child.h"
+#include "daemon/transport/fallback.h"
+#include "daemon/transport/streams.h"
+#include "daemon/underlay/resolve.h"
+#include "io/udp.h"
+#include "proto/overlay_seeds.h"
+#include "state/conf/conf.h"
+
+#define PROXY_PORT 3128
+#define LONG_S	   600 /* longer than each wait */
+
+static struct states states;
+static struct udp udp, stream_udp;
+static struct conf_peer peer;
+static struct seed_host seed;
+static struct leond d;
+
+/* --- replaced functions --- */
+
+static unsigned dials, requests;
+static bool can_dial; /* a connection begins */
+static uint32_t dialed;
+static streams_changed_fn on_changed;
+static loop_fd_fn on_resolved;
+static struct resolve_answer answer;
+static bool has_answer;
+
+#define REPLACED(type, name, ...)                                                                  \
+	extern type __wrap_##name(__VA_ARGS__);                                                    \
+	type __wrap_##name(__VA_ARGS__)
+
+REPLACED(uint32_t, streams_dial, struct leond *to, const struct conf_peer *p,
+	 const struct ip_addr *ip, char reason[STREAM_REASON_LEN])
+{
+	(void)to;
+	(void)p;
+	(void)ip;
+	dials++;
+	snprintf(reason, STREAM_REASON_LEN, "%s", can_dial ? "" : "not possible");
+	return can_dial ? ++dialed : 0;
+}
+
+REPLACED(void, streams_set_watcher, struct leond *to, streams_changed_fn fn)
+{
+	(void)to;
+	on_changed = fn;
+}
+
+REPLACED(bool, overlay_seed, struct overlay *o, unsigned index, struct overlay_seed *out)
+{
+	(void)o;
+	(void)index;
+	*out = (struct overlay_seed){ .n = 1 };
+	out->address[0].ep = (struct endpoint){ { 4, { 198, 51, 100, 1 } }, 4000, 0 };
+	return true;
+}
+
+REPLACED(void, seeds_set_stream, struct leond *to, uint32_t i, const struct endpoint *stream)
+{
+	(void)to;
+	(void)i;
+	(void)stream;
+}
+
+REPLACED(int, child_start, struct child *c, struct loop *l, const struct child_program *p)
+{
+	(void)p;
+	c->start_at = mono_add_ms(loop_now(l), LONG_S * 1000);
+	return -ENOENT;
+}
+
+REPLACED(int, loop_fd_add, struct loop *l, int fd, uint32_t events, loop_fd_fn fn, void *arg)
+{
+	(void)l;
+	(void)fd;
+	(void)events;
+	(void)arg;
+	on_resolved = fn;
+	return 0;
+}
+
+REPLACED(struct resolver *, resolver_new, void)
+{
+	static char any;
+
+	return (struct resolver *)&any;
+}
+
+REPLACED(void, resolver_free, struct resolver *r)
+{
+	(void)r;
+}
+
+REPLACED(int, resolver_fd, const struct resolver *r)
+{
+	(void)r;
+	return -1;
+}
+
+REPLACED(bool, resolver_request, struct resolver *r, uint64_t id, const char *host, uint16_t port)
+{
+	(void)r;
+	(void)id;
+	(void)host;
+	(void)port;
+	requests++;
+	return true;
+}
+
+REPLACED(bool, resolver_next, struct resolver *r, struct resolve_answer *out)
+{
+	bool had = has_answer;
+
+	(void)r;
+	*out = answer;
+	has_answer = false;
+	return had;
+}
+
+/* --- one node with one peer --- */
+
+static int setup(void **state)
+{
+	(void)state;
+	states = (struct states){ 0 };
+	udp = stream_udp = (struct udp){ .fd4 = { -1 }, .fd6 = { -1 } };
+	peer = (struct conf_peer){ .name = "n0", .host = "198.51.100.1", .tls_port = 443 };
+	d = (struct leond){ .loop = loop_sim_new(),
+			    .conf = calloc(1, sizeof(struct conf)),
+			    .states = &states,
+			    .udp = &udp,
+			    .stream_udp = &stream_udp,
+			    .n_configured_peers = 1,
+			    .n_seeds = 1,
+			    .seed = &seed };
+	d.conf->transport_tls = true;
+	d.conf->peer = &peer;
+	d.conf->n_peers = 1;
+	dials = requests = dialed = 0;
+	can_dial = has_answer = false;
+	on_changed = NULL;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fallback_stop(&d);
+	streams_stop(&d);
+	loop_free(d.loop);
+	free(d.conf);
+	return 0;
+}
+
+/* Seconds of the daemon. Each connection that began is refused in the same second. */
+static void pass(unsigned seconds)
+{
+	for (unsigned i = 0; i < seconds; i++) {
+		loop_sim_run_until(d.loop, mono_add_ms(loop_now(d.loop), 1000));
+		streams_second(&d, loop_now(d.loop));
+		if (on_changed && dialed)
+			on_changed(&d, dialed, NULL, "the proxy answers 407");
+	}
+}
+
+static unsigned dials_of(unsigned seconds)
+{
+	unsigned before = dials;
+
+	pass(seconds);
+	return dials - before;
+}
+
+static void start_dialing(bool possible)
+{
+	can_dial = possible;
+	fallback_start(&d);
+	fallback_apply_conf(&d);
+	pass(LONG_S);
+}
+
+static void refused_connections_are_tried_less_often(void **state)
+{
+	(void)state;
+	start_dialing(true);
+	assert_in_range(dials_of(LONG_S), LONG_S / 60 - 1, LONG_S / 60 + 1);
+}
+
+/* Examples: the login of the proxy, and its address. */
+static void a_reload_of_the_transport_dials_at_once(void **state)
+{
+	(void)state;
+	start_dialing(true);
+	modules_apply(&d, CONF_TRANSPORT);
+	assert_true(dials_of(2) >= 1);
+	/* The waits are short again. */
+	assert_in_range(dials_of(LONG_S), LONG_S / 60, LONG_S / 60 + 7);
+}
+
+/* Nothing was sent, so the reason is on this host: no route, or no address of the proxy yet. */
+static void an_attempt_that_cannot_begin_is_repeated_soon(void **state)
+{
+	(void)state;
+	start_dialing(false);
+	can_dial = true;
+	assert_true(dials_of(2) >= 1);
+}
+
+/* --- the name of the proxy --- */
+
+static void resolves_to(unsigned n)
+{
+	answer = (struct resolve_answer){ .n = n };
+	answer.ep[0] = (struct endpoint){ { 4, { 203, 0, 113, 1 } }, PROXY_PORT, 0 };
+	snprintf(answer.error, sizeof(answer.error), "%s", n ? "" : "no such name");
+	has_answer = true;
+	on_resolved(&d, -1, 0);
+}
+
+static unsigned requests_of(unsigned seconds)
+{
+	unsigned before = requests;
+
+	pass(seconds);
+	return requests - before;
+}
+
+static void a_name_that_fails_is_asked_again_soon(void **state)
+{
+	(void)state;
+	snprintf(d.conf->proxy.host, sizeof(d.conf->proxy.host), "proxy.example");
+	d.conf->proxy.ep.port = PROXY_PORT;
+	streams_start(&d);
+	assert_int_equal(requests, 1);
+	/* No second request before the answer. */
+	assert_int_equal(requests_of(10), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		resolves_to(0);
+		assert_int_equal(requests_of(6), 1);
+	}
+	resolves_to(1);
+	assert_int_equal(requests_of(50), 0);
+	assert_int_equal(requests_of(10), 1);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(refused_connections_are_tried_less_often),
+		T(a_reload_of_the_transport_dials_at_once),
+		T(an_attempt_that_cannot_begin_is_repeated_soon),
+		T(a_name_that_fails_is_asked_again_soon),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
