@@ -325,7 +325,7 @@ def test_reload_adds_and_removes_it(lab, keep):
     assert node.reload(port_mapping=None)['changes'] == ['port-mapping']
     assert mapping(node) is None and external not in locators(node)
     # The last request has a lifetime of 0.
-    assert server.requests[-1][8:12] == bytes(4)
+    wait_for(lambda: server.requests[-1][8:12] == bytes(4), 10, 'removed')
     assert [e['detail'] for e in node.events('port-mapping-lost')] == [external]
 
 

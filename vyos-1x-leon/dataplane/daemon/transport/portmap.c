@@ -23,7 +23,7 @@
 #include "proto/view.h"
 #include "state/conf/conf.h"
 
-#define REMOVE_MS 1000 /* leond waits for the removal of the mapping at its end */
+#define REMOVE_MS 1000 /* time for the removal of the mapping */
 /* leon-portmap sends a report each second at most. A program that sends more is compromised. */
 #define REPORTS_PER_S 8
 #define ANNOUNCE_MS   20000 /* two announcements, or a gateway could make all nodes busy */
@@ -41,6 +41,8 @@
 
 struct portmap {
 	struct child child; /* leon-portmap */
+	bool removes;	    /* `port-mapping` was deleted, and leon-portmap removes the mapping */
+	mono_t close_at;    /* its end */
 
 	struct nl_next_hop hop; /* of the request */
 	struct ip_addr source;	/* of the request */
@@ -248,6 +250,10 @@ static void on_control(void *arg, int control, uint32_t events)
 	}
 	if (rc == -EAGAIN)
 		return;
+	if (m->removes) {
+		end_program(d);
+		return;
+	}
 	/* The mapping stays at the gateway, and the next program renews it. */
 	log_warn("portmap", "leon-portmap %s; leond starts it again in %u s",
 		 rc ? "ended" : "sends invalid reports, and leond ends it", m->child.wait_s);
@@ -353,6 +359,67 @@ static bool look_for_gateway(struct leond *d)
 	return false;
 }
 
+/* --- the end --- */
+
+static bool order_removal(struct portmap *m)
+{
+	const struct portmap_command q = { .protocol = PORTMAP_PROTOCOL, .order = PORTMAP_REMOVE };
+
+	return m->child.control >= 0 && stream_send(m->child.control, &q, sizeof(q), -1) == 0;
+}
+
+/* The gateway forgets the mapping before leond ends, if it answers at once. */
+static void wait_for_removal(struct portmap *m)
+{
+	struct pollfd f = { .fd = m->child.control, .events = POLLIN };
+	struct portmap_report p;
+	int fd, rc = -EAGAIN;
+
+	/* The end of the program follows at most a few reports. */
+	for (int i = 0; i < REPORTS_PER_S && rc != -EPIPE && poll(&f, 1, REMOVE_MS) > 0; i++) {
+		rc = stream_receive(m->child.control, &p, sizeof(p), &fd);
+		if (fd >= 0)
+			close(fd);
+	}
+}
+
+static void discard(struct leond *d)
+{
+	struct portmap *m = d->states->portmap;
+
+	child_end(&m->child, d->loop);
+	child_kill(&m->child);
+	free(m);
+	d->states->portmap = NULL;
+}
+
+/* `port-mapping` was deleted: leond does not wait for the removal. */
+static void begin_removal(struct leond *d)
+{
+	struct portmap *m = d->states->portmap;
+
+	if (!m || m->removes)
+		return;
+	withdraw(d, "`port-mapping` was deleted");
+	m->number = 0;
+	m->removes = true;
+	m->close_at = mono_add_ms(loop_now(d->loop), REMOVE_MS);
+	if (!order_removal(m))
+		discard(d);
+}
+
+static void go_on_with_removal(struct leond *d, mono_t now)
+{
+	struct portmap *m = d->states->portmap;
+
+	m->credit = REPORTS_PER_S;
+	if (m->child.control >= 0 && !mono_before(now, m->close_at))
+		end_program(d);
+	child_is_due(&m->child, now);
+	if (m->child.control < 0 && !m->child.pid)
+		discard(d);
+}
+
 /* --- module --- */
 
 void portmap_second(struct leond *d, mono_t now)
@@ -362,6 +429,10 @@ void portmap_second(struct leond *d, mono_t now)
 
 	if (!m)
 		return;
+	if (m->removes) {
+		go_on_with_removal(d, now);
+		return;
+	}
 	m->credit = REPORTS_PER_S;
 	due = child_is_due(&m->child, now);
 	expire(d, now);
@@ -373,45 +444,25 @@ void portmap_second(struct leond *d, mono_t now)
 		request(d);
 }
 
-/* The gateway forgets the mapping before leond ends, if it answers at once. */
-static void remove_mapping(struct portmap *m)
-{
-	const struct portmap_command q = { .protocol = PORTMAP_PROTOCOL, .order = PORTMAP_REMOVE };
-	struct pollfd f = { .fd = m->child.control, .events = POLLIN };
-	struct portmap_report p;
-	int fd, rc = -EAGAIN;
-
-	/* The end of the program follows at most a few reports. */
-	if (m->child.control < 0 || stream_send(m->child.control, &q, sizeof(q), -1) < 0)
-		return;
-	for (int i = 0; i < REPORTS_PER_S && rc != -EPIPE && poll(&f, 1, REMOVE_MS) > 0; i++) {
-		rc = stream_receive(m->child.control, &p, sizeof(p), &fd);
-		if (fd >= 0)
-			close(fd);
-	}
-}
-
 void portmap_stop(struct leond *d)
 {
 	struct portmap *m = d->states->portmap;
 
 	if (!m)
 		return;
-	remove_mapping(m);
-	child_end(&m->child, d->loop);
-	child_kill(&m->child);
-	free(m);
-	d->states->portmap = NULL;
+	if (m->removes ? m->child.control >= 0 : order_removal(m))
+		wait_for_removal(m);
+	discard(d);
 }
 
 void portmap_apply_conf(struct leond *d)
 {
 	if (!d->conf->port_mapping) {
-		if (d->states->portmap)
-			withdraw(d, "`port-mapping` was deleted");
-		portmap_stop(d);
+		begin_removal(d);
 		return;
 	}
+	if (d->states->portmap && d->states->portmap->removes)
+		discard(d);
 	if (!d->states->portmap) {
 		d->states->portmap = x_new(struct portmap);
 		*d->states->portmap = (struct portmap){ .child = CHILD_INIT };
@@ -424,7 +475,7 @@ bool portmap_view(const struct leond *d, struct portmap_view *out)
 {
 	const struct portmap *m = d->states->portmap;
 
-	if (!m)
+	if (!m || m->removes)
 		return false;
 	*out = (struct portmap_view){ .state = m->state,
 				      .gateway = m->hop.gateway,
