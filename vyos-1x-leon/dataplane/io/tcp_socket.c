@@ -97,16 +97,12 @@ int udp_connect(const struct tcp_config *c, const struct endpoint *to)
 	return connect_to(c, to, SOCK_DGRAM);
 }
 
-int socket_source(int fd, struct ip_addr *source)
+int socket_local(int fd, struct endpoint *local)
 {
 	struct sockaddr_storage ss;
 	socklen_t len = sizeof(ss);
-	struct endpoint ep;
 
 	if (getsockname(fd, (struct sockaddr *)&ss, &len) < 0)
 		return -errno;
-	if (endpoint_from_sockaddr(&ss, &ep) < 0)
-		return -EINVAL;
-	*source = ep.ip;
-	return 0;
+	return endpoint_from_sockaddr(&ss, local) < 0 ? -EINVAL : 0;
 }

@@ -23,5 +23,5 @@ int tcp_listen(const struct tcp_config *c, uint8_t family, uint16_t port);
 int tcp_connect(const struct tcp_config *c, const struct endpoint *to);
 /* Returns a UDP socket that exchanges datagrams with one endpoint, or -errno. */
 int udp_connect(const struct tcp_config *c, const struct endpoint *to);
-/* Reads the own address of a connected socket. Returns 0 or -errno. */
-int socket_source(int fd, struct ip_addr *source);
+/* Reads the own address and port of a bound or connected socket. Returns 0 or -errno. */
+int socket_local(int fd, struct endpoint *local);

@@ -15,6 +15,7 @@
 
 #include "base/defs.h"
 #include "base/log.h"
+#include "io/tcp_socket.h"
 
 #define DEFAULT_BUFFER (4 << 20)
 /* Retries of a send that failed with the pending error of an earlier datagram. */
@@ -116,16 +117,12 @@ static int bind_socket(int fd, const struct ip_addr *source, bool v6, uint16_t p
 
 static int bound_port(int fd, uint16_t *port)
 {
-	struct sockaddr_storage ss;
-	socklen_t len = sizeof(ss);
 	struct endpoint ep;
+	int rc = socket_local(fd, &ep);
 
-	if (getsockname(fd, (struct sockaddr *)&ss, &len) < 0)
-		return -errno;
-	if (endpoint_from_sockaddr(&ss, &ep) < 0)
-		return -EINVAL;
-	*port = ep.port;
-	return 0;
+	if (rc == 0)
+		*port = ep.port;
+	return rc;
 }
 
 /*

@@ -159,9 +159,9 @@ static void take_samples(struct flow_export *x)
 
 static bool has_source_of(int fd, int other)
 {
-	struct ip_addr a, b;
+	struct endpoint a, b;
 
-	return socket_source(fd, &a) == 0 && socket_source(other, &b) == 0 && ip_equal(&a, &b);
+	return socket_local(fd, &a) == 0 && socket_local(other, &b) == 0 && ip_equal(&a.ip, &b.ip);
 }
 
 /* A connected socket keeps its source address, also if the host loses the address. Then each send
