@@ -24,10 +24,14 @@ VPN = {
             'proposal': {'1': {'encryption': 'aes256gcm128', 'hash': 'sha384'}},
         },
         'EMPTY': {},
+        'SHORT': {'lifetime': '0', 'proposal': {'1': {'encryption': 'a', 'hash': 'b'}}},
         'OLD': {'key_exchange': 'ikev1', 'proposal': {'1': {'encryption': 'a', 'hash': 'b'}}},
     },
     'esp_group': {
-        'ESP': {'mode': 'tunnel', 'proposal': {'1': {'encryption': 'aes256gcm128', 'hash': 'sha384'}}},
+        'ESP': {
+            'pfs': 'enable',
+            'proposal': {'1': {'encryption': 'aes256gcm128', 'hash': 'sha384'}},
+        },
         'EMPTY': {},
     },
 }
@@ -75,6 +79,7 @@ def test_no_fault(values):
         (config(esp_group='NONE'), 'There is no esp-group NONE'),
         (config(ike_group='EMPTY'), 'The ike-group EMPTY has no proposal'),
         (config(esp_group='EMPTY'), 'The esp-group EMPTY has no proposal'),
+        (config(ike_group='SHORT'), 'The lifetime of the ike-group SHORT is too short'),
         (config(ike_group='OLD'), 'OLD is for IKEv1 and LEON uses IKEv2'),
         (config(authentication={}), 'IPsec has no secret'),
         (config(authentication={'mode': 'x509'}), 'IPsec has no authority'),
@@ -164,9 +169,9 @@ def commit(load_script, host, run_dir, tmp_path, monkeypatch):
     # VyOS adds nodes with a default to every interface.
     host.defaults = {'ipsec': {'authentication': {'mode': 'pre-shared-secret'}}}
 
-    def run(leon0):
+    def run(leon0, groups=GROUPS):
         leon = {} if leon0 is None else {'leon0': leon0}
-        host.config = {'interfaces': {'leon': leon}, 'vpn': {'ipsec': GROUPS}}
+        host.config = {'interfaces': {'leon': leon}, 'vpn': {'ipsec': groups}}
         host.journal.clear()
         found = script.get_config()
         script.verify(found)
@@ -217,6 +222,20 @@ def test_ipsec_ends(commit, tmp_path, after):
 
 def test_without_ipsec_nothing_is_asked_of_it(commit):
     assert not any('ipsec' in what for what in commit(without_ipsec()))
+
+
+def test_groups_have_the_defaults_of_vyos(commit, tmp_path):
+    """Except for the detection of dead peers, which VyOS enables only if it is configured."""
+    proposal = {'proposal': {'1': {'encryption': 'aes256gcm128'}}}
+    ike = {**proposal, 'dead-peer-detection': {'interval': '20'}}
+    commit(LEON0, {'ike-group': {'IKE': ike}, 'esp-group': {'ESP': proposal}})
+    document = json.loads((tmp_path / 'leon-ipsec/leon0.json').read_text())
+    assert document['ike-group']['proposal'] == ['aes256gcm128-sha1-2']
+    assert document['esp-group']['proposal'] == ['aes256gcm128-sha1-pfs']
+    assert document['ike-group']['dead-peer-detection'] == {'interval': 20}
+    commit(LEON0, {'ike-group': {'IKE': proposal}, 'esp-group': {'ESP': proposal}})
+    document = json.loads((tmp_path / 'leon-ipsec/leon0.json').read_text())
+    assert 'dead-peer-detection' not in document['ike-group']
 
 
 def test_faults_are_refused(commit):

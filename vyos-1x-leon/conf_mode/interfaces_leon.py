@@ -97,16 +97,24 @@ def _open_key(key, passphrase):
 
 
 def _router(conf):
-    def read(path):
+    def read(path, defaults=False):
         return conf.get_config_dict(
             path,
             key_mangling=('-', '_'),
             get_first_key=True,
             no_tag_node_value_mangle=True,
+            with_recursive_defaults=defaults,
         )
 
+    path = ['vpn', 'ipsec']
+    # VyOS omits a proposal without encryption or hash, so the defaults belong to the groups.
+    vpn = read(path, defaults=True)
+    for name, group in vpn.get('ike_group', {}).items():
+        # As in vpn_ipsec.py of VyOS: a default does not enable the detection of dead peers.
+        if not conf.exists(path + ['ike-group', name, 'dead-peer-detection']):
+            group.pop('dead_peer_detection', None)
     return ipsec.Router(
-        vpn=read(['vpn', 'ipsec']),
+        vpn=vpn,
         pki=read(['pki']),
         ciphers=get_esp_ike_cipher,
         open_key=_open_key,

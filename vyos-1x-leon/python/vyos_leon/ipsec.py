@@ -15,6 +15,8 @@ from vyos_leon.routes import listed
 
 RUN_DIR = '/run/leon-ipsec'
 PROGRAM = '/usr/lib/leon/leon-ipsec'
+# VyOS accepts less for an ike-group, and leon-ipsec refuses it.
+LIFETIME_MIN_S = 30
 SECRET_MODE, X509_MODE = 'pre-shared-secret', 'x509'
 
 
@@ -85,6 +87,11 @@ def _group_faults(config, router):
             yield (
                 f'The ike-group {name} is for IKEv1 and LEON uses IKEv2: set "vpn ipsec '
                 f'ike-group {name} key-exchange ikev2", or another ike-group.'
+            )
+        elif int(group.get('lifetime', LIFETIME_MIN_S)) < LIFETIME_MIN_S:
+            yield (
+                f'The lifetime of the {kind}-group {name} is too short: set "vpn ipsec '
+                f'{kind}-group {name} lifetime" to {LIFETIME_MIN_S} seconds or more.'
             )
 
 

@@ -17,11 +17,15 @@ def render_to_string(template, content):
 
 
 def get_esp_ike_cipher(group, ike_group=None):
-    """Without the names of groups, which VyOS knows."""
+    """Without the names of groups of strongSwan, which VyOS knows."""
     found = []
     for _, proposal in group.get('proposal', {}).items():
+        if not {'encryption', 'hash'} <= set(proposal):
+            continue
         text = f'{proposal["encryption"]}-{proposal["hash"]}'
-        if ike_group:
+        if 'dh_group' in proposal:
+            text += f'-{proposal["dh_group"]}'
+        elif ike_group and group.get('pfs', 'disable') != 'disable':
             text += '-pfs'
         found.append(text)
     return found
