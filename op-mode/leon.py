@@ -26,6 +26,8 @@ from vyos_leon import runfile
 from vyos_leon import token as joining
 
 base = ['interfaces', 'leon']
+# Every user may write here. The script is root.
+CAPTURES = '/tmp'
 # Words of leonctl and of VyOS.
 WORDS = {
     'show': 'show leon',
@@ -230,10 +232,29 @@ def generate_join(raw: bool, interface: str, token: str):
     return {'commands': lines} if raw else '\n'.join(lines)
 
 
+def _open_capture(name: str) -> int:
+    """A new file, or the empty file of a capture that failed."""
+    if not re.fullmatch(r'\w[\w.-]*', name, re.ASCII):
+        raise vyos.opmode.IncorrectValue(
+            f'"{name}" is no name for a file in {CAPTURES}: letters, digits and ._- are allowed'
+        )
+    path = f'{CAPTURES}/{name}'
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+    except OSError as e:
+        raise vyos.opmode.IncorrectValue(f'{path}: {e.strerror}')
+    if os.fstat(file).st_size:
+        raise vyos.opmode.IncorrectValue(f'{path} exists: choose another name')
+    return file
+
+
 def execute_capture(interface: str, flow: str, save: typing.Optional[str] = None):
     """Becomes leonctl, which prints or writes the records at the end of the capture."""
     _interfaces(interface)
-    options = ['-i', interface, *(['--write', save] if save else [])]
+    options = ['-i', interface]
+    if save:
+        options += ['--write', '-']
+        os.dup2(_open_capture(save), 1)
     os.execv(client.LEONCTL, ['leonctl', *options, '--', 'capture', flow])
 
 

@@ -3,8 +3,8 @@
 
 import inspect
 import json
+import os
 import re
-import subprocess
 import typing
 from pathlib import Path
 
@@ -329,22 +329,53 @@ def test_no_restart_during_a_commit(script, leon, host):
     assert host.journal == []
 
 
-def test_capture(script, leon, monkeypatch, tmp_path):
-    """A filter is one word, and never an option. The real leonctl finds no daemon."""
+@pytest.fixture
+def capture(script, leon, monkeypatch, tmp_path, capfd):
+    """Runs a capture in a child, because the command becomes leonctl. The real leonctl finds no
+    daemon. The result is the error."""
 
-    def execute(path, words):
-        done = subprocess.run([path, *words[1:]], capture_output=True, text=True)
-        raise SystemExit(done.stderr)
+    def run(**arguments):
+        child = os.fork()
+        if child == 0:
+            try:
+                script.execute_capture(**arguments)
+            except vyos.opmode.Error as e:
+                os.write(2, f'{type(e).__name__}: {e}'.encode())
+            finally:
+                os._exit(9)
+        os.waitpid(child, 0)
+        return capfd.readouterr().err
 
     leon('leon0')
-    monkeypatch.setattr(script.os, 'execv', execute)
-    save = tmp_path / 'flow.pcapng'
+    monkeypatch.setattr(script, 'CAPTURES', str(tmp_path))
+    return run
+
+
+def test_capture(capture, tmp_path):
+    """A filter is one word, and never an option."""
     for text in 'host 192.0.2.1 port 443', '--help':
-        with pytest.raises(SystemExit, match='leond is not running'):
-            script.execute_capture(interface='leon0', flow=text, save=str(save))
-        assert save.exists()
-    with pytest.raises(vyos.opmode.UnconfiguredObject):
-        script.execute_capture(interface='leon1', flow='port 443')
+        # The second capture uses the empty file of the first.
+        error = capture(interface='leon0', flow=text, save='flow.pcapng')
+        assert 'leond is not running' in error
+        assert (tmp_path / 'flow.pcapng').read_text() == ''
+    assert 'leond is not running' in capture(interface='leon0', flow='port 443')
+    assert 'UnconfiguredObject' in capture(interface='leon1', flow='port 443')
+
+
+def test_capture_writes_to_new_files_only(capture, tmp_path):
+    """The command runs as root for an operator."""
+    victim = tmp_path / 'passwd'
+    victim.write_text('root')
+    (tmp_path / 'link').symlink_to(victim)
+    for name, reason in (
+        ('passwd', 'exists'),
+        ('link', 'symbolic links'),
+        (str(victim), 'no name for a file'),
+        ('../passwd', 'no name for a file'),
+    ):
+        error = capture(interface='leon0', flow='port 443', save=name)
+        assert 'IncorrectValue' in error and reason in error, error
+        assert victim.read_text() == 'root'
 
 
 def test_generate_secret(script):

@@ -12,8 +12,15 @@ COMPLETION = '/usr/libexec/vyos/completion'
 # vyos-op-run refuses other characters than letters, digits, dot, underscore and hyphen in an
 # argument without a constraint. Ours are IPv6 addresses, prefixes, ADDRESS:PORT, identities and
 # names of nodes. A token has up to 3,072 characters.
-ARGUMENT = r'[A-Za-z0-9._:/%@+,=~\[\]-]{1,3072}'
-ARGUMENT_ERROR = 'letters, digits and ._:/%@+,=~[]- are allowed'
+ARGUMENT = (
+    r'[A-Za-z0-9._:/%@+,=~\[\]-]{1,3072}',
+    'letters, digits and ._:/%@+,=~[]- are allowed',
+)
+# Of a capture: the filter is several words, and the name of the file has no folder.
+ARGUMENTS = {
+    'filter': (r'[A-Za-z0-9.:/ -]{1,512}', 'letters, digits, spaces and .:/- are allowed'),
+    'save': (r'[A-Za-z0-9_][A-Za-z0-9._-]{0,127}', 'letters, digits and ._- are allowed'),
+}
 KINDS = {'node': 'other', 'tagNode': 'tag', 'leafNode': 'leaf'}
 
 
@@ -50,6 +57,7 @@ def _completion(properties):
 def _op_data(node, path, kind):
     properties = node.find('properties')
     has_value = kind in ('tagNode', 'virtualTagNode')
+    regex, error = ARGUMENTS.get(node.get('name'), ARGUMENT)
     return {
         'name': '__virtual_tag' if kind == 'virtualTagNode' else node.get('name'),
         'node_type': kind,
@@ -61,8 +69,8 @@ def _op_data(node, path, kind):
         'path': path,
         'files': ['vyos-1x-leon'],
         'children': [],
-        'constraints': {'regexes': [ARGUMENT], 'validators': []} if has_value else {},
-        'constraint_error_message': ARGUMENT_ERROR if has_value else None,
+        'constraints': {'regexes': [regex], 'validators': []} if has_value else {},
+        'constraint_error_message': error if has_value else None,
     }
 
 
