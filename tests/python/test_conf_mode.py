@@ -537,6 +537,14 @@ def test_missing_source_interface_is_seen(commit):
         commit(leon0={**leon0, 'source-interface': 'eth9'})
 
 
+def test_source_interface_may_come_later_in_a_boot(commit, host):
+    """For example macsec, whose priority is 461."""
+    leon0 = {k: v for k, v in LEON0.items() if k != 'source-address'}
+    host.booting = True
+    journal = commit(leon0={**leon0, 'source-interface': 'macsec0'})
+    assert ('update', 'leon0') in journal and runs(journal, 'timeout') == [RESTART]
+
+
 def test_run_directory_is_made_before_the_unit_makes_it(commit, run_dir):
     run_dir.rmdir()
     commit(leon0=LEON0)

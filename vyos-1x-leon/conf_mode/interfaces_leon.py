@@ -159,6 +159,10 @@ def verify(leon):
         name = leon['source_interface']
         members = get_vrf_members(name) if leon['source_is_vrf'] else ()
         addresses = _addresses_of(name, members)
+        if addresses is None and not boot_configuration_complete():
+            # No error, because a boot would lose the interface, and VyOS makes macsec and l2tpv3
+            # later. leond waits for the source-interface.
+            addresses = []
         host = host._replace(source_interface_addresses=addresses)
     verdict = rules.check(leon, host)
     errors = verdict.errors
