@@ -37,10 +37,15 @@ class ConfigTree:
     def return_values(self, path):
         return list(self.at(path))
 
-    def set(self, path):
+    def return_value(self, path):
+        (value,) = self.at(path)
+        return value
+
+    def set(self, path, value=None):
         node = self.tree
-        for word in path:
+        for word in path[:-1]:
             node = node.setdefault(word, {})
+        node[path[-1]] = {} if value is None else [value]
 
     def delete_value(self, path, value):
         self.at(path).remove(value)
@@ -122,3 +127,10 @@ def test_renamed_leaves_keep_their_values(migrate):
                   'measurement': {'long-term-time': ['900']},
                   'acceleration': {'mode': ['always']}},
         'leon1': {'path': {'threshold': ['9']}}}
+
+
+@pytest.mark.parametrize('before, after', [('4096', '3072'), ('3072', '3072'), ('100', '100')])
+def test_more_members_than_a_summary_names(migrate, before, after):
+    tree = {'interfaces': {'leon': {'leon0': {'member': {'maximum': [before]}}}}}
+    migrate('3-to-4', tree)
+    assert tree['interfaces']['leon']['leon0']['member'] == {'maximum': [after]}
