@@ -122,17 +122,45 @@ def test_acceleration_comes_and_goes(commit, host, run_dir, accelerator):
         commit(leon0={**LEON0, **leaves})
         return [what for verb, what in host.journal if verb == 'run' and unit in what]
 
-    assert told() == []
+    stop = f'systemctl stop {unit}'
+    assert told() == [stop]
     assert 'acceleration' not in json.loads((run_dir / 'leon0.json').read_text())
     assert told(acceleration={'mode': 'latency'}) == [start]
     document = json.loads((run_dir / 'leon0.json').read_text())
     assert document['acceleration']['mode'] == 'latency'
-    assert told() == [f'systemctl stop {unit}']
-    assert told() == []
+    assert told() == [stop]
     assert told(acceleration={}) == [start]
     told(acceleration={}, disable={})
     stops = runs(host.journal, 'systemctl stop')
-    assert stops.index(f'systemctl stop {unit}') < stops.index('systemctl stop leond@leon0.service')
+    assert stops.index(stop) < stops.index('systemctl stop leond@leon0.service')
+
+
+def test_a_failed_commit_is_repeated_whole(commit, script, host, accelerator, monkeypatch):
+    """The steps behind the failure run in the next commit."""
+    units = ('leon-accel@leon0.service', 'leon-metrics@leon0.service')
+    served = {'metrics': {'listen-address': '127.0.0.1', 'port': '5366'}}
+    commit(leon0={**LEON0, 'acceleration': {}, **served})
+    with monkeypatch.context() as fails:
+        fails.setattr(script.LeonIf, 'set_mac', lambda self, mac: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            commit(leon0=LEON0)
+    journal = commit(leon0=LEON0)
+    assert runs(journal, 'systemctl stop') == [f'systemctl stop {unit}' for unit in units]
+    with monkeypatch.context() as fails:
+        fails.setattr(script.LeonIf, 'update', lambda self, config: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            commit(leon0={**LEON0, **served})
+    assert f'systemctl restart {units[1]}' in runs(commit(leon0={**LEON0, **served}), 'systemctl')
+
+
+def test_a_boot_that_cannot_be_arranged_is_a_warning(commit, script, host, monkeypatch):
+    def hangs():
+        raise subprocess.TimeoutExpired('dpkg-deb', 60)
+
+    monkeypatch.setattr(script.boot, 'arrange', hangs)
+    journal = commit(leon0=LEON0)
+    (text,) = [what for verb, what in journal if verb == 'warning']
+    assert 'A boot of an image without LEON would lose' in text
 
 
 def test_acceleration_without_its_package_is_a_warning(commit, host, accelerator):

@@ -169,14 +169,17 @@ def commit(load_script, host, run_dir, tmp_path, monkeypatch):
     # VyOS adds nodes with a default to every interface.
     host.defaults = {'ipsec': {'authentication': {'mode': 'pre-shared-secret'}}}
 
-    def run(leon0, groups=GROUPS):
+    def run(leon0, groups=GROUPS, fails=False):
         leon = {} if leon0 is None else {'leon0': leon0}
         host.config = {'interfaces': {'leon': leon}, 'vpn': {'ipsec': groups}}
         host.journal.clear()
         found = script.get_config()
         script.verify(found)
         script.generate(found)
-        script.apply(found)
+        with monkeypatch.context() as patched:
+            if fails:
+                patched.setattr(script.LeonIf, 'set_mac', lambda self, mac: 1 / 0)
+            script.apply(found)
         return [what for verb, what in host.journal if verb == 'run']
 
     return run
@@ -218,6 +221,17 @@ def test_ipsec_ends(commit, tmp_path, after):
     assert not (tmp_path / 'leon-ipsec/leon0.json').exists()
     if after != without_ipsec():
         assert runs.index('systemctl stop leond@leon0.service') < stop
+
+
+def test_ipsec_ends_after_a_failed_commit(commit, tmp_path):
+    """Until then, the firewall stays closed for a leond that restarts."""
+    commit(LEON0)
+    file = tmp_path / 'leon-ipsec/leon0.json'
+    with pytest.raises(ZeroDivisionError):
+        commit(without_ipsec(), fails=True)
+    assert file.exists()
+    assert any(what.endswith(' guard') for what in commit(without_ipsec()))
+    assert not file.exists()
 
 
 def test_without_ipsec_nothing_is_asked_of_it(commit):

@@ -9,6 +9,7 @@ and MTU. Then addresses, bridge, VRF and the rest, which need both.
 
 import time
 
+from subprocess import SubprocessError
 from sys import exit
 
 from vyos.base import Warning
@@ -213,17 +214,12 @@ def _keep_identity(ifname):
 def generate(leon):
     ifname = leon['ifname']
     unused = 'deleted' in leon or 'disable' in leon
-    leon['was_accelerated'] = acceleration.is_configured(runfile.config_path(ifname))
     if not unused:
         text = render_to_string('leon/leond.json.j2', model.build(leon))
         runfile.replace(runfile.config_path(ifname), text, _check)
         _keep_identity(ifname)
     if not unused and 'ipsec' in leon:
         ipsec.write(ifname, ipsec.document(leon, leon['router']))
-    else:
-        leon['ipsec_ends'] = ipsec.remove(ifname)
-    served = None if unused else metrics.text(leon)
-    leon['metrics_change'] = metrics.replace(ifname, served)
     return None
 
 
@@ -303,7 +299,8 @@ def _serve_metrics(leon):
             f'Nobody can fetch the metrics of {leon["ifname"]}: no interface of this router has '
             f'the address {address}'
         )
-    if leon['metrics_change']:
+    unused = 'deleted' in leon or 'disable' in leon
+    if metrics.replace(leon['ifname'], None if unused else metrics.text(leon)):
         verb = 'restart' if metrics.is_served(leon['ifname']) else 'stop'
         call(f'systemctl {verb} {metrics.unit(leon["ifname"])}')
 
@@ -312,7 +309,7 @@ def _accelerate(leon):
     """leond diverts TCP to a running leon-accel, so leon-accel starts last and stops first."""
     unit = acceleration.unit(leon['ifname'])
     if 'acceleration' not in leon or 'deleted' in leon or 'disable' in leon:
-        if leon['was_accelerated']:
+        if acceleration.is_installed():
             call(f'systemctl stop {unit}')
         return
     if not acceleration.is_installed():
@@ -338,7 +335,7 @@ def _arrange_boot(leon):
             boot.arrange()
         elif not boot.is_saved():
             boot.withdraw()
-    except (boot.Fault, OSError) as e:
+    except (boot.Fault, OSError, SubprocessError) as e:
         Warning(
             f'A boot of an image without LEON would lose every part of the configuration '
             f'that names a LEON interface, static routes and bridges among them: {e}'
@@ -346,12 +343,14 @@ def _arrange_boot(leon):
 
 
 def apply(leon):
+    # The files of IPsec and of metrics change here, beside the units that read them. A change in
+    # generate() would be lost to the next commit if a step between fails.
     _arrange_boot(leon)
     ifname = leon['ifname']
     if 'deleted' in leon or 'disable' in leon:
         _accelerate(leon)
         call(f'systemctl stop leond@{ifname}.service')
-        if leon['ipsec_ends']:
+        if ipsec.remove(ifname):
             _unprotect(leon)
         runfile.remove(ifname)
     if 'deleted' in leon:
@@ -366,7 +365,7 @@ def apply(leon):
     if 'disable' not in leon:
         if 'ipsec' in leon:
             _protect(leon)
-        elif leon['ipsec_ends']:
+        elif ipsec.remove(ifname):
             _unprotect(leon)
         _bring_up_to_date(ifname)
         _accelerate(leon)

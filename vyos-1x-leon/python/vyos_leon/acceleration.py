@@ -3,7 +3,6 @@
 rules. Pure.
 """
 
-import json
 import os
 
 from vyos_leon.leaves import limits
@@ -19,15 +18,6 @@ def unit(interface):
 
 def is_installed():
     return os.path.exists(PROGRAM)
-
-
-def is_configured(path):
-    """True if the document of leond has the section."""
-    try:
-        with open(path, encoding='utf-8') as document:
-            return 'acceleration' in json.load(document)
-    except (OSError, ValueError):
-        return False
 
 
 def _listed(config, way, what):
