@@ -333,7 +333,7 @@ def test_what_is_configured_runs_after_an_installation(router, tmp_path):
     recorder.write_text('#!/bin/sh\necho "$VYOS_TAGNODE_VALUE $*" >>/tmp/told\n')
     router.put(recorder, '/usr/local/sbin/sg')
     router.run('chmod', '0755', '/usr/local/sbin/sg')
-    router.run('mkdir', '-p', '/run/systemd/system', '/run/leon',
+    router.run('mkdir', '-p', '/run/systemd/system', '/run/leon', '/sys/class/net/leon2',
                '/opt/vyatta/config/active/interfaces/leon/leon0',
                '/opt/vyatta/config/active/interfaces/leon/leon1',
                '/opt/vyatta/config/active/interfaces/leon/leon2')  # fmt: skip
@@ -345,7 +345,7 @@ def test_what_is_configured_runs_after_an_installation(router, tmp_path):
     write(router, '/run/leon/leon2.json', '{"version": 1, "gone": 1}')
     router.run('touch', '/run/leon/leon2.sock', '/tmp/told')
     said = install(router)
-    # leon0 has no document: the package was removed, and perhaps something was committed.
+    # leon0 has no device: the package was removed, and perhaps something was committed.
     assert 'leon0 run again' in said and 'before you use rollback or commit-confirm' in said
     told = text(router, '/tmp/told').splitlines()
     assert [line.split()[0] for line in told] == ['leon0', 'leon2']

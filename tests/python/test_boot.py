@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from vyos_leon import boot
+from vyos_leon import boot, mac, upgrade
 
 SAVED = 'interfaces {\n    leon leon0 {\n        port 5366\n    }\n}\n'
 LEON0 = {
@@ -117,3 +117,17 @@ def test_show(script, load_script):
     assert (state['needed'], state['arranged']) == (True, False)
     assert 'NOT ARRANGED' in show(raw=False)
     assert 'No packages are kept' in show(raw=False)
+
+
+@pytest.mark.parametrize('has_device', [True, False])
+def test_only_a_removal_is_reported(run_dir, tmp_path, monkeypatch, capsys, has_device):
+    """After an upgrade, a disabled interface has its device and no document."""
+    Path(boot.ACTIVE, 'leon0/disable').mkdir(parents=True)
+    if has_device:
+        (tmp_path / 'leon0').mkdir()
+    monkeypatch.setattr(mac, 'DEVICES', str(tmp_path))
+    monkeypatch.setattr(upgrade, 'RUN_DIR', str(run_dir))
+    monkeypatch.setattr(upgrade, '_is_accepted', lambda name: False)
+    monkeypatch.setattr(upgrade.subprocess, 'run', lambda *_, **__: None)
+    upgrade.main()
+    assert ('leon0 run again' in capsys.readouterr().err) is not has_device

@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 
-from vyos_leon import boot
+from vyos_leon import boot, mac
 
 RUN_DIR = '/run/leon'
 SCRIPT = 'umask 002; exec /usr/libexec/vyos/conf_mode/interfaces_leon.py'
@@ -57,7 +57,8 @@ def main():
     for name in boot.active():
         if _is_accepted(name):
             continue
-        if not os.path.exists(f'{RUN_DIR}/{name}.json'):
+        # A removal of the package removes the device, also of a disabled interface.
+        if not os.path.exists(f'{mac.DEVICES}/{name}'):
             removed.append(name)
         with _without_socket(name):
             environment = {**os.environ, 'VYOS_TAGNODE_VALUE': name}
