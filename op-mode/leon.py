@@ -191,8 +191,15 @@ def generate_secret(raw: bool):
     return {'secret': secret} if raw else secret
 
 
+def _check_name(interface: str):
+    """The name of an interface that may not be configured yet."""
+    if not re.fullmatch('leon[0-9]{1,11}', interface):
+        raise vyos.opmode.IncorrectValue(f'"{interface}" is no name of a LEON interface')
+
+
 def generate_identity(raw: bool, interface: str):
     """Creates the identity key before the first start of leond, so that other nodes can list it."""
+    _check_name(interface)
     file = keyfile.path(interface)
     keyfile.prepare(interface)
     # Runs as the daemon's user, because the directory belongs to that user.
@@ -223,6 +230,7 @@ def generate_invite(
 def generate_join(raw: bool, interface: str, token: str):
     """Commands that make this router a member, to paste in configuration mode. The function
     redeems the token, and the commands contain the secret."""
+    _check_name(interface)
     if not token.startswith(('leon1.', 'leon2.', 'leon3.', 'leon4.')):
         raise vyos.opmode.IncorrectValue('A token begins with "leon3."')
     try:

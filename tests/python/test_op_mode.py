@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """op-mode/leon.py and the built leonctl, with simulated daemons."""
 
+import functools
 import inspect
 import json
 import os
@@ -399,6 +400,18 @@ def test_generate_identity(script, host, monkeypatch, tmp_path):
     host.programs['runuser'] = (1, f'{file}: is there already')
     with pytest.raises(vyos.opmode.IncorrectValue, match='is there already'):
         script.generate_identity(raw=False, interface='leon0')
+
+
+@pytest.mark.parametrize('name', ['leon0;id', '../leon0', 'leon', 'eth0', "leon0'", 'leon0\n'])
+def test_generate_takes_names_of_interfaces_only(script, host, run_dir, name):
+    """An operator gives the name, and a shell of root gets it."""
+    for generate in (
+        script.generate_identity,
+        functools.partial(script.generate_join, token='leon1.abc'),
+    ):
+        with pytest.raises(vyos.opmode.IncorrectValue, match='no name of a LEON interface'):
+            generate(raw=False, interface=name)
+    assert host.journal == []
 
 
 QUESTIONS = ('statistics', 'nodes', 'peers', 'events', 'lines')
