@@ -119,6 +119,18 @@ def test_show(script, load_script):
     assert 'No packages are kept' in show(raw=False)
 
 
+def test_show_with_a_missing_file(script, load_script, monkeypatch):
+    def missing():
+        raise boot.Fault('/usr/sbin/leond is missing: install the package leond again.')
+
+    boot._hook()
+    monkeypatch.setattr(boot, '_kept', lambda: {'made-of': '', 'packages': {}})
+    monkeypatch.setattr(boot, '_made_of', missing)
+    Path(boot.SAVED).write_text(SAVED)
+    shown = load_script('op-mode/leon.py').show_boot(raw=False)
+    assert 'NOT ARRANGED' in shown and 'leond is missing: install' in shown
+
+
 @pytest.mark.parametrize('has_device', [True, False])
 def test_only_a_removal_is_reported(run_dir, tmp_path, monkeypatch, capsys, has_device):
     """After an upgrade, a disabled interface has its device and no document."""

@@ -245,14 +245,23 @@ def without_package():
         _remove(f'{DIRECTORY}/{name}')
 
 
+def _contents_fault(contents):
+    try:
+        if contents['made-of'] != _made_of():
+            return f'The packages in {DIRECTORY} are not those that are installed.'
+    except (Fault, OSError) as e:
+        return str(e)
+    return None
+
+
 def state():
     """The text of `show leon boot`."""
     contents = _kept()
     fault = _script_fault(_read_script())
     if contents is None:
         fault = f'No packages are kept in {DIRECTORY}, or others than root may write there.'
-    elif not fault and contents['made-of'] != _made_of():
-        fault = f'The packages in {DIRECTORY} are not those that are installed.'
+    elif not fault:
+        fault = _contents_fault(contents)
     return {
         'needed': is_saved() or bool(active()),
         'arranged': fault is None,
