@@ -9,7 +9,7 @@ import json
 
 import pytest
 from deb import field_in, make_release
-from stand_ins import CACHES
+from stand_ins import CACHES, INTERFACE_EXISTS, ORIGINAL
 from test_vyos_deb import XML_REF, content, status, text, vyos  # noqa: F401
 
 KEPT = '/config/leon-boot'
@@ -304,9 +304,56 @@ def test_downgrade_and_upgrade(router):
         assert include.count('interfaces_leon.py') == 1 and 'leon' in op['show']
         (interfaces,) = [c for c in reference['children'] if c['name'] == 'interfaces']
         assert [c['name'] for c in interfaces['children']] == ['ethernet', 'leon']
-        assert router.run('dpkg-divert', '--list', 'vyos-1x-leon').stdout.count('diversion of') == 4
+        # Releases before 0.3.0 do not know the validator of 2026.
+        diversions = router.run('dpkg-divert', '--list', 'vyos-1x-leon').stdout
+        assert diversions.count('diversion of') == (3 if version == older else 4)
         assert text(router, '/config/leon/leon0.identity') == 'key\n'
         assert text(router, '/config/config.boot') == CONFIG
+
+
+def without_validator(root, deb):
+    """Makes a package as 0.2.0, which knows nothing of the validator of 2026."""
+    root.run('sh', '-ec', f"""
+        rm -rf /tmp/without; dpkg-deb -R {deb} /tmp/without; cd /tmp/without
+        rm usr/libexec/vyos-1x-leon/interface-exists
+        sed -i '/-e .*interface-exists/d; /ln .*interface-exists/d' DEBIAN/preinst DEBIAN/postinst
+        sed -i 's# [^ ]*/interface-exists##' DEBIAN/preinst
+        sed -i '/interface-exists/d' DEBIAN/md5sums
+        sed -i '/^validator=/,/^fi/d' DEBIAN/postrm
+        dpkg-deb --root-owner-group --build . {deb}""")
+
+
+def test_validator_of_2026_stays_without_ours(router):
+    """After a return to 0.2.0, and after an upgrade from it that fails."""
+    names = ('leond', 'vyos-1x-leon')
+    older = make_release(router, '0.2.0', *names)
+    without_validator(router, older[1])
+    router.run('dpkg', '--install', '/tmp/vyos-1x-2026.deb')
+    install(router)
+    assert router.run(INTERFACE_EXISTS, 'leon0', check=False).returncode == 0
+    router.run('dpkg', '--install', *older)
+
+    def assert_of_vyos():
+        assert router.run('cat', INTERFACE_EXISTS).stdout == ORIGINAL
+        assert router.run('dpkg', '--verify', 'vyos-2026').stdout == ''
+        assert INTERFACE_EXISTS not in router.run('dpkg-divert', '--list', 'vyos-1x-leon').stdout
+
+    assert_of_vyos()
+    # A file of another package stops dpkg while it unpacks ours.
+    router.run('sh', '-ec', """
+        mkdir -p /tmp/other/DEBIAN /tmp/other/usr/libexec/vyos-1x-leon
+        touch /tmp/other/usr/libexec/vyos-1x-leon/interface-exists
+        printf 'Package: other\nVersion: 1\nArchitecture: all\nMaintainer: x <x@example.net>\n' \
+            >/tmp/other/DEBIAN/control
+        echo 'Description: x' >>/tmp/other/DEBIAN/control
+        dpkg-deb --build /tmp/other /tmp/other.deb; dpkg --install /tmp/other.deb""")
+    packages = [f'/tmp/{name}.deb' for name in names]
+    assert router.run('dpkg', '--install', *packages, check=False).returncode != 0
+    assert_of_vyos()
+    router.run('dpkg', '--purge', 'other')
+    router.run('dpkg', '--install', *packages)
+    assert router.run(INTERFACE_EXISTS, 'leon0', check=False).returncode == 0
+    assert router.run(INTERFACE_EXISTS, 'eth9', check=False).returncode == 3
 
 
 def test_it_ends_with_the_configuration(router):
