@@ -73,6 +73,7 @@ struct peer {
 	/* Readable by all modules. Current and previous session (protocol 3.2). */
 	struct session *cur, *prev;
 	bool cur_received; /* a message arrived in cur: the peer uses cur too */
+	bool prev_sends;   /* messages go in prev until then, because the peer may lack cur */
 	mono_t established;
 	uint8_t cur_public[DH_KEY_LEN]; /* public key offered with our value of cur */
 	uint64_t incarnation;		/* incarnation of the peer at the start of cur */

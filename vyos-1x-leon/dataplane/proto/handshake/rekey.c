@@ -44,6 +44,7 @@ void rekey_established(struct overlay *o, struct peer *p)
 void rekey_confirmed(struct overlay *o, struct peer *p)
 {
 	p->cur_received = true;
+	p->prev_sends = false;
 	data_confirmed(o, p);
 	p->rekey.prev_until = mono_add_ms(overlay_now(o), GRACE_MS);
 }
@@ -52,6 +53,7 @@ static void drop_prev(struct peer *p)
 {
 	session_free(p->prev);
 	p->prev = NULL;
+	p->prev_sends = false;
 	p->rekey.prev_until = MONO_NEVER;
 }
 
@@ -94,6 +96,7 @@ static void go_back(struct overlay *o, struct peer *p, mono_t now)
 	p->cur = p->prev;
 	p->prev = given_up;
 	p->cur_received = true;
+	p->prev_sends = false;
 	p->established = now;
 	p->rekey.prev_received = MONO_NEVER;
 	p->rekey.prev_until = mono_add_ms(now, GRACE_MS);

@@ -149,10 +149,15 @@ static void establish(struct overlay *o, struct peer *p, struct session *s,
 		return;
 	}
 	identity_pin(o, peer_node(o, p), h->m->identity, true);
-	session_free(p->prev);
-	p->prev = p->cur;
+	/* The peer may lack a session without a message of it. Then the one before is in use. */
+	if (p->cur_received || !p->prev) {
+		session_free(p->prev);
+		p->prev = p->cur;
+	} else {
+		session_free(p->cur);
+	}
 	p->cur = s;
-	p->cur_received = false;
+	p->cur_received = p->prev_sends = false;
 	p->secret = h->secret;
 	memcpy(p->secrets, h->m->secret, sizeof(p->secrets));
 	data_established(o, p, renewed);
@@ -175,6 +180,7 @@ static void establish(struct overlay *o, struct peer *p, struct session *s,
 	lines_session_up(o, p);
 	if (renewed) {
 		speak_up(o, p);
+		p->prev_sends = p->prev && !p->cur_received;
 	} else {
 		probe_session_up(o, p);
 		member_session_up(o, p);
