@@ -14,14 +14,13 @@
 #define SNAPSHOT_EVERY_MS 20
 #define TRIGGERED_MS	  50 /* minimum interval of failure announcements */
 #define AFTER_RUN_MS	  10
-#define ROW_SOON_MS	  200 /* delay after a link came up or a member joined, to batch changes */
+#define ROW_SOON_MS	  200 /* longest delay after a link came up, to batch changes */
 /* Above this number of members, announcements without urgency come less often than each interval.
  * An announcement costs the square of the members, and smoothing takes several intervals anyway. */
 #define SPREAD_MEMBERS 40u
-/* Above that number, a node without links to most members waits this long for more links before the
- * next announcement. Links of a joining node come up over a second or two, and each announcement
- * costs a message for each member. */
-#define SETTLE_MS 2000
+/* ROW_SOON above that number. The links of a joining node and of merging halves come up over a
+ * second or two, and each announcement costs a message for each member. */
+#define SETTLE_MS 4000
 
 static mono_t later_of(mono_t a, mono_t b)
 {
@@ -75,14 +74,19 @@ void schedule_probe(struct overlay *o, struct peer *p)
 
 /* --- work of the overlay --- */
 
-/* Returns true if nine of ten members have a link, or if there are few members. */
-static bool is_settled(const struct overlay *o)
+/* Delay of ROW_SOON. One event concerns all nodes of a large overlay at the same time, so the delay
+ * is random. It is constant until the next announcement, because each link asks for one. */
+static int64_t soon_ms(const struct overlay *o)
 {
-	uint32_t members = nodedb_members(o->nodes), linked = 0;
+	int64_t ms = nodedb_members(o->nodes) > SPREAD_MEMBERS ? SETTLE_MS : ROW_SOON_MS;
 
-	for (uint32_t i = 0; i < o->cap_slots && members > SPREAD_MEMBERS; i++)
-		linked += o->by_slot[i] && o->by_slot[i]->probe.up;
-	return members <= SPREAD_MEMBERS || linked >= members * 9 / 10;
+	return ms / 2 + (int64_t)(o->done.draw % (uint64_t)(ms / 2));
+}
+
+void schedule_row_done(struct overlay *o, mono_t now)
+{
+	o->done.row = now;
+	o->done.draw = overlay_random(o);
 }
 
 void schedule_row(struct overlay *o, enum row_urgency urgency)
@@ -100,9 +104,7 @@ void schedule_row(struct overlay *o, enum row_urgency urgency)
 		break;
 	case ROW_SOON:
 		ms = overlay_stretch(o, o->conf->interval_ms / 2);
-		ms = max_of(ms, is_settled(o) ? 0 : (int64_t)SETTLE_MS);
-		at = later_of(overlay_in(o, ROW_SOON_MS / 2, ROW_SOON_MS),
-			      mono_add_ms(o->done.row, ms));
+		at = later_of(mono_add_ms(now, soon_ms(o)), mono_add_ms(o->done.row, ms));
 		break;
 	case ROW_LATER:
 	default:

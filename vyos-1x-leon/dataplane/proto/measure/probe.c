@@ -62,8 +62,8 @@ uint32_t probe_interval_ms(const struct overlay *o, const struct peer *p, mono_t
 	if (!pr->up)
 		return pr->wait_ms ? pr->wait_ms : (uint32_t)(2 * fast_ms);
 	ms = lazy_idle_ms(o, p);
-	if (pr->burst)
-		ms = min_of(ms, overlay_stretch(o, fast_ms));
+	if (pr->burst && !lazy_permitted(o))
+		ms = min_of(ms, fast_ms);
 	if (mono_before(now, pr->used_until))
 		ms = min_of(ms, fast_ms);
 	if (segmentation_is_on_trial(p))

@@ -93,7 +93,7 @@ void rows_announce(void *arg, mono_t now)
 	struct msg m;
 
 	o->announce.at = MONO_NEVER;
-	o->done.row = now;
+	schedule_row_done(o, now);
 	form_for(o, false, &form);
 	while (latdb_own_next(o->lat, o->nodes, incarnation, form, &iter, &m.row))
 		send_part(o, &m, false);
