@@ -85,8 +85,10 @@ static inline struct null_path *null_path_with(void (*change)(struct snap *s))
 		fdb_learn(n.fdb, 0, (struct mac){ { 2, 0, 0, 0, 0, (uint8_t)(0x30 + i) } }, i, 1);
 	null_snap(&n, change);
 	worker_begin(n.w);
-	neigh_learn(n.neigh, 0, &ip, (struct mac){ { 2, 0, 0, 0, 0, 0x31 } }, 1, false, n.w->now_s);
-	neigh_learn(n.neigh, 0, &ip6, (struct mac){ { 2, 0, 0, 0, 0, 0x32 } }, 2, true, n.w->now_s);
+	neigh_learn(n.neigh, 0, &ip, (struct mac){ { 2, 0, 0, 0, 0, 0x31 } }, 1, NEIGH_ROLE_UNKNOWN,
+		    n.w->now_s);
+	neigh_learn(n.neigh, 0, &ip6, (struct mac){ { 2, 0, 0, 0, 0, 0x32 } }, 2, NEIGH_ROUTER,
+		    n.w->now_s);
 	return &n;
 }
 

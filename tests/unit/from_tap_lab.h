@@ -32,6 +32,12 @@ static inline int from_tap_setup(void **state)
 	return open_with(true);
 }
 
+static inline int setup_no_gso(void **state)
+{
+	(void)state;
+	return open_with(false);
+}
+
 /* Slot 2 has two paths: direct, and through slot 1. snap_set_policy() comes first. */
 static inline void two_paths(struct snap *s)
 {

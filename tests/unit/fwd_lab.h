@@ -130,7 +130,7 @@ static inline void lab_drain(struct lab_node *n)
 			break;
 		case FWD_NEIGH:
 			neigh_learn(n->neigh, ev.neigh.vlan, &ev.neigh.ip, ev.neigh.mac,
-				    ev.neigh.slot, ev.neigh.router, lab_now_s());
+				    ev.neigh.slot, ev.neigh.role, lab_now_s());
 			break;
 		case FWD_CANNOT_FORWARD:
 			n->n_cannot_forward++;

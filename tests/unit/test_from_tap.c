@@ -18,12 +18,6 @@
 #include "wire/datagram/fragment.h"
 #include "wire/frame/guard.h"
 
-static int setup_no_gso(void **state)
-{
-	(void)state;
-	return open_with(false);
-}
-
 static void set_vnet(const struct virtio_net_hdr *h)
 {
 	memcpy(out, h, sizeof(*h));
@@ -298,7 +292,8 @@ static size_t build_arp(uint16_t op, uint8_t sender, uint8_t target)
 static void settle_host(const struct ip_addr *ip)
 {
 	worker_begin(fx.w);
-	neigh_learn(fx.neigh, 0, ip, fx_mac(HOST), SLOT_SELF, false, fx.w->now_s - NEIGH_SETTLE_S);
+	neigh_learn(fx.neigh, 0, ip, fx_mac(HOST), SLOT_SELF, NEIGH_HOST,
+		    fx.w->now_s - NEIGH_SETTLE_S);
 }
 
 static void suppress(struct snap *s)
@@ -323,8 +318,8 @@ static void arp_suppression(void **state)
 	fx_publish(&fx, suppress);
 	worker_begin(fx.w);
 	now_s = fx.w->now_s;
-	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, false, now_s);
-	neigh_learn(fx.neigh, 0, &lost, fx_mac(LOST), 3, false, now_s);
+	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, NEIGH_HOST, now_s);
+	neigh_learn(fx.neigh, 0, &lost, fx_mac(LOST), 3, NEIGH_HOST, now_s);
 	settle_host(&host);
 	host_sends(build_arp(1, 1, 9));
 	expect_silence();
@@ -345,14 +340,14 @@ static void arp_suppression(void **state)
 	/* A probe, an announcement, a reply, and requests for an unknown or unreachable address are
 	 * flooded. The two changes before them reset the entry. */
 	for (unsigned i = 0; i < array_size(others); i++) {
-		neigh_learn(fx.neigh, 0, &remote, fx_mac(0x77), 1, false, now_s);
-		neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, false, now_s);
+		neigh_learn(fx.neigh, 0, &remote, fx_mac(0x77), 1, NEIGH_HOST, now_s);
+		neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, NEIGH_HOST, now_s);
 		host_sends(build_arp(others[i][0], others[i][1], others[i][2]));
 		assert_int_equal(fx_count(&fx, CNT_flood_tx), 4 + 2 * i);
 	}
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 1);
-	neigh_learn(fx.neigh, 0, &remote, fx_mac(0x77), 1, false, now_s);
-	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, false, now_s);
+	neigh_learn(fx.neigh, 0, &remote, fx_mac(0x77), 1, NEIGH_HOST, now_s);
+	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, NEIGH_HOST, now_s);
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 2);
 }
@@ -368,7 +363,7 @@ static void what_contradicts_the_table_travels(void **state)
 	(void)state;
 	fx_publish(&fx, suppress);
 	worker_begin(fx.w);
-	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, false, fx.w->now_s);
+	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, NEIGH_HOST, fx.w->now_s);
 	/* The sender is unknown here, but other nodes may have an older entry. */
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
@@ -376,14 +371,14 @@ static void what_contradicts_the_table_travels(void **state)
 	assert_int_equal(ev.neigh.slot, SLOT_SELF);
 	assert_int_equal(mac_to_u64(ev.neigh.mac), mac_to_u64(fx_mac(HOST)));
 	/* The sender was learned so recently that its first request may have been lost. */
-	neigh_learn(fx.neigh, 0, &host, fx_mac(HOST), SLOT_SELF, false, fx.w->now_s);
+	neigh_learn(fx.neigh, 0, &host, fx_mac(HOST), SLOT_SELF, NEIGH_HOST, fx.w->now_s);
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 4);
 	/* The MAC differs from the table, or the address was behind another node. */
-	neigh_learn(fx.neigh, 0, &host, fx_mac(0x77), SLOT_SELF, false, 1);
+	neigh_learn(fx.neigh, 0, &host, fx_mac(0x77), SLOT_SELF, NEIGH_HOST, 1);
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 6);
-	neigh_learn(fx.neigh, 0, &host, fx_mac(HOST), 1, false, 1);
+	neigh_learn(fx.neigh, 0, &host, fx_mac(HOST), 1, NEIGH_HOST, 1);
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 8);
 	/* The ARP sender MAC differs from the source MAC of the frame, so the request announces the
@@ -406,7 +401,7 @@ static void a_question_to_one_host_is_doubt(void **state)
 	(void)state;
 	fx_publish(&fx, suppress);
 	settle_host(&host);
-	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, false, fx.w->now_s);
+	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, NEIGH_HOST, fx.w->now_s);
 	len = build_arp(1, 1, 9);
 	memcpy(frame, fx_mac(REMOTE).b, 6);
 	host_sends(len);
@@ -415,7 +410,7 @@ static void a_question_to_one_host_is_doubt(void **state)
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 0);
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
 	/* The host has answered. */
-	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, false, fx.w->now_s);
+	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, NEIGH_HOST, fx.w->now_s);
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 1);
 }
@@ -426,7 +421,7 @@ static void suppression_needs_the_fdb(void **state)
 
 	(void)state;
 	settle_host(&host);
-	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, false, fx.w->now_s);
+	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, NEIGH_HOST, fx.w->now_s);
 	/* ARP suppression is off. */
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 0);
@@ -474,13 +469,13 @@ static void nd_suppression(void **state)
 	(void)state;
 	fx_publish(&fx, suppress);
 	worker_begin(fx.w);
-	neigh_learn(fx.neigh, 0, &target, fx_mac(REMOTE), 1, true, fx.w->now_s);
+	neigh_learn(fx.neigh, 0, &target, fx_mac(REMOTE), 1, NEIGH_ROUTER, fx.w->now_s);
 	/* A probe for duplicate addresses is never answered here. */
 	host_sends(build_solicitation(&none, &target));
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
 	/* A solicitation from an unknown host, or from a new MAC, is not answered either. */
 	host_sends(build_solicitation(&source, &target));
-	neigh_learn(fx.neigh, 0, &source, fx_mac(0x77), SLOT_SELF, false, 1);
+	neigh_learn(fx.neigh, 0, &source, fx_mac(0x77), SLOT_SELF, NEIGH_HOST, 1);
 	host_sends(build_solicitation(&source, &target));
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 6);
 	settle_host(&source);
@@ -496,8 +491,8 @@ static void nd_suppression(void **state)
 	assert_int_equal(fx_drops(&fx, DROP_suppressed_nd), 1);
 	assert_int_equal(fx_count(&fx, CNT_nd_answered), 1);
 	/* The two changes reset the entry. */
-	neigh_learn(fx.neigh, 0, &target, fx_mac(0x77), 1, true, fx.w->now_s);
-	neigh_learn(fx.neigh, 0, &target, fx_mac(REMOTE), 1, true, fx.w->now_s);
+	neigh_learn(fx.neigh, 0, &target, fx_mac(0x77), 1, NEIGH_ROUTER, fx.w->now_s);
+	neigh_learn(fx.neigh, 0, &target, fx_mac(REMOTE), 1, NEIGH_ROUTER, fx.w->now_s);
 	/* Neighbor unreachability detection (RFC 4861 section 7.3) verifies an entry. */
 	n = (ssize_t)build_solicitation(&source, &target);
 	memcpy(frame, fx_mac(REMOTE).b, 6);
@@ -516,11 +511,14 @@ static void announcements_and_questions_travel(void **state)
 	(void)state;
 	fx_publish(&fx, suppress);
 	worker_begin(fx.w);
-	neigh_learn(fx.neigh, 0, &target, fx_mac(REMOTE), 1, false, fx.w->now_s);
+	neigh_learn(fx.neigh, 0, &target, fx_mac(REMOTE), 1, NEIGH_HOST, fx.w->now_s);
 	host_sends(nd_build_question(0, fx_mac(HOST), &target, frame));
+	/* A solicitation does not show the role, and its report delays no report with a role. */
+	host_sends(build_solicitation(&target, &target));
 	host_sends(nd_build_announcement(0, fx_mac(HOST), &target, false, frame));
-	assert_int_equal(fx_count(&fx, CNT_flood_tx), 4);
-	assert_int_equal(fx_reports(FWD_NEIGH, &ev), 1);
+	assert_int_equal(fx_count(&fx, CNT_flood_tx), 6);
+	assert_int_equal(fx_reports(FWD_NEIGH, &ev), 2);
+	assert_int_equal(ev.neigh.role, NEIGH_HOST);
 }
 
 /* --- TCP and UDP over IPv4 --- */

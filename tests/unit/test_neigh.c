@@ -44,16 +44,16 @@ static void answers_what_it_learned(void **state)
 
 	(void)state;
 	assert_false(neigh_answer(n, 0, &a, 1000, &hit));
-	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1000);
-	neigh_learn(n, 9, &b, mac_of(2), 6, true, 1000);
+	neigh_learn(n, 0, &a, mac_of(1), 5, NEIGH_HOST, 1000);
+	neigh_learn(n, 9, &b, mac_of(2), 6, NEIGH_ROUTER, 1000);
 	assert_int_equal(neigh_count(n), 2);
 	assert_true(neigh_answer(n, 0, &a, 1001, &hit));
 	assert_int_equal(mac_to_u64(hit.mac), mac_to_u64(mac_of(1)));
 	assert_int_equal(hit.slot, 5);
-	assert_false(hit.router);
+	assert_int_equal(hit.role, NEIGH_HOST);
 	assert_true(neigh_answer(n, 9, &b, 1001, &hit));
 	assert_int_equal(hit.slot, 6);
-	assert_true(hit.router);
+	assert_int_equal(hit.role, NEIGH_ROUTER);
 	/* Another VLAN, another address, and the other address family with equal bytes. */
 	assert_false(answers(n, 1, a, 1001));
 	assert_false(answers(n, 0, v4(2), 1001));
@@ -69,16 +69,16 @@ static void second_question_goes_to_everybody(void **state)
 	struct ip_addr a = v4(1);
 
 	(void)state;
-	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1000);
+	neigh_learn(n, 0, &a, mac_of(1), 5, NEIGH_HOST, 1000);
 	assert_true(answers(n, 0, a, 1001));
 	assert_false(answers(n, 0, a, 1001));
 	assert_false(answers(n, 0, a, 1001 + NEIGH_PROBE_AGAIN_S - 1));
 	assert_true(answers(n, 0, a, 1001 + NEIGH_PROBE_AGAIN_S));
 	/* After a confirmation at an unchanged place, a repeated request still gets no answer. */
-	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1005);
+	neigh_learn(n, 0, &a, mac_of(1), 5, NEIGH_HOST, 1005);
 	assert_false(answers(n, 0, a, 1005));
 	/* Behind another node the neighbor counts as new. */
-	neigh_learn(n, 0, &a, mac_of(1), 6, false, 1005);
+	neigh_learn(n, 0, &a, mac_of(1), 6, NEIGH_HOST, 1005);
 	assert_true(answers(n, 0, a, 1005));
 	neigh_free(n);
 }
@@ -89,7 +89,7 @@ static void stale_neighbors_are_not_answered_for(void **state)
 	struct ip_addr a = v4(1);
 
 	(void)state;
-	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1000);
+	neigh_learn(n, 0, &a, mac_of(1), 5, NEIGH_HOST, 1000);
 	assert_true(answers(n, 0, a, 999)); /* the second of the worker has not begun yet */
 	assert_true(answers(n, 0, a, 1000 + NEIGH_FRESH_S - 1));
 	assert_false(answers(n, 0, a, 1000 + NEIGH_FRESH_S));
@@ -102,7 +102,7 @@ static void local_hosts_answer_for_themselves(void **state)
 	struct ip_addr a = v4(1);
 
 	(void)state;
-	neigh_learn(n, 0, &a, mac_of(1), SLOT_SELF, false, 1000);
+	neigh_learn(n, 0, &a, mac_of(1), SLOT_SELF, NEIGH_HOST, 1000);
 	assert_false(answers(n, 0, a, 1000));
 	neigh_free(n);
 }
@@ -113,13 +113,38 @@ static void news_is_what_differs_or_gets_old(void **state)
 	struct ip_addr a = v4(1);
 
 	(void)state;
-	assert_true(neigh_differs(n, 0, &a, mac_of(1), 5, 1000));
-	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1000);
-	assert_false(neigh_differs(n, 0, &a, mac_of(1), 5, 1000));
-	assert_true(neigh_differs(n, 0, &a, mac_of(2), 5, 1000));
-	assert_true(neigh_differs(n, 0, &a, mac_of(1), 6, 1000));
-	assert_true(neigh_differs(n, 1, &a, mac_of(1), 5, 1000));
-	assert_true(neigh_differs(n, 0, &a, mac_of(1), 5, 1000 + NEIGH_FRESH_S - 1));
+	assert_true(neigh_differs(n, 0, &a, mac_of(1), 5, NEIGH_ROLE_UNKNOWN, 1000));
+	neigh_learn(n, 0, &a, mac_of(1), 5, NEIGH_HOST, 1000);
+	assert_false(neigh_differs(n, 0, &a, mac_of(1), 5, NEIGH_ROLE_UNKNOWN, 1000));
+	assert_true(neigh_differs(n, 0, &a, mac_of(2), 5, NEIGH_ROLE_UNKNOWN, 1000));
+	assert_true(neigh_differs(n, 0, &a, mac_of(1), 6, NEIGH_ROLE_UNKNOWN, 1000));
+	assert_true(neigh_differs(n, 1, &a, mac_of(1), 5, NEIGH_ROLE_UNKNOWN, 1000));
+	assert_true(neigh_differs(n, 0, &a, mac_of(1), 5, NEIGH_ROLE_UNKNOWN,
+				  1000 + NEIGH_FRESH_S - 1));
+	neigh_free(n);
+}
+
+/* An answer without the router flag would delete the default route of hosts (RFC 4861 7.2.5). */
+static void solicitations_keep_the_role(void **state)
+{
+	struct neigh *n = neigh_new(100);
+	struct ip_addr a = v6(1);
+	struct neigh_hit hit;
+
+	(void)state;
+	neigh_learn(n, 0, &a, mac_of(1), 5, NEIGH_ROLE_UNKNOWN, 1000);
+	assert_false(answers(n, 0, a, 1000));
+	assert_true(neigh_differs(n, 0, &a, mac_of(1), 5, NEIGH_ROUTER, 1000));
+	neigh_learn(n, 0, &a, mac_of(1), 5, NEIGH_ROUTER, 1000);
+	assert_false(neigh_differs(n, 0, &a, mac_of(1), 5, NEIGH_ROUTER, 1000));
+	assert_false(neigh_differs(n, 0, &a, mac_of(1), 5, NEIGH_ROLE_UNKNOWN, 1000));
+	neigh_learn(n, 0, &a, mac_of(1), 5, NEIGH_ROLE_UNKNOWN, 1001);
+	assert_true(neigh_answer(n, 0, &a, 1001, &hit));
+	assert_int_equal(hit.role, NEIGH_ROUTER);
+	assert_true(neigh_differs(n, 0, &a, mac_of(1), 5, NEIGH_HOST, 1001));
+	/* Another host has the address now. */
+	neigh_learn(n, 0, &a, mac_of(2), 5, NEIGH_ROLE_UNKNOWN, 1002);
+	assert_false(answers(n, 0, a, 1002));
 	neigh_free(n);
 }
 
@@ -132,16 +157,16 @@ static void a_sender_is_settled_after_a_while(void **state)
 
 	(void)state;
 	assert_false(neigh_is_settled(n, 0, &a, mac_of(1), 5, 1000));
-	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1000);
+	neigh_learn(n, 0, &a, mac_of(1), 5, NEIGH_HOST, 1000);
 	assert_false(neigh_is_settled(n, 0, &a, mac_of(1), 5, 1000 + NEIGH_SETTLE_S - 1));
 	/* A confirmation does not restart the settling time. */
-	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1000 + NEIGH_SETTLE_S - 1);
+	neigh_learn(n, 0, &a, mac_of(1), 5, NEIGH_HOST, 1000 + NEIGH_SETTLE_S - 1);
 	assert_true(neigh_is_settled(n, 0, &a, mac_of(1), 5, 1000 + NEIGH_SETTLE_S));
 	/* Another MAC, another place and another VLAN contradict the entry. */
 	assert_false(neigh_is_settled(n, 0, &a, mac_of(2), 5, 2000));
 	assert_false(neigh_is_settled(n, 0, &a, mac_of(1), 6, 2000));
 	assert_false(neigh_is_settled(n, 1, &a, mac_of(1), 5, 2000));
-	neigh_learn(n, 0, &a, mac_of(2), 5, false, 2000);
+	neigh_learn(n, 0, &a, mac_of(2), 5, NEIGH_HOST, 2000);
 	assert_false(neigh_is_settled(n, 0, &a, mac_of(2), 5, 2001));
 	assert_true(neigh_is_settled(n, 0, &a, mac_of(2), 5, 2000 + NEIGH_SETTLE_S));
 	neigh_free(n);
@@ -154,17 +179,17 @@ static void doubt_lasts_until_the_neighbor_speaks(void **state)
 	struct ip_addr a = v4(1), b = v4(2);
 
 	(void)state;
-	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1000);
-	neigh_learn(n, 0, &b, mac_of(2), 5, false, 1000);
+	neigh_learn(n, 0, &a, mac_of(1), 5, NEIGH_HOST, 1000);
+	neigh_learn(n, 0, &b, mac_of(2), 5, NEIGH_HOST, 1000);
 	neigh_mark_stale(n, 0, &a);
 	neigh_mark_stale(n, 0, &(struct ip_addr){ .family = 4 });
 	assert_false(answers(n, 0, a, 1001));
 	assert_false(answers(n, 0, a, 1030));
 	assert_true(answers(n, 0, b, 1001));
 	/* The next frame of the neighbor is reported, although it contains nothing new. */
-	assert_true(neigh_differs(n, 0, &a, mac_of(1), 5, 1001));
-	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1031);
-	assert_false(neigh_differs(n, 0, &a, mac_of(1), 5, 1031));
+	assert_true(neigh_differs(n, 0, &a, mac_of(1), 5, NEIGH_ROLE_UNKNOWN, 1001));
+	neigh_learn(n, 0, &a, mac_of(1), 5, NEIGH_HOST, 1031);
+	assert_false(neigh_differs(n, 0, &a, mac_of(1), 5, NEIGH_ROLE_UNKNOWN, 1031));
 	assert_true(answers(n, 0, a, 1031));
 	neigh_free(n);
 }
@@ -175,10 +200,10 @@ static void forgets_nodes_macs_and_old_ones(void **state)
 	struct ip_addr a[4] = { v4(1), v4(2), v6(3), v4(4) };
 
 	(void)state;
-	neigh_learn(n, 0, &a[0], mac_of(1), 5, false, 1000);
-	neigh_learn(n, 0, &a[1], mac_of(2), 6, false, 1000);
-	neigh_learn(n, 0, &a[2], mac_of(2), 6, false, 1000);
-	neigh_learn(n, 7, &a[3], mac_of(2), 6, false, 1100);
+	neigh_learn(n, 0, &a[0], mac_of(1), 5, NEIGH_HOST, 1000);
+	neigh_learn(n, 0, &a[1], mac_of(2), 6, NEIGH_HOST, 1000);
+	neigh_learn(n, 0, &a[2], mac_of(2), 6, NEIGH_HOST, 1000);
+	neigh_learn(n, 7, &a[3], mac_of(2), 6, NEIGH_HOST, 1100);
 	neigh_forget_slot(n, 5, NULL);
 	assert_int_equal(neigh_count(n), 3);
 	assert_false(answers(n, 0, a[0], 1001));
@@ -187,7 +212,7 @@ static void forgets_nodes_macs_and_old_ones(void **state)
 	assert_false(answers(n, 0, a[2], 1001));
 	assert_true(answers(n, 7, a[3], 1101));
 	/* The MAC stays known, and the next frame supplies the place. */
-	assert_true(neigh_differs(n, 0, &a[2], mac_of(2), 6, 1001));
+	assert_true(neigh_differs(n, 0, &a[2], mac_of(2), 6, NEIGH_ROLE_UNKNOWN, 1001));
 	neigh_age(n, 1100 + 4 * NEIGH_FRESH_S);
 	assert_int_equal(neigh_count(n), 1);
 	neigh_age(n, 1101 + 4 * NEIGH_FRESH_S);
@@ -204,7 +229,7 @@ static void table_holds_its_maximum_and_the_newest(void **state)
 	for (uint32_t i = 0; i < 50000; i++) {
 		struct ip_addr a = v4(i);
 
-		neigh_learn(n, 0, &a, mac_of(i), 5, false, 1000 + i / 1000);
+		neigh_learn(n, 0, &a, mac_of(i), 5, NEIGH_HOST, 1000 + i / 1000);
 		assert_true(neigh_count(n) <= 1000);
 	}
 	assert_in_range(neigh_count(n), 900, 1000);
@@ -254,7 +279,8 @@ static void *reader(void *arg)
 			uint32_t now_s = (uint32_t)atomic_load(&s->now_s);
 			struct neigh_hit hit;
 
-			neigh_differs(s->n, 1, &ip, mac_of(host), slot_for(host, 0), now_s);
+			neigh_differs(s->n, 1, &ip, mac_of(host), slot_for(host, 0),
+				      NEIGH_ROLE_UNKNOWN, now_s);
 			if (!neigh_answer(s->n, 1, &ip, now_s, &hit))
 				continue;
 			n_found++;
@@ -280,8 +306,8 @@ static void writer(struct shared *s)
 		host = (uint32_t)(rng >> 20) % N_HOSTS;
 		turn = (uint32_t)(rng >> 40) % 3;
 		ip = host % 2 ? v4(host) : v6(host);
-		neigh_learn(s->n, 1, &ip, mac_of(host + 5000 * turn), slot_for(host, turn), false,
-			    (uint32_t)atomic_load(&s->now_s));
+		neigh_learn(s->n, 1, &ip, mac_of(host + 5000 * turn), slot_for(host, turn),
+			    NEIGH_HOST, (uint32_t)atomic_load(&s->now_s));
 		if (i % 100 == 0)
 			neigh_forget_slot(s->n, slot_for(host, turn), NULL);
 		if (i % 1000 == 0) {
@@ -327,8 +353,8 @@ static void test_each_is_notified(void **state)
 
 	(void)state;
 	assert_false(neigh_next(n, &iter, &e));
-	neigh_learn(n, 10, &four, mac, 3, false, 100);
-	neigh_learn(n, 74, &six, mac, 4, true, 101);
+	neigh_learn(n, 10, &four, mac, 3, NEIGH_HOST, 100);
+	neigh_learn(n, 74, &six, mac, 4, NEIGH_ROUTER, 101);
 	for (iter = 0; neigh_next(n, &iter, &e);) {
 		bool is_six = e.ip.family == 6;
 
@@ -336,7 +362,7 @@ static void test_each_is_notified(void **state)
 		assert_true(ip_equal(&e.ip, is_six ? &six : &four));
 		assert_int_equal(e.vlan, is_six ? 74 : 10);
 		assert_int_equal(e.slot, is_six ? 4 : 3);
-		assert_int_equal(e.router, is_six);
+		assert_int_equal(e.role, is_six ? NEIGH_ROUTER : NEIGH_HOST);
 		assert_int_equal(e.confirmed_s, is_six ? 101 : 100);
 		assert_memory_equal(e.mac.b, mac.b, MAC_LEN);
 	}
@@ -358,6 +384,7 @@ int main(void)
 		cmocka_unit_test(stale_neighbors_are_not_answered_for),
 		cmocka_unit_test(local_hosts_answer_for_themselves),
 		cmocka_unit_test(news_is_what_differs_or_gets_old),
+		cmocka_unit_test(solicitations_keep_the_role),
 		cmocka_unit_test(a_sender_is_settled_after_a_while),
 		cmocka_unit_test(doubt_lasts_until_the_neighbor_speaks),
 		cmocka_unit_test(forgets_nodes_macs_and_old_ones),

@@ -14,6 +14,7 @@
 #include "base/mono.h"
 #include "fwd/stats.h"
 #include "state/tables/groups.h"
+#include "state/tables/neigh.h"
 #include "state/tables/snap.h"
 #include "wire/frame/eth.h"
 #include "wire/frame/guard.h"
@@ -101,7 +102,7 @@ struct fwd_report {
 			uint16_t vlan, slot;
 			struct mac mac;
 			struct ip_addr ip;
-			bool router;
+			enum neigh_role role;
 		} neigh;
 		struct {
 			node_id_t source, next, destination;

@@ -89,10 +89,12 @@ static bool next_neighbor(struct leond *d, bool *more)
 	*more = neigh_next(d->neigh, &d->states->failover->at, &e);
 	if (!*more || !is_meant(d, e.vlan) || !is_elsewhere(d, e.slot, e.vlan) ||
 	    now_s_of(loop_now(d->loop)) - e.confirmed_s >= NEIGH_FRESH_S ||
+	    (e.ip.family == 6 && e.role == NEIGH_ROLE_UNKNOWN) ||
 	    fdb_lookup(d->fdb, e.vlan, e.mac) != e.slot)
 		return false;
-	len = e.ip.family == 4 ? arp_build_announcement(e.vlan, e.mac, &e.ip, frame)
-			       : nd_build_announcement(e.vlan, e.mac, &e.ip, e.router, frame);
+	len = e.ip.family == 4
+		      ? arp_build_announcement(e.vlan, e.mac, &e.ip, frame)
+		      : nd_build_announcement(e.vlan, e.mac, &e.ip, e.role == NEIGH_ROUTER, frame);
 	send_frame(d, frame, len);
 	return true;
 }

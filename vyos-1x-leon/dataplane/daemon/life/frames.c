@@ -108,7 +108,7 @@ static void neighbor(struct leond *d, const struct fwd_report *r, mono_t now)
 	if (!n || n->state == NODE_LEFT)
 		return;
 	neigh_learn(d->neigh, r->neigh.vlan, &r->neigh.ip, r->neigh.mac, r->neigh.slot,
-		    r->neigh.router, now_s_of(now));
+		    r->neigh.role, now_s_of(now));
 }
 
 static void handle(struct leond *d, struct fwd_report *r, mono_t now)

@@ -84,13 +84,13 @@ enum fdb_seen learn_source(struct worker *w, const struct eth_view *v, uint16_t 
 }
 
 void report_neigh(struct worker *w, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
-		  uint16_t slot, bool router)
+		  uint16_t slot, enum neigh_role role)
 {
 	struct fwd_report r = {
 		.type = FWD_NEIGH,
-		.neigh = { .vlan = vlan, .slot = slot, .mac = mac, .ip = *ip, .router = router }
+		.neigh = { .vlan = vlan, .slot = slot, .mac = mac, .ip = *ip, .role = role }
 	};
-	uint64_t words[4] = { mac_to_u64(mac) << 16 | slot, vlan };
+	uint64_t words[4] = { mac_to_u64(mac) << 16 | slot, (uint64_t)role << 16 | vlan };
 	uint64_t key;
 
 	memcpy(&words[2], ip->b, sizeof(ip->b));

@@ -30,7 +30,7 @@ void report_control(struct worker *w, const struct endpoint *from, mono_t rx, co
 enum fdb_seen learn_source(struct worker *w, const struct eth_view *v, uint16_t slot);
 void report_learn(struct worker *w, uint16_t vlan, struct mac mac, uint16_t slot);
 void report_neigh(struct worker *w, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
-		  uint16_t slot, bool router);
+		  uint16_t slot, enum neigh_role role);
 void report_accel_foreign(struct worker *w, uint16_t slot);
 /* A message about multicast groups, with type FWD_MULTICAST. */
 void report_multicast(struct worker *w, const struct fwd_report *r);

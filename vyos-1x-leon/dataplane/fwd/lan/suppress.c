@@ -42,12 +42,12 @@ static bool is_set(const struct ip_addr *ip)
 
 /* Only information about the sender is learned. */
 static void believe(struct worker *w, const struct eth_view *v, const struct ip_addr *ip,
-		    struct mac mac, uint16_t slot, bool router)
+		    struct mac mac, uint16_t slot, enum neigh_role role)
 {
 	if (mac_to_u64(mac) != mac_to_u64(v->src) || !is_set(ip))
 		return;
-	if (neigh_differs(w->snap->neigh, v->vlan, ip, mac, slot, w->now_s))
-		report_neigh(w, v->vlan, ip, mac, slot, router);
+	if (neigh_differs(w->snap->neigh, v->vlan, ip, mac, slot, role, w->now_s))
+		report_neigh(w, v->vlan, ip, mac, slot, role);
 }
 
 void neighbor_learn(struct worker *w, const uint8_t *data, size_t len, const struct eth_view *v,
@@ -58,10 +58,13 @@ void neighbor_learn(struct worker *w, const uint8_t *data, size_t len, const str
 
 	if (v->ethertype == ETHERTYPE_ARP_) {
 		if (arp_parse(data, len, v, &a) == 0)
-			believe(w, v, &a.sender_ip, a.sender_mac, slot, false);
+			believe(w, v, &a.sender_ip, a.sender_mac, slot, NEIGH_ROLE_UNKNOWN);
 	} else if (is_nd(data, v) && nd_parse(data, len, v, &n) == 0 && n.has_lladdr) {
-		believe(w, v, n.type == ND_ADVERT ? &n.target : &n.source, n.lladdr, slot,
-			n.router);
+		if (n.type == ND_ADVERT)
+			believe(w, v, &n.target, n.lladdr, slot,
+				n.router ? NEIGH_ROUTER : NEIGH_HOST);
+		else
+			believe(w, v, &n.source, n.lladdr, slot, NEIGH_ROLE_UNKNOWN);
 	}
 }
 
@@ -130,7 +133,8 @@ static bool answer_nd(struct worker *w, const struct frame *f)
 		return false;
 	if (!find(w, f, &n.target, &hit))
 		return false;
-	len = nd_build_advert(f->data, &f->v, &n, hit.mac, hit.router, reply, sizeof(reply));
+	len = nd_build_advert(f->data, &f->v, &n, hit.mac, hit.role == NEIGH_ROUTER, reply,
+			      sizeof(reply));
 	if (!len || tap_send(w->io.tap, reply, len) < 0)
 		return false;
 	count(w, CNT_nd_answered, 1);

@@ -23,12 +23,12 @@
 #define BUCKET 8
 
 #define META_USED     0x80000000u
-#define META_ROUTER   0x40000000u /* not part of the key */
-#define META_KEY_MASK (~META_ROUTER)
+#define META_ROLE     29 /* lowest bit of enum neigh_role, which is not part of the key */
+#define META_KEY_MASK (~(3u << META_ROLE))
 
 struct neigh_place {
 	_Atomic uint32_t seq;
-	_Atomic uint32_t meta;	  /* META_*, family << 16, VLAN */
+	_Atomic uint32_t meta;	  /* META_*, role, family << 16, VLAN */
 	_Atomic uint64_t ip_high; /* first eight bytes of the address */
 	_Atomic uint64_t ip_low;  /* last eight bytes of the address */
 	_Atomic uint64_t where;	  /* slot << 48 | MAC */
@@ -104,6 +104,11 @@ static struct neigh_place *bucket_of(const struct neigh *n, const struct key *k)
 	return &n->place[(h & n->bucket_mask) * BUCKET];
 }
 
+static enum neigh_role role_of(uint32_t meta)
+{
+	return meta >> META_ROLE & 3;
+}
+
 static uint64_t where_of(struct mac mac, uint16_t slot)
 {
 	return (uint64_t)slot << 48 | mac_to_u64(mac);
@@ -165,8 +170,9 @@ bool neigh_answer(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, uint
 		return false;
 	hit->mac = mac_from_u64(v.where);
 	hit->slot = (uint16_t)(v.where >> 48);
-	hit->router = v.meta & META_ROUTER;
-	if (hit->slot == SLOT_SELF || hit->slot == SLOT_NONE)
+	hit->role = role_of(v.meta);
+	if (hit->slot == SLOT_SELF || hit->slot == SLOT_NONE ||
+	    (ip->family == 6 && hit->role == NEIGH_ROLE_UNKNOWN))
 		return false;
 	probed_s = atomic_load_explicit(&p->probed_s, memory_order_relaxed);
 	if (probed_s && age_s(now_s, probed_s) < NEIGH_PROBE_AGAIN_S)
@@ -197,12 +203,14 @@ void neigh_mark_stale(struct neigh *n, uint16_t vlan, const struct ip_addr *ip)
 }
 
 bool neigh_differs(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
-		   uint16_t slot, uint32_t now_s)
+		   uint16_t slot, enum neigh_role role, uint32_t now_s)
 {
 	struct key k = key_of(vlan, ip);
 	struct view v;
 
 	if (!find(n, &k, &v) || v.where != where_of(mac, slot) || v.stale)
+		return true;
+	if (role != NEIGH_ROLE_UNKNOWN && role != role_of(v.meta))
 		return true;
 	/* At half the lifetime, so that the entry is confirmed again before its end. */
 	return age_s(now_s, v.confirmed_s) >= NEIGH_FRESH_S / 2;
@@ -213,16 +221,6 @@ bool neigh_differs(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, str
 static uint32_t meta_of(const struct neigh_place *p)
 {
 	return atomic_load_explicit(&p->meta, memory_order_relaxed);
-}
-
-static uint64_t where_at(const struct neigh_place *p)
-{
-	return atomic_load_explicit(&p->where, memory_order_relaxed);
-}
-
-static uint32_t confirmed_at(const struct neigh_place *p)
-{
-	return atomic_load_explicit(&p->confirmed_s, memory_order_relaxed);
 }
 
 static void store32(_Atomic uint32_t *p, uint32_t v)
@@ -261,7 +259,8 @@ static struct neigh_place *place_to_use(const struct neigh *n, const struct key 
 	for (uint32_t i = 0; i < BUCKET; i++, p++) {
 		if (!(meta_of(p) & META_USED))
 			empty = p;
-		else if (!oldest || age_s(confirmed_at(p), confirmed_at(oldest)) < 0)
+		else if (!oldest ||
+			 age_s(load32(&p->confirmed_s), load32(&oldest->confirmed_s)) < 0)
 			oldest = p;
 	}
 	if (empty && n->count < n->maximum)
@@ -270,7 +269,7 @@ static struct neigh_place *place_to_use(const struct neigh *n, const struct key 
 }
 
 void neigh_learn(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
-		 uint16_t slot, bool router, uint32_t now_s)
+		 uint16_t slot, enum neigh_role role, uint32_t now_s)
 {
 	struct key k = key_of(vlan, ip);
 	uint64_t where = where_of(mac, slot);
@@ -278,6 +277,8 @@ void neigh_learn(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struc
 	struct neigh_place *p = find(n, &k, &v);
 	bool same = p && v.where == where;
 
+	if (same && role == NEIGH_ROLE_UNKNOWN)
+		role = role_of(v.meta);
 	if (!p)
 		p = place_to_use(n, &k);
 	/* The table is full and this bucket has nothing to evict. */
@@ -286,7 +287,7 @@ void neigh_learn(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struc
 	if (!(meta_of(p) & META_USED))
 		n->count++;
 	write_begin(p);
-	store32(&p->meta, k.meta | (router ? META_ROUTER : 0));
+	store32(&p->meta, k.meta | (uint32_t)role << META_ROLE);
 	store64(&p->ip_high, k.ip_high);
 	store64(&p->ip_low, k.ip_low);
 	store64(&p->where, where);
@@ -310,7 +311,7 @@ void neigh_forget_slot(struct neigh *n, uint16_t slot, const struct vlan_set *vl
 	for (uint32_t i = 0; i < n_places(n); i++) {
 		struct neigh_place *p = &n->place[i];
 
-		if ((meta_of(p) & META_USED) && where_at(p) >> 48 == slot &&
+		if ((meta_of(p) & META_USED) && load64(&p->where) >> 48 == slot &&
 		    (!vlans || vlan_set_has(vlans, meta_of(p) % VLAN_IDS)))
 			remove_at(n, p);
 	}
@@ -325,7 +326,7 @@ void neigh_forget_mac(struct neigh *n, uint16_t vlan, struct mac mac)
 		uint32_t meta = meta_of(p);
 
 		if (!(meta & META_USED) || (meta & 0xfff) != (vlan & 0xfff) ||
-		    (where_at(p) & 0xffffffffffffULL) != wanted)
+		    (load64(&p->where) & 0xffffffffffffULL) != wanted)
 			continue;
 		write_begin(p);
 		store64(&p->where, where_of(mac, SLOT_NONE));
@@ -338,7 +339,8 @@ void neigh_age(struct neigh *n, uint32_t now_s)
 	for (uint32_t i = 0; i < n_places(n); i++) {
 		struct neigh_place *p = &n->place[i];
 
-		if ((meta_of(p) & META_USED) && age_s(now_s, confirmed_at(p)) > 4 * NEIGH_FRESH_S)
+		if ((meta_of(p) & META_USED) &&
+		    age_s(now_s, load32(&p->confirmed_s)) > 4 * NEIGH_FRESH_S)
 			remove_at(n, p);
 	}
 }
@@ -355,11 +357,11 @@ static void describe(const struct neigh_place *p, struct neigh_entry *out)
 
 	*out = (struct neigh_entry){
 		.vlan = meta & 0xfff,
-		.slot = (uint16_t)(where_at(p) >> 48),
+		.slot = (uint16_t)(load64(&p->where) >> 48),
 		.ip.family = meta >> 16 & 0xff,
-		.mac = mac_from_u64(where_at(p)),
-		.router = meta & META_ROUTER,
-		.confirmed_s = confirmed_at(p),
+		.mac = mac_from_u64(load64(&p->where)),
+		.role = role_of(meta),
+		.confirmed_s = load32(&p->confirmed_s),
 	};
 	memcpy(out->ip.b, &high, 8);
 	memcpy(out->ip.b + 8, &low, 8);

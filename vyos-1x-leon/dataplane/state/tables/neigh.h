@@ -13,6 +13,8 @@
  *   that the answer did not help, so the second one is flooded.
  * - The requester has had its address, MAC and node for NEIGH_SETTLE_S. A request also announces
  *   its sender's address, so requests of new or moved hosts are flooded.
+ * - An advertisement has shown the role of an IPv6 neighbor. Hosts delete the default route through
+ *   a router that an answer calls a host (RFC 4861 section 7.2.5).
  */
 #pragma once
 
@@ -27,6 +29,9 @@
 #define NEIGH_PROBE_AGAIN_S 3
 #define NEIGH_SETTLE_S	    10
 
+/* Only neighbor advertisements show the role. */
+enum neigh_role { NEIGH_ROLE_UNKNOWN, NEIGH_HOST, NEIGH_ROUTER };
+
 struct neigh;
 struct neigh *neigh_new(uint32_t maximum);
 void neigh_free(void *n); /* struct neigh *; NULL ok */
@@ -35,7 +40,7 @@ void neigh_free(void *n); /* struct neigh *; NULL ok */
 struct neigh_hit {
 	struct mac mac;
 	uint16_t slot;
-	bool router;
+	enum neigh_role role;
 };
 /* Returns true if a local answer is permitted now, and records it. */
 bool neigh_answer(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, uint32_t now_s,
@@ -45,14 +50,15 @@ bool neigh_is_settled(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, 
 		      uint16_t slot, uint32_t now_s);
 /* Records a unicast request to that host: no local answers until the host sends a frame. */
 void neigh_mark_stale(struct neigh *n, uint16_t vlan, const struct ip_addr *ip);
-/* Returns true if (vlan, ip) must be reported to the control thread: stored with another mac or
- * slot, in doubt, or old. */
+/* Returns true if (vlan, ip) must be reported to the control thread: stored with another mac,
+ * slot or known role, in doubt, or old. */
 bool neigh_differs(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
-		   uint16_t slot, uint32_t now_s);
+		   uint16_t slot, enum neigh_role role, uint32_t now_s);
 
 /* --- control thread --- */
+/* NEIGH_ROLE_UNKNOWN keeps the role of a neighbor with the same mac and slot. */
 void neigh_learn(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
-		 uint16_t slot, bool router, uint32_t now_s);
+		 uint16_t slot, enum neigh_role role, uint32_t now_s);
 /* Forgets the neighbors in these VLANs; NULL: all. */
 void neigh_forget_slot(struct neigh *n, uint16_t slot, const struct vlan_set *vlans);
 /* Marks the location of the neighbors of a moved MAC as unknown (SLOT_NONE). */
@@ -64,7 +70,7 @@ struct neigh_entry {
 	uint16_t vlan, slot;
 	struct ip_addr ip;
 	struct mac mac;
-	bool router;
+	enum neigh_role role;
 	uint32_t confirmed_s;
 };
 /* Iterates; *iter starts at 0. */
