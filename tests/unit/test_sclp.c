@@ -459,21 +459,46 @@ static void large_ones_have_a_bound_of_bytes(void **state)
 	}
 }
 
+/* Receives segment i, which is not the first of its payload. */
+static void receive_part(struct lab *l, unsigned i, uint32_t id, size_t len, unsigned remaining)
+{
+	struct sclp_hdr h = { 0xcafe, PORT, id, false, (uint16_t)remaining };
+
+	sclp_encode(&h, l->payload, len, l->wire[i]);
+	memcpy(l->wire[i] + SCLP_HDR_LEN, l->payload, len);
+	l->len[i] = SCLP_HDR_LEN + len;
+	assert_true(receive(l, i));
+}
+
 static void segments_of_one_payload_have_a_bound(void **state)
 {
 	struct lab *l = *state;
 
 	/* Every second byte, so that no segments join. */
 	for (unsigned i = 0; i < SCLP_JOIN_SEGMENTS + 1; i++) {
-		struct sclp_hdr h = { 0xcafe, PORT, PAPER_ID, false, (uint16_t)(2 * i) };
-
-		sclp_encode(&h, l->payload, 1, l->wire[0]);
-		l->wire[0][SCLP_HDR_LEN] = l->payload[0];
-		l->len[0] = SCLP_HDR_LEN + 1;
-		receive(l, 0);
+		receive_part(l, 0, PAPER_ID, 1, 2 * i);
 		expect_nothing(l, START);
 		assert_int_equal(sclp_join_waiting(l->join), i < SCLP_JOIN_SEGMENTS);
 	}
+}
+
+/* Other payloads use all blocks, and each segment of the run needs two blocks if stored alone. */
+static void the_bound_applies_to_runs(void **state)
+{
+	struct lab *l = *state;
+
+	for (uint32_t i = 0; i < SCLP_JOIN_MAX; i++) {
+		receive_part(l, 0, 2 * i, 1, 1);
+		expect_nothing(l, START);
+	}
+	for (unsigned i = 0; i < SCLP_JOIN_SEGMENTS; i++) {
+		receive_part(l, 0, PAPER_ID, 1, 2 * i);
+		expect_nothing(l, START);
+	}
+	for (unsigned i = 0; i < SCLP_MERGE_MAX; i++)
+		receive_part(l, i, PAPER_ID, 117, 20000 - 117 * i);
+	expect_nothing(l, START);
+	assert_int_equal(sclp_join_counts(l->join)->contradictory, 1);
 }
 
 /* --- doc/sclp.md --- */
@@ -536,6 +561,7 @@ int main(void)
 		T(half_open_payloads_die_in_a_second),
 		T(large_ones_have_a_bound_of_bytes),
 		T(segments_of_one_payload_have_a_bound),
+		T(the_bound_applies_to_runs),
 		T(the_captured_exchange),
 	};
 

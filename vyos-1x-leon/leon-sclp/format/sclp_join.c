@@ -368,6 +368,8 @@ static enum fit add(struct sclp_join *j, struct payload *p, const struct sclp_se
 		fit = find_place(j, p, &h, &before);
 	if (fit != FITS)
 		return fit;
+	if (p->n_runs == SCLP_JOIN_SEGMENTS)
+		return CONTRADICTS;
 	if (run->first)
 		p->size = reach(&h);
 	p->n_runs++;
@@ -434,13 +436,17 @@ static void gather_run(struct sclp_join *j, const struct sclp_segment *seg,
 	}
 }
 
-/* Makes room for the run, if necessary for single segments. Returns false if this evicted the
+/* Makes room for the segments of the run, also one by one. Returns false if this evicted the
  * payload itself. */
-static bool make_room(struct sclp_join *j, const struct payload *p, const struct sclp_run *run)
+static bool make_room(struct sclp_join *j, const struct payload *p, const struct sclp_segment *seg,
+		      const struct sclp_run *run)
 {
-	uint32_t singles = run->n > 1 ? run->n : 0;
+	uint32_t needed = 0;
+	unsigned s = run->head;
 
-	while (j->n_free_blocks < blocks_for(run->len) + singles) {
+	for (unsigned i = 0; i < run->n; i++, s = seg[s].next)
+		needed += blocks_for((uint32_t)seg[s].len);
+	while (j->n_free_blocks < needed) {
 		bool itself = &j->payload[j->oldest] == p;
 
 		evict(j);
@@ -468,9 +474,9 @@ const uint8_t *sclp_join_add(struct sclp_join *j, const struct sclp_segment *seg
 	}
 	if (!p)
 		p = begin(j, key, now);
-	if (!make_room(j, p, run))
+	if (!make_room(j, p, seg, run))
 		return NULL;
-	fit = p->n_runs < SCLP_JOIN_SEGMENTS ? add(j, p, seg, run) : CONTRADICTS;
+	fit = add(j, p, seg, run);
 	if (fit == CONTRADICTS && run->n > 1)
 		fit = add_one_by_one(j, p, seg, run);
 	j->count.duplicate += fit == IS_DUPLICATE;
