@@ -9,11 +9,13 @@ and read the difference before the commit.
 
 import os
 import re
+import select
+import time
 from pathlib import Path
 
 import pytest
 from vyos.template import render_to_string
-from vyos_leon.lisp import model, overlay, rules, state, verify
+from vyos_leon.lisp import model, overlay, process, rules, state, verify
 
 TOP = Path(__file__).resolve().parents[2]
 GOLDEN = Path(__file__).parent / 'golden'
@@ -546,6 +548,22 @@ def test_what_a_person_reads():
     assert len(tracker.show(1)['complaints']) == state.COMPLAINTS
     tracker.feed(HEAD + 'No Map-Reply for EID 10.2.0.2/32 after 2 retries. Aborting!', 1005)
     assert tracker.show(1)['unanswered'] == {'count': 1, 'last': '10.2.0.2/32', 'at': 1005}
+
+
+def test_a_log_without_end(monkeypatch, tmp_path):
+    program = tmp_path / 'oor'
+    program.write_text('#!/bin/sh\nexec yes\n')
+    program.chmod(0o755)
+    monkeypatch.setattr(process, 'OOR', str(program))
+    oor = process.Oor('oor.conf')
+    select.select([oor.master], [], [], 10)
+    begin, number = time.monotonic(), 0
+    for line in oor.lines():
+        assert line == 'y' and time.monotonic() - begin < 10
+        time.sleep(0.0001)
+        number += 1
+    assert number > 0
+    oor.stop()
 
 
 # --- the unit ---

@@ -7,6 +7,7 @@ import os
 import pty
 import signal
 import subprocess
+import time
 import tty
 
 from vyos_leon.lisp import OOR
@@ -45,8 +46,10 @@ class Oor:
             os.close(slave)
 
     def lines(self):
-        """The output since the last call."""
-        while True:
+        """The output since the last call, for at most a second, because OOR may write without
+        end."""
+        end = time.monotonic() + 1
+        while time.monotonic() < end:
             try:
                 data = os.read(self.master, LINE_MAX)
             except OSError:
