@@ -535,6 +535,15 @@ def test_refusals(line, reason):
     assert 'sesame' not in str(shown)
 
 
+def test_refusals_have_a_bound():
+    tracker = state.Tracker('map-server')
+    for number in range(200):
+        for line in (REGISTER[0], HEAD + f'EID 10.9.{number}.0/24 not in configured lisp-sites DB'):
+            tracker.feed(line, 1000)
+    shown = [r['prefix'] for r in tracker.show(1000)['refused']]
+    assert len(shown) == state.REFUSED_MAX and '10.9.199.0/24' in shown
+
+
 def test_what_a_person_reads():
     tracker = state.Tracker('xtr')
     warning = '[2026/11/22 8:56:31] WARNING: Map-Register of 10.1.0.0/24 did not receive reply'

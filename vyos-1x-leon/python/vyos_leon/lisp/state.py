@@ -52,6 +52,8 @@ REFUSALS = {
 # A map server removes a registration without a renewal in the time (RFC 9301).
 REGISTRATION_S = 180
 COMPLAINTS = 10
+# Strangers without a key can cause refusals.
+REFUSED_MAX = 100
 # Repeated messages about the configuration and about locators of other routers.
 NO_COMPLAINTS = ('No Proxy-ETR defined', 'iface_locators_get_element_with_loct')
 
@@ -156,9 +158,12 @@ class Tracker:
     def _on_refused(self, match, now, name):
         prefix = plain(match['eid'])
         self.pending = [r for r in self.pending if r['prefix'] != prefix]
+        self.refused.pop(prefix, None)
         self.refused[prefix] = {
             'prefix': prefix, 'peer': self.sender, 'at': now, 'reason': REFUSALS[name]
         }  # fmt: skip
+        if len(self.refused) > REFUSED_MAX:
+            del self.refused[next(iter(self.refused))]
 
     def _on_probed(self, match, _now, _name):
         entry = self.map_cache.get(plain(match['eid']))
