@@ -524,6 +524,8 @@ def test_registrations_at_a_map_server():
      'no site has the prefix'),
     ('EID 10.1.0.0/24 is a more specific of 10.0.0.0/8. However more specifics not configured! '
      'Discarding', 'the site does not accept more specific prefixes'),
+    ('EID 10.1.0.0/24 part of multi EID Map-Register with different key! Discarding!',
+     'the other prefixes of the message have another key'),
 ])  # fmt: skip
 def test_refusals(line, reason):
     tracker = state.Tracker('map-server')
@@ -533,6 +535,19 @@ def test_refusals(line, reason):
     assert shown['refused'] == [
         {'prefix': '10.1.0.0/24', 'peer': '192.0.2.11', 'at': 1000, 'reason': reason}]
     assert 'sesame' not in str(shown)
+
+
+def test_a_broken_record_is_not_registered():
+    failed = HEAD + 'Map-Server: Failed to process  control message'
+    tracker = fed('map-server', *REGISTER[:2], failed, REGISTER[0])
+    assert tracker.show(1000)['registrations'] == []
+
+
+def test_registrations_leave_the_memory():
+    tracker = fed('map-server', *REGISTER, ANSWERED)
+    assert len(tracker.show(1180)['registrations']) == 1
+    tracker.show(1181)
+    assert tracker.registrations == {}
 
 
 def test_refusals_have_a_bound():

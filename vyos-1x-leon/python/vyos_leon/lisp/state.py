@@ -43,11 +43,14 @@ EVENTS = {
     'bad_key': re.compile(rf'Message validation failed for EID {EID} with key .*'),
     'unknown': re.compile(rf'EID {EID} not in configured lisp-sites DB.*'),
     'too_long': re.compile(rf'EID {EID} is a more specific of .*'),
+    'other_key': re.compile(rf'EID {EID} part of multi EID Map-Register with different key.*'),
+    'malformed': re.compile(r'Map-Server: Failed to process .*'),
 }  # fmt: skip
 REFUSALS = {
     'bad_key': 'the key is another one',
     'unknown': 'no site has the prefix',
     'too_long': 'the site does not accept more specific prefixes',
+    'other_key': 'the other prefixes of the message have another key',
 }
 # A map server removes a registration without a renewal in the time (RFC 9301).
 REGISTRATION_S = 180
@@ -165,6 +168,10 @@ class Tracker:
         if len(self.refused) > REFUSED_MAX:
             del self.refused[next(iter(self.refused))]
 
+    def _on_malformed(self, _match, _now, _name):
+        """OOR logs a record before it reads the locators."""
+        self.pending = [r for r in self.pending if r is not self.record]
+
     def _on_probed(self, match, _now, _name):
         entry = self.map_cache.get(plain(match['eid']))
         if entry:
@@ -216,9 +223,12 @@ class Tracker:
 
     def show(self, now):
         """The part of the state document from this log."""
-        registered = list(self.registrations.values())
         if self.role == 'map-server':
-            registered = [r for r in registered if now - r['last'] <= REGISTRATION_S]
+            self.registrations = {
+                prefix: r for prefix, r in self.registrations.items()
+                if now - r['last'] <= REGISTRATION_S
+            }  # fmt: skip
+        registered = self.registrations.values()
         return {
             'map_cache': sorted(self._living(now), key=lambda e: e['prefix']),
             'registrations': sorted(registered, key=lambda r: (r['prefix'], r['peer'])),
