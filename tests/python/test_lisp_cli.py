@@ -28,7 +28,8 @@ WORDS = {
     'site': {'tokyo': {'authentication-key': 'sesame', 'prefix': ['10.1.0.0/16']}},
 }
 ADDRESSES = [
-    {'ifname': 'eth0', 'ifindex': 2, 'addr_info': [{'local': '192.0.2.11'}]},
+    {'ifname': 'eth0', 'ifindex': 2,
+     'addr_info': [{'local': '192.0.2.11'}, {'local': '2001:db8::11'}]},
     {'ifname': 'eth1', 'ifindex': 3, 'addr_info': [{'local': '192.0.2.12'}],
      'master': 'red', 'linkinfo': {'info_slave_kind': 'vrf'}},
 ]  # fmt: skip
@@ -71,6 +72,18 @@ def test_commit(commit, here, host):
     assert 'warning' not in host.verbs()
     # leon-lisp decides about a restart.
     assert commit({**WORDS, 'encapsulation': 'vxlan-gpe'}) == [START]
+
+
+def test_another_spelling_of_an_address(commit, here, host):
+    words = {**WORDS, 'locator': {'2001:DB8:0:0::11': {}}}
+    commit(words)
+    assert 'warning' not in host.verbs()
+    locators = json.loads((here / 'lisp.json').read_text())['locators']
+    assert [of['address'] for of in locators] == ['2001:db8::11']
+    nodes = {'10.0.0.2': {'locator': ['2001:db8:0::11']}}
+    site = {'authentication-key': 'x', 'redistribute': {'leon': {'leon0': {'node': nodes}}}}
+    with pytest.raises(ConfigError, match='2001:db8::11 is a locator of this router'):
+        commit({**words, 'site': {'tokyo': site}}, interfaces={'leon': {'leon0': {}}})
 
 
 def test_delete(commit, here):

@@ -4,6 +4,7 @@
 the document of leon-lisp, and leon-lisp decides if Open Overlay Router must restart.
 """
 
+import ipaddress
 import json
 import os
 
@@ -39,6 +40,9 @@ def _read(conf, path):
 def get_config(config=None):
     conf = config if config else Config()
     lisp = {'words': _read(conf, base), 'deleted': not conf.exists(base)}
+    # In the spelling of the kernel.
+    locators = lisp['words'].get('locator', {})
+    lisp['words']['locator'] = {str(ipaddress.ip_address(a)): of for a, of in locators.items()}
     leon = _read(conf, ['interfaces', 'leon'])
     lisp['leon'] = tuple(n for n, words in leon.items() if 'disable' not in words)
     lisp['tables'] = tuple(_read(conf, ['protocols', 'static', 'table']))

@@ -280,7 +280,8 @@ def nodes_have_locators(lisp, _):
             found = listed(of.get('locator', []))
             if not found:
                 yield f'Node {node} has no locator: set "{where} locator".'
-            for text in set(found) & set(lisp.get('locator', {})):
+            spelled = {str(ipaddress.ip_address(text)) for text in found}
+            for text in spelled & set(lisp.get('locator', {})):
                 yield (
                     f'{text} is a locator of this router: set "{where} locator" to that of '
                     f'the other node.'
