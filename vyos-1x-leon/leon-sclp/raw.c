@@ -48,7 +48,7 @@ static int connect_to(int fd, const struct ip_addr *local, const struct ip_addr 
 	return connect(fd, (const struct sockaddr *)&ss, len) < 0 ? -errno : 0;
 }
 
-static void ask_mtu(struct raw *r)
+void raw_ask_mtu(struct raw *r)
 {
 	int mtu = 0;
 	socklen_t len = sizeof(mtu);
@@ -84,7 +84,7 @@ int raw_open(struct raw **out, const struct ip_addr *local, const struct ip_addr
 	r->fd = fd;
 	r->v4 = v4;
 	r->mtu = mtu;
-	ask_mtu(r);
+	raw_ask_mtu(r);
 	*out = r;
 	return 0;
 }
@@ -130,7 +130,7 @@ unsigned raw_send(struct raw *r, const struct raw_out *seg, unsigned n)
 	}
 	/* The path MTU may have decreased. Any call on the socket returns a pending error once. */
 	if (sent < n)
-		ask_mtu(r);
+		raw_ask_mtu(r);
 	return sent;
 }
 

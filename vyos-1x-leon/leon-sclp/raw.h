@@ -20,6 +20,8 @@ int raw_open(struct raw **out, const struct ip_addr *local, const struct ip_addr
 	     uint32_t mtu);
 void raw_close(struct raw *r); /* NULL ok */
 int raw_fd(const struct raw *r);
+/* Reads the path MTU of the kernel again, which may have increased. */
+void raw_ask_mtu(struct raw *r);
 /* Returns the largest payload of a segment that fits into the path MTU. */
 size_t raw_mss(struct raw *r);
 

@@ -224,6 +224,7 @@ void tunnel_from_net(struct tunnel *t, mono_t now)
 void tunnel_tick(struct tunnel *t, mono_t now)
 {
 	sclp_join_age(t->join, now);
+	raw_ask_mtu(t->raw);
 }
 
 void tunnel_print(const struct tunnel *t)
