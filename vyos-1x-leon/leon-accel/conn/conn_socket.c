@@ -166,15 +166,9 @@ bool conn_has_device(struct conn *c, mono_t now)
 
 int conn_open_proxy_sock(struct conn *c, conn_event_fn on_socket)
 {
-	struct flow *f = &c->flow;
-	struct lan *lan = engine_lan(c->e, f->key.vlan);
-	struct proxy_sock s;
-	int fd = -ENOBUFS;
+	struct proxy_sock s = proxy_sock_of(c, engine_lan(c->e, c->flow.key.vlan));
+	int fd = proxy_sock_open(&s);
 
-	if (lan) {
-		s = proxy_sock_of(c, lan);
-		fd = proxy_sock_open(&s);
-	}
 	if (fd >= 0 && loop_fd_add(c->e->loop, fd, 0, on_socket, c) < 0) {
 		proxy_sock_leave(fd);
 		fd = -ENOMEM;
