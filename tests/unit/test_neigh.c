@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "state/tables/fdb.h"
 #include "state/tables/neigh.h"
 
 static struct mac mac_of(uint32_t i)
@@ -198,8 +199,11 @@ static void forgets_nodes_macs_and_old_ones(void **state)
 {
 	struct neigh *n = neigh_new(100);
 	struct ip_addr a[4] = { v4(1), v4(2), v6(3), v4(4) };
+	struct fdb *fdb = fdb_new(100);
 
 	(void)state;
+	fdb_learn(fdb, 0, mac_of(2), 7, 1000);
+	fdb_learn(fdb, 7, mac_of(2), 6, 1000);
 	neigh_learn(n, 0, &a[0], mac_of(1), 5, NEIGH_HOST, 1000);
 	neigh_learn(n, 0, &a[1], mac_of(2), 6, NEIGH_HOST, 1000);
 	neigh_learn(n, 0, &a[2], mac_of(2), 6, NEIGH_HOST, 1000);
@@ -207,7 +211,9 @@ static void forgets_nodes_macs_and_old_ones(void **state)
 	neigh_forget_slot(n, 5, NULL);
 	assert_int_equal(neigh_count(n), 3);
 	assert_false(answers(n, 0, a[0], 1001));
-	neigh_forget_mac(n, 0, mac_of(2));
+	neigh_forget_moved(n, fdb, neigh_moved_bit(3));
+	assert_false(neigh_differs(n, 0, &a[2], mac_of(2), 6, NEIGH_ROLE_UNKNOWN, 1001));
+	neigh_forget_moved(n, fdb, neigh_moved_bit(1) | neigh_moved_bit(2));
 	assert_int_equal(neigh_count(n), 3);
 	assert_false(answers(n, 0, a[2], 1001));
 	assert_true(answers(n, 7, a[3], 1101));
@@ -217,6 +223,7 @@ static void forgets_nodes_macs_and_old_ones(void **state)
 	assert_int_equal(neigh_count(n), 1);
 	neigh_age(n, 1101 + 4 * NEIGH_FRESH_S);
 	assert_int_equal(neigh_count(n), 0);
+	fdb_free(fdb);
 	neigh_free(n);
 }
 

@@ -89,4 +89,5 @@ struct states {
 	struct timer *drain_timer, *leave_timer, *release_timer;
 	mono_t stop_at;
 	unsigned leaves_sent;
+	uint64_t moved_macs; /* neigh_moved_bit() of the reports in process */
 };

@@ -69,7 +69,7 @@ static void learn(struct leond *d, const struct fwd_report *r, mono_t now)
 		guard_probe_vlan(d, vlan);
 		if (slot == SLOT_SELF)
 			snooping_host_moved(d, vlan);
-		neigh_forget_mac(d->neigh, vlan, r->learn.mac);
+		d->states->moved_macs |= neigh_moved_bit(mac_to_u64(r->learn.mac));
 		accelerator_moved(d, vlan, r->learn.mac, n);
 		facts.kind = EV_MAC_MOVED;
 		report_event(d, &facts, "MAC %s (VLAN %u) moved to %s", mac, vlan, who);
@@ -161,14 +161,17 @@ static void drain(struct leond *d, mono_t now)
 	unsigned n = 0;
 
 	fwd_report_ack(d->fwd);
-	while (n++ < DRAIN_MAX) {
-		if (!fwd_next_report(d->fwd, &r))
-			return;
+	for (; n < DRAIN_MAX && fwd_next_report(d->fwd, &r); n++)
 		handle(d, &r, now);
-	}
 	/* More reports are pending but the descriptor is acknowledged: continues after other
 	 * events. */
-	timer_set(d->states->drain_timer, now);
+	if (n == DRAIN_MAX)
+		timer_set(d->states->drain_timer, now);
+	/* One walk of the table for all moves. Workers answer for no neighbor that contradicts the
+	 * FDB. */
+	if (d->states->moved_macs)
+		neigh_forget_moved(d->neigh, d->fdb, d->states->moved_macs);
+	d->states->moved_macs = 0;
 }
 
 static void on_drain(void *arg, mono_t now)

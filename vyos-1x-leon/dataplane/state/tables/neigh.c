@@ -19,6 +19,7 @@
 
 #include "base/mem.h"
 #include "crypto/aead.h"
+#include "state/tables/fdb.h"
 
 #define BUCKET 8
 
@@ -218,11 +219,6 @@ bool neigh_differs(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, str
 
 /* --- control thread --- */
 
-static uint32_t meta_of(const struct neigh_place *p)
-{
-	return atomic_load_explicit(&p->meta, memory_order_relaxed);
-}
-
 static void store32(_Atomic uint32_t *p, uint32_t v)
 {
 	atomic_store_explicit(p, v, memory_order_release);
@@ -257,7 +253,7 @@ static struct neigh_place *place_to_use(const struct neigh *n, const struct key 
 	struct neigh_place *p = bucket_of(n, k), *oldest = NULL, *empty = NULL;
 
 	for (uint32_t i = 0; i < BUCKET; i++, p++) {
-		if (!(meta_of(p) & META_USED))
+		if (!(load32(&p->meta) & META_USED))
 			empty = p;
 		else if (!oldest ||
 			 age_s(load32(&p->confirmed_s), load32(&oldest->confirmed_s)) < 0)
@@ -284,7 +280,7 @@ void neigh_learn(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struc
 	/* The table is full and this bucket has nothing to evict. */
 	if (!p)
 		return;
-	if (!(meta_of(p) & META_USED))
+	if (!(load32(&p->meta) & META_USED))
 		n->count++;
 	write_begin(p);
 	store32(&p->meta, k.meta | (uint32_t)role << META_ROLE);
@@ -311,22 +307,24 @@ void neigh_forget_slot(struct neigh *n, uint16_t slot, const struct vlan_set *vl
 	for (uint32_t i = 0; i < n_places(n); i++) {
 		struct neigh_place *p = &n->place[i];
 
-		if ((meta_of(p) & META_USED) && load64(&p->where) >> 48 == slot &&
-		    (!vlans || vlan_set_has(vlans, meta_of(p) % VLAN_IDS)))
+		if ((load32(&p->meta) & META_USED) && load64(&p->where) >> 48 == slot &&
+		    (!vlans || vlan_set_has(vlans, load32(&p->meta) % VLAN_IDS)))
 			remove_at(n, p);
 	}
 }
 
-void neigh_forget_mac(struct neigh *n, uint16_t vlan, struct mac mac)
+void neigh_forget_moved(struct neigh *n, const struct fdb *fdb, uint64_t moved)
 {
-	uint64_t wanted = mac_to_u64(mac);
-
 	for (uint32_t i = 0; i < n_places(n); i++) {
 		struct neigh_place *p = &n->place[i];
-		uint32_t meta = meta_of(p);
+		uint64_t where = load64(&p->where);
+		struct mac mac = mac_from_u64(where);
+		uint16_t slot;
 
-		if (!(meta & META_USED) || (meta & 0xfff) != (vlan & 0xfff) ||
-		    (load64(&p->where) & 0xffffffffffffULL) != wanted)
+		if (!(moved & neigh_moved_bit(where)) || !(load32(&p->meta) & META_USED))
+			continue;
+		slot = fdb_lookup(fdb, load32(&p->meta) & 0xfff, mac);
+		if (slot == SLOT_NONE || slot == where >> 48)
 			continue;
 		write_begin(p);
 		store64(&p->where, where_of(mac, SLOT_NONE));
@@ -339,7 +337,7 @@ void neigh_age(struct neigh *n, uint32_t now_s)
 	for (uint32_t i = 0; i < n_places(n); i++) {
 		struct neigh_place *p = &n->place[i];
 
-		if ((meta_of(p) & META_USED) &&
+		if ((load32(&p->meta) & META_USED) &&
 		    age_s(now_s, load32(&p->confirmed_s)) > 4 * NEIGH_FRESH_S)
 			remove_at(n, p);
 	}
@@ -352,7 +350,7 @@ uint32_t neigh_count(const struct neigh *n)
 
 static void describe(const struct neigh_place *p, struct neigh_entry *out)
 {
-	uint32_t meta = meta_of(p);
+	uint32_t meta = load32(&p->meta);
 	uint64_t high = load64(&p->ip_high), low = load64(&p->ip_low);
 
 	*out = (struct neigh_entry){
@@ -372,7 +370,7 @@ bool neigh_next(const struct neigh *n, uint32_t *iter, struct neigh_entry *out)
 	while (*iter < n_places(n)) {
 		const struct neigh_place *p = &n->place[(*iter)++];
 
-		if (!(meta_of(p) & META_USED))
+		if (!(load32(&p->meta) & META_USED))
 			continue;
 		describe(p, out);
 		return true;

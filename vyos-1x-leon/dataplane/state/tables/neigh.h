@@ -32,6 +32,7 @@
 /* Only neighbor advertisements show the role. */
 enum neigh_role { NEIGH_ROLE_UNKNOWN, NEIGH_HOST, NEIGH_ROUTER };
 
+struct fdb;
 struct neigh;
 struct neigh *neigh_new(uint32_t maximum);
 void neigh_free(void *n); /* struct neigh *; NULL ok */
@@ -61,8 +62,14 @@ void neigh_learn(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struc
 		 uint16_t slot, enum neigh_role role, uint32_t now_s);
 /* Forgets the neighbors in these VLANs; NULL: all. */
 void neigh_forget_slot(struct neigh *n, uint16_t slot, const struct vlan_set *vlans);
-/* Marks the location of the neighbors of a moved MAC as unknown (SLOT_NONE). */
-void neigh_forget_mac(struct neigh *n, uint16_t vlan, struct mac mac);
+/* Bit of a moved MAC for neigh_forget_moved(). */
+static inline uint64_t neigh_moved_bit(uint64_t mac)
+{
+	return 1ULL << (mac & 63);
+}
+/* Marks the location of neighbors as unknown (SLOT_NONE) if the FDB has their MAC elsewhere.
+ * Checks only MACs with a bit in `moved`. */
+void neigh_forget_moved(struct neigh *n, const struct fdb *fdb, uint64_t moved);
 void neigh_age(struct neigh *n, uint32_t now_s); /* removes entries older than 4 * NEIGH_FRESH_S */
 uint32_t neigh_count(const struct neigh *n);
 
