@@ -75,7 +75,7 @@ void schedule_probe(struct overlay *o, struct peer *p)
 /* --- work of the overlay --- */
 
 /* Delay of ROW_SOON. One event concerns all nodes of a large overlay at the same time, so the delay
- * is random. It is constant until the next announcement, because each link asks for one. */
+ * is random. The delay is constant until the next announcement, because each link schedules one. */
 static int64_t soon_ms(const struct overlay *o)
 {
 	int64_t ms = nodedb_members(o->nodes) > SPREAD_MEMBERS ? SETTLE_MS : ROW_SOON_MS;

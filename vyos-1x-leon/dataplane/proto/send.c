@@ -144,7 +144,8 @@ int peer_send_via(struct overlay *o, struct peer *p, const struct via *v, const 
 		memset(o->buf + hdr_len + ENVELOPE_LEN + len, 0, size - around - (size_t)len);
 		len = (int)(size - around);
 	}
-	total = session_seal(p->prev_sends ? p->prev : p->cur, o->buf, hdr_len, (size_t)len, sizeof(o->buf));
+	total = session_seal(p->prev_sends ? p->prev : p->cur, o->buf, hdr_len, (size_t)len,
+			     sizeof(o->buf));
 	if (total < 0)
 		return total;
 	via_transmit(o, v, (size_t)total, m->type);
