@@ -315,6 +315,20 @@ def test_reload_loses_no_frame(lab):
     net.joined()
 
 
+def test_a_relay_that_ends_loses_no_frame(lab):
+    net = lab(merged(PAPER, {'config': PATIENT})).joined()
+    net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'])
+    net.wait_path('seoul', 'fujisawa', ['inagi', 'fujisawa'])
+    flow = net.stream('fujisawa', 'seoul', interval=0.002)
+    flow.arrived(20)
+    relay = net.node['inagi']
+    relay.reload(transit={'disable': True})
+    net.wait_path('fujisawa', 'seoul', ['seoul'])
+    flow.arrived(20)
+    flow.stop_whole()
+    assert relay.counter('relayed_datagrams') > 20
+
+
 def test_refused_reload_changes_nothing(lab):
     net = lab(line_up(2, config=PATIENT)).joined()
     flow = net.stream('n0', 'n1')

@@ -88,6 +88,7 @@ struct states {
 	struct nl_monitor *monitor;
 	struct timer *drain_timer, *leave_timer, *release_timer;
 	mono_t stop_at;
+	mono_t relays_until; /* despite `transit disable`, after a reload */
 	unsigned leaves_sent;
 	uint64_t moved_macs; /* neigh_moved_bit() of the reports in process */
 };

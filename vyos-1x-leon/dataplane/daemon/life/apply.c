@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/loop.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/life/advice.h"
 #include "daemon/life/apply.h"
 #include "daemon/life/confread.h"
@@ -21,6 +21,8 @@
 #include "state/tables/fdb.h"
 
 #define NAMED_MAX 4 /* nodes named in a warning; the others are counted */
+/* Time in which other nodes learn of a new `transit disable` and change their paths. */
+#define RELAY_GRACE_MS 5000
 
 /* `d->conf` is the new configuration already. */
 static void apply_changes(struct leond *d, unsigned changes)
@@ -91,6 +93,8 @@ static void decide(struct leond *d, struct conf *fresh, struct apply_verdict *v)
 	v->changes = changes;
 	snprintf(v->text, sizeof(v->text), "applied");
 	d->n_configured_peers = n_configured;
+	if (fresh->transit_disable && !old->transit_disable)
+		d->states->relays_until = mono_add_ms(loop_now(d->loop), RELAY_GRACE_MS);
 	d->conf = fresh;
 	apply_changes(d, changes);
 	if (changes & CONF_KEYS) {

@@ -63,6 +63,14 @@ static void report_status(struct leond *d)
 	loop_notify(d->loop, text);
 }
 
+static void end_relaying(struct leond *d, mono_t now)
+{
+	if (mono_is_never(d->states->relays_until) || mono_before(now, d->states->relays_until))
+		return;
+	d->states->relays_until = MONO_NEVER;
+	snapshot_publish(d);
+}
+
 /* A client refused for lack of descriptors receives no reason; an event reports it. */
 static void report_descriptors(struct leond *d)
 {
@@ -86,6 +94,7 @@ static void on_second(void *arg, mono_t now)
 	timer_set(d->states->housekeeping->timer, mono_add_ms(now, 1000));
 	age_tables(d, now);
 	fwd_reclaim(d->fwd);
+	end_relaying(d, now);
 	modules_second(d, now);
 	report_descriptors(d);
 	report_status(d);

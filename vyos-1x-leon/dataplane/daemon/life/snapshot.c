@@ -9,7 +9,7 @@
 #include "daemon/device/scheduling.h"
 #include "daemon/guard/loop_guard.h"
 #include "daemon/lan/vlans.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/life/snapshot.h"
 #include "daemon/underlay/bottleneck.h"
 #include "fwd/fwd.h"
@@ -75,7 +75,7 @@ void snapshot_publish(struct leond *d)
 	s = snap_new(nodedb_slots(overlay_nodes(d->overlay)));
 	s->self = d->self;
 	s->vni = c->vni;
-	s->transit_disable = c->transit_disable;
+	s->transit_disable = c->transit_disable && mono_is_never(d->states->relays_until);
 	s->mss_clamp = c->mss_clamp;
 	s->busy_poll_us = scheduling_busy_poll_us(c);
 	s->flow_sampling = c->flow_collector.family ? c->flow_sampling : 0;
