@@ -156,6 +156,22 @@ def test_a_bridge_that_appears_later_is_joined(lab):
     assert not node.statistics()['bridge_missing']
 
 
+def test_a_reload_to_a_missing_bridge_leaves_the_former_one(lab):
+    node = single(lab, bridge='br7')
+    add_bridge(node, 'br7')
+    node.start()
+    in_bridge(node, 'br7')
+    wait_for(lambda: node.statistics()['bridge_port'], 10, 'leond follows')
+    node.reload(bridge='br9')
+    in_bridge(node, None)
+    add_bridge(node, 'br9')
+    in_bridge(node, 'br9')
+    wait_for(lambda: node.statistics()['bridge_port'], 10, 'leond follows')
+    node.reload(bridge='br8')
+    node.reload(bridge=None)
+    in_bridge(node, None)
+
+
 def test_an_interface_that_is_no_bridge_is_not_joined(lab):
     node = single(lab, bridge='dummy7')
     node.namespace.ip('link add dummy7 type veth peer name dummy8')

@@ -55,6 +55,14 @@ static void note_link(struct leond *d, const struct nl_link *link)
 
 /* --- bridge --- */
 
+/* A bridge that another program chose stays. */
+static void leave_bridge(struct leond *d, int master)
+{
+	if (d->device.bridge && master == d->device.bridge)
+		nl_link_set_master(d->nl, d->tap->ifindex, 0);
+	d->device.bridge = 0;
+}
+
 static void bridge_is_missing(struct leond *d, const char *reason)
 {
 	const struct event_facts n = { .kind = EV_BRIDGE_MISSING };
@@ -63,7 +71,7 @@ static void bridge_is_missing(struct leond *d, const char *reason)
 		report_event(d, &n, "%s is no port of bridge %s: %s", d->tap->name, d->conf->bridge,
 			     reason);
 	d->device.bridge_missing = true;
-	d->device.bridge = 0;
+	leave_bridge(d, d->device.master);
 }
 
 static void join_bridge(struct leond *d)
@@ -108,9 +116,7 @@ static void apply_bridge(struct leond *d)
 			d->device.bridge = own.master;
 		return;
 	}
-	if (d->device.bridge && own.master == d->device.bridge)
-		nl_link_set_master(d->nl, d->tap->ifindex, 0);
-	d->device.bridge = 0;
+	leave_bridge(d, own.master);
 }
 
 static void bridge_changed(struct leond *d, const struct nl_event *ev)

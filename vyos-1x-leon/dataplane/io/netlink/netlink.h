@@ -47,7 +47,7 @@ int nl_link_by_index(struct nl *nl, int index, struct nl_link *out);
 uint32_t nl_link_table(struct nl *nl, const struct nl_link *link);
 int nl_link_set_mtu(struct nl *nl, int index, uint32_t mtu);
 int nl_link_set_mac(struct nl *nl, int index, struct mac mac);
-/* master: index of a bridge, bond or VRF; 0 leaves the present master. */
+/* master: index of a bridge, bond or VRF; 0: the link has no master afterwards. */
 int nl_link_set_master(struct nl *nl, int index, int master);
 int nl_link_set_up(struct nl *nl, int index, bool up);
 
