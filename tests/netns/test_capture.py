@@ -324,6 +324,22 @@ def test_bounds_and_restarts(lab, capture, flow):
              'a is free after the end of leonctl', every=1)
 
 
+def test_a_second_capture_waits_until_the_first_one_is_read(lab):
+    node = lab({'sites': {'n0': {}}, 'config': CONFIG}).node['n0']
+    start = ('capture start', {'filter': 'proto icmp', 'seconds': 1})
+
+    def ask(command, arguments=()):
+        return json.loads(node.request(json.dumps(
+            {'version': 1, 'command': command, 'arguments': dict(arguments)})))
+    assert 'error' not in ask(*start)
+    end = time.monotonic() + 2.5
+    while time.monotonic() < end:
+        assert 'under way' in ask(*start).get('error', '')
+        time.sleep(0.1)
+    wait_for(lambda: ask('capture read')['over'], 10, 'the end is read')
+    assert 'error' not in ask(*start)
+
+
 def test_answers_have_the_documented_shape(lab):
     net = lab(line_up(2, config=CONFIG)).joined()
     net.settle_hosts('n0', 'n1')

@@ -12,7 +12,7 @@ import threading
 
 import pytest
 
-from conftest import BUILD, TOP
+from conftest import BUILD, FakeDaemon, TOP
 
 LEONCTL = BUILD / 'vyos-1x-leon/leonctl/leonctl'
 COMPLETION = TOP / 'vyos-1x-leon/completion/leonctl.bash'
@@ -113,6 +113,21 @@ def test_exit_status_of_what_the_daemon_says(tmp_path, answer, status):
     path = str(tmp_path / 's')
     daemon(path, answer)
     assert run('--socket', path, 'show', 'nodes').returncode == status
+
+
+def test_nodes_of_another_capture(tmp_path):
+    """leonctl ends instead of mixing the records."""
+    nodes = [{'node_id': f'10.0.0.{i}', 'name': None, 'state': 'running', 'frames': 0, 'lost': 0, 'unseen': 0}
+             for i in (1, 2)]
+    record = {'node': '10.0.0.2', 'place': 'sent', 'at_us': 1, 'length': 1, 'path': [], 'sealed': False, 'frame': '00'}
+    first = {'version': 1, 'clock_us': 1, 'wall_us': 1, 'nodes': nodes, 'records': [record], 'over': False}
+    fake = FakeDaemon(tmp_path / 's', [{'version': 1, 'snap': 128}, first,
+                                       {**first, 'nodes': nodes[:1], 'records': [], 'over': True}])
+    result = run('--socket', str(tmp_path / 's'), 'capture', 'port', '80')
+    fake.close()
+    assert result.returncode == 3, result
+    assert 'invalid answer of leond: the nodes are of another capture' in result.stderr
+    assert '10.0.0.2' in result.stdout
 
 
 def test_exit_status_without_permission(tmp_path):

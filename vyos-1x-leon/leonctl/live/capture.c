@@ -121,10 +121,13 @@ static int start(struct target *t, const char *filter, struct captured *c)
 
 /* --- records --- */
 
-static void take_nodes(struct captured *c, struct jsonr_node *list)
+/* Returns false if the nodes are not those of this capture. */
+static bool take_nodes(struct captured *c, struct jsonr_node *list)
 {
 	size_t n = jsonr_len(list);
 
+	if (c->node && n != c->n_nodes)
+		return false;
 	c->node = x_realloc(c->node, n + 1, sizeof(*c->node));
 	for (size_t i = 0; i < n; i++) {
 		struct captured_node *node = &c->node[i];
@@ -142,6 +145,7 @@ static void take_nodes(struct captured *c, struct jsonr_node *list)
 				known(row, "clock_error_us", &node->error_us);
 	}
 	c->n_nodes = n;
+	return true;
 }
 
 static size_t node_index(const struct captured *c, const char *id)
@@ -194,19 +198,21 @@ static int read_records(struct target *t, struct captured *c)
 	int code = 0;
 	struct jsonr *doc = target_ask(t, "capture read", "{}", NULL, &code);
 	struct jsonr_node *root = doc ? jsonr_root(doc) : NULL, *list;
-	bool over = false;
+	bool over = false, same;
 
 	if (!doc)
 		return code;
 	c->clock_us = (uint32_t)number(root, "clock_us");
 	c->wall_us = (int64_t)number(root, "wall_us");
-	take_nodes(c, jsonr_array(root, "nodes"));
-	list = jsonr_array(root, "records");
+	same = take_nodes(c, jsonr_array(root, "nodes"));
+	list = same ? jsonr_array(root, "records") : NULL;
 	for (size_t i = 0; i < jsonr_len(list); i++)
 		take_record(c, jsonr_at(list, i));
 	jsonr_bool(root, "over", &over);
-	if (jsonr_error(doc)) {
-		target_complain(t, "invalid answer of leond: %s", jsonr_error(doc));
+	if (!same || jsonr_error(doc)) {
+		target_complain(t, "invalid answer of leond: %s",
+				jsonr_error(doc) ? jsonr_error(doc)
+						 : "the nodes are of another capture");
 		over = true;
 		code = EXIT_NO_ANSWER;
 	}

@@ -68,7 +68,7 @@ bool collect_start(struct leond *d, const struct msg_capture_start *start, const
 	struct collect *c = d->states->collect;
 	mono_t now = loop_now(d->loop);
 
-	if (c && !collect_is_over(c))
+	if (c && !c->told)
 		return false;
 	collect_stop(d);
 	c = d->states->collect = x_new(struct collect);

@@ -73,6 +73,7 @@ struct collect {
 	struct timer *timer;
 	struct msg_capture_start start;
 	bool stopping;
+	bool told; /* an answer said that the capture is over */
 	mono_t read_at;
 	unsigned n_nodes;
 	struct collect_node node[COLLECT_NODES_MAX];
@@ -80,7 +81,7 @@ struct collect {
 	struct collected *ready;
 };
 
-/* Starts on the nodes. Returns false if a capture is under way. */
+/* Starts on the nodes. Returns false if a capture is under way, or is not read to its end. */
 bool collect_start(struct leond *d, const struct msg_capture_start *start, const node_id_t *node,
 		   unsigned n);
 /* Ends the capture on all nodes. The records so far can be read. */

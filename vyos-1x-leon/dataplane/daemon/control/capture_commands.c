@@ -170,7 +170,8 @@ enum command_result capture_read(struct command *c)
 	jsonw_u64(c->w, "wall_us", (uint64_t)wall_now_us());
 	write_nodes(c, x);
 	write_records(c, x);
-	jsonw_bool(c->w, "over", collect_is_over(x) && x->next_ready == x->n_ready);
+	x->told = collect_is_over(x) && x->next_ready == x->n_ready;
+	jsonw_bool(c->w, "over", x->told);
 	return CMD_DONE;
 }
 
