@@ -532,6 +532,28 @@ static void mtu_is_the_smallest_or_unknown(void **state)
 	latdb_free(db);
 }
 
+/* The links of a path add up to the path, also if the two ends contradict each other. */
+static void a_link_has_the_larger_report(void **state)
+{
+	struct latdb *db = latdb_new();
+	struct path_params pp = { .maximum_relays = 3 };
+	struct path p = { .n_hops = 2, .hop = { 1, 2 } };
+	struct lat_entry e = { .rtt_us = 1000, .up = true };
+	struct msg_row m = { .incarnation = 1, .seq = 1, .parts = 1, .n = 1 };
+
+	(void)state;
+	latdb_set(db, 1, &e);
+	m.entry[0] = (struct row_entry){ .node = 3, .up = true, .rtt_us = 1000 };
+	latdb_merge(db, 1, &m, slot_is_id_minus_one, NULL);
+	m.entry[0] = (struct row_entry){ .node = 2, .up = true, .rtt_us = 60000, .var_us = 400 };
+	latdb_merge(db, 2, &m, slot_is_id_minus_one, NULL);
+	path_evaluate(db, &pp, 0, &p);
+	e = path_link(db, &pp, 1, 2);
+	assert_int_equal(link_cost(&e), 60100);
+	assert_int_equal(p.cost_us, 61100);
+	latdb_free(db);
+}
+
 /* Decision 020: a link between two other nodes exists if both ends report it and both ends were
  * received recently. */
 static void a_link_takes_two_ends(void **state)
@@ -551,18 +573,18 @@ static void a_link_takes_two_ends(void **state)
 	/* An own link has the measured value, independent of its other end. */
 	assert_int_equal(best[1].n_hops, 1);
 	assert_int_equal(best[2].n_hops, 0);
-	assert_false(path_link_exists(db, &pp, 1, 2));
+	assert_false(path_link(db, &pp, 1, 2).up);
 	m.entry[0].node = 2;
 	latdb_merge(db, 2, &m, slot_is_id_minus_one, NULL);
 	path_compute(db, &pp, 0, 3, best);
 	assert_int_equal(best[2].n_hops, 2);
-	assert_true(path_link_exists(db, &pp, 1, 2));
+	assert_true(path_link(db, &pp, 1, 2).up);
 	for (unsigned i = 1; i < 3; i++) {
 		unreceived[i] = true;
 		path_compute(db, &pp, 0, 3, best);
 		assert_int_equal(best[1].n_hops, 1);
 		assert_int_equal(best[2].n_hops, 0);
-		assert_false(path_link_exists(db, &pp, 1, 2));
+		assert_false(path_link(db, &pp, 1, 2).up);
 		unreceived[i] = false;
 	}
 	latdb_free(db);
@@ -717,6 +739,7 @@ int main(void)
 		cmocka_unit_test(evaluate_knows_broken_paths),
 		cmocka_unit_test(mtu_is_the_smallest_or_unknown),
 		cmocka_unit_test(a_link_takes_two_ends),
+		cmocka_unit_test(a_link_has_the_larger_report),
 		cmocka_unit_test(small_networks_as_by_trying_all),
 		cmocka_unit_test(larger_networks_as_by_rounds_and_heap),
 		cmocka_unit_test(measured_networks_as_by_rounds_and_heap),

@@ -101,21 +101,20 @@ static void write_load(struct command *c, uint16_t from, uint16_t to)
 
 static void write_link(struct command *c, uint16_t from, uint16_t to)
 {
-	struct lat_entry e = latdb_get(overlay_latdb(c->d->overlay), from, to);
+	struct path_params pp = overlay_path_params(c->d->overlay);
+	struct lat_entry e = path_link(overlay_latdb(c->d->overlay), &pp, from, to);
 	struct nodedb *db = overlay_nodes(c->d->overlay);
 	const struct node *a = nodedb_at(db, from), *b = nodedb_at(db, to);
-	struct path_params pp = overlay_path_params(c->d->overlay);
-	bool exists = path_link_exists(overlay_latdb(c->d->overlay), &pp, from, to);
 	uint32_t cost = link_cost(&e);
-	bool up = exists && cost != COST_INFINITE;
+	bool up = cost != COST_INFINITE;
 
 	jsonw_object(c->w, NULL);
 	answer_id(c->w, "from", a ? a->id : NODE_ID_NONE);
 	answer_call(c->w, "from_name", c->d, a ? a->id : NODE_ID_NONE);
 	answer_id(c->w, "to", b ? b->id : NODE_ID_NONE);
 	answer_call(c->w, "to_name", c->d, b ? b->id : NODE_ID_NONE);
-	jsonw_bool(c->w, "up", exists);
-	jsonw_bool(c->w, "silent", exists && e.silent);
+	jsonw_bool(c->w, "up", e.up);
+	jsonw_bool(c->w, "silent", e.up && e.silent);
 	answer_known(c->w, "rtt_us", up, e.rtt_us);
 	answer_known(c->w, "long_term_rtt_us", up, e.long_term_us);
 	answer_known(c->w, "variation_us", up, e.var_us);
@@ -258,9 +257,9 @@ static const struct exclusion *exclusion_of(struct leond *d, const struct path_p
 
 	if (pp->no_relay[via])
 		return &transit_disabled;
-	if (!path_link_exists(db, pp, SLOT_SELF, via))
+	if (!path_link(db, pp, SLOT_SELF, via).up)
 		return &first_down;
-	if (!path_link_exists(db, pp, via, to))
+	if (!path_link(db, pp, via, to).up)
 		return &second_down;
 	if (path_link_broken(pp, SLOT_SELF, via) || path_link_broken(pp, via, to))
 		return &broken;

@@ -111,13 +111,13 @@ static void read_other_end(const struct latdb *db, const struct path_params *pp,
 	e->silent |= other.silent;
 }
 
-bool path_link_exists(const struct latdb *db, const struct path_params *pp, uint16_t from,
-		      uint16_t to)
+struct lat_entry path_link(const struct latdb *db, const struct path_params *pp, uint16_t from,
+			   uint16_t to)
 {
 	struct lat_entry e = latdb_get(db, from, to);
 
 	read_other_end(db, pp, from, to, &e);
-	return e.up;
+	return e;
 }
 
 void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_t from,
@@ -137,9 +137,8 @@ void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_
 		p->cost_us = COST_INFINITE;
 	for (uint8_t i = 0; i < p->n_hops; i++) {
 		uint16_t u = i ? p->hop[i - 1] : from;
-		struct lat_entry e = latdb_get(db, u, p->hop[i]);
+		struct lat_entry e = path_link(db, pp, u, p->hop[i]);
 
-		read_other_end(db, pp, u, p->hop[i], &e);
 		p->cost_us =
 			cost_add(p->cost_us, cost_add(link_cost(&e), i ? pp->relay_cost_us : 0));
 		p->long_term_us = cost_add(p->long_term_us,

@@ -58,9 +58,9 @@ struct path_params {
 uint32_t link_cost(const struct lat_entry *e);
 /* The share of the variation in either cost. */
 uint32_t link_variation_cost(const struct lat_entry *e);
-/* Returns true if the rows of both ends report the link from -> to up. */
-bool path_link_exists(const struct latdb *db, const struct path_params *pp, uint16_t from,
-		      uint16_t to);
+/* The link from -> to as paths use it, by the reports of both ends. */
+struct lat_entry path_link(const struct latdb *db, const struct path_params *pp, uint16_t from,
+			   uint16_t to);
 /* Returns true if a path error reported the link as broken. */
 bool path_link_broken(const struct path_params *pp, uint16_t from, uint16_t to);
 /* Evaluates a given list of hops: cost, RTT and MTU; cost COST_INFINITE if it is broken. */
