@@ -75,6 +75,31 @@ def test_the_link_behind_a_relay_is_blamed(lab):
     assert losses(net, 'fujisawa') == []
 
 
+def candidates(net):
+    """Costs of the candidates to Seoul by hops."""
+    found = net.node['fujisawa'].ctl('explain', 'path', 'seoul')
+    return {tuple(net.names(c['hops'])): c['cost_us'] for c in found['candidates']}
+
+
+def test_explain_has_the_cost_of_an_avoided_relay(lab):
+    net = lab({**PAPER, 'config': PATIENT}).joined()
+    net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'])
+    flow = stream(net, 'fujisawa', 'seoul', size=500)
+    # The kernel of the relay refuses the datagrams, so the link to Seoul counts no loss.
+    net.node['inagi'].namespace.run('nft', '-f', '-', input=f'''
+        table ip loss {{
+            chain out {{ type filter hook output priority 0;
+                         ip daddr {net.node['seoul'].node_id} udp length 500-700 drop; }}
+        }}''')
+    wait_for(lambda: losses(net, 'fujisawa'), WITHIN, 'the event')
+    net.wait_path('fujisawa', 'seoul', ['seoul'])
+    flow.stop()
+    assert set(candidates(net)) == {('seoul',)}
+    net.wan.both('fujisawa', 'seoul', up=False)
+    net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'])
+    assert candidates(net)['inagi', 'seoul'] > 20_000_000
+
+
 def test_data_goes_on_where_there_is_no_other_way(lab):
     net = lab({'sites': {'a': {}, 'b': {}}, 'config': PATIENT}).joined()
     flow = stream(net, 'a', 'b')

@@ -187,6 +187,16 @@ unsigned overlay_path_data(const struct overlay *o, uint16_t slot, uint64_t *tx,
 	return p && loss_is_distrusting(o, p) ? p->loss.n_distrusted : 0;
 }
 
+void overlay_path_evaluate(struct overlay *o, struct path *p)
+{
+	struct path_params pp = overlay_path_params(o);
+	const struct peer *to = p->n_hops ? peer_at(o, p->hop[p->n_hops - 1]) : NULL;
+
+	path_evaluate(o->lat, &pp, SLOT_SELF, p);
+	if (to)
+		loss_evaluate(o, to, p);
+}
+
 /* Other endpoints of the peer from which data counts, by pair of lines. The other transport has the
  * place of the pair in use. */
 static void others(const struct peer *p, struct endpoint out[LINE_PAIRS])

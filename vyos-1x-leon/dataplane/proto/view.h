@@ -22,6 +22,7 @@ struct one_way;
 struct overlay;
 struct overlay_counters;
 struct pairing;
+struct path;
 struct path_params;
 struct snap;
 
@@ -69,6 +70,8 @@ int64_t overlay_pairs_every_ms(const struct overlay *o);
 unsigned overlay_path_data(const struct overlay *o, uint16_t slot, uint64_t *tx, uint64_t *lost,
 			   const uint16_t **distrusted);
 struct path_params overlay_path_params(struct overlay *o);
+/* Evaluates a path of this node as its choice does: with the cost of an excluded relay. */
+void overlay_path_evaluate(struct overlay *o, struct path *p);
 /* Returns true if the measurements of the two ends of the link contradict each other. */
 bool overlay_is_asymmetric(const struct overlay *o, uint16_t from, uint16_t to);
 const struct keyring *overlay_keyring(const struct overlay *o);

@@ -63,6 +63,18 @@ static unsigned keep_cheapest(struct path best[ALTERNATIVES_MAX], unsigned n, co
 	return n;
 }
 
+static bool is_avoided(struct leond *d, uint16_t via, uint16_t to)
+{
+	const uint16_t *avoided;
+	uint64_t tx, lost;
+	unsigned n = overlay_path_data(d->overlay, to, &tx, &lost, &avoided);
+
+	for (unsigned i = 0; i < n; i++)
+		if (avoided[i] == via)
+			return true;
+	return false;
+}
+
 /* Adds the paths through one relay. */
 static void add_alternatives(struct leond *d, uint16_t to, struct candidates *list)
 {
@@ -75,7 +87,7 @@ static void add_alternatives(struct leond *d, uint16_t to, struct candidates *li
 		struct path p = { .n_hops = 2, .hop = { via->slot, to } };
 
 		if (via->slot == to || pp.maximum_relays == 0 ||
-		    (pp.no_relay && pp.no_relay[via->slot]))
+		    (pp.no_relay && pp.no_relay[via->slot]) || is_avoided(d, via->slot, to))
 			continue;
 		path_evaluate(overlay_latdb(d->overlay), &pp, SLOT_SELF, &p);
 		if (p.cost_us != COST_INFINITE)
@@ -150,7 +162,7 @@ static void write_candidate(struct command *c, const struct candidate *cand)
 	struct path p = cand->path;
 	uint16_t from = SLOT_SELF;
 
-	path_evaluate(overlay_latdb(c->d->overlay), &pp, SLOT_SELF, &p);
+	overlay_path_evaluate(c->d->overlay, &p);
 	jsonw_object(c->w, NULL);
 	write_roles(c->w, cand->roles);
 	answer_hops(c->w, "hops", "hop_names", c->d, &p);
@@ -228,18 +240,6 @@ static void write_rule(struct command *c, const struct choice *ch)
 }
 
 /* --- relays that are no candidates --- */
-
-static bool is_avoided(struct leond *d, uint16_t via, uint16_t to)
-{
-	const uint16_t *avoided;
-	uint64_t tx, lost;
-	unsigned n = overlay_path_data(d->overlay, to, &tx, &lost, &avoided);
-
-	for (unsigned i = 0; i < n; i++)
-		if (avoided[i] == via)
-			return true;
-	return false;
-}
 
 static const struct exclusion {
 	const char *word, *sentence;
