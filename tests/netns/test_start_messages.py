@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 import ns
-from lab import line_up, wait_for
+from lab import LeonctlError, line_up, wait_for
 from node import leond_program
 
 
@@ -50,17 +50,19 @@ def test_check_names_the_file_and_the_nearest_key(lab):
     assert result.stderr == f'{node.config_file}: node_name: unknown key; did you mean "node-name"?\n'
 
 
-def test_check_names_the_sources_of_a_node_id(lab):
-    node = lab(line_up(1, hosts=False), start=False).node['n0']
-    for key in ('node-id', 'source-address', 'source-interface'):
-        node.config.pop(key, None)
-    node.config['line'] = {'first': {'interface': 'wan0'}}
-    node.write_config()
-    result = subprocess.run([leond_program(), '--config', node.config_file, '--check'],
-                            capture_output=True, text=True, check=False)
-    assert result.returncode == 1
-    assert result.stderr == ('node-id: missing; set node-id, an IPv4 source-address, a source-interface, '
-                             'or an IPv4 address of the first line\n')
+def test_a_configuration_without_a_source_of_the_node_id(lab):
+    """Status 78 keeps systemd from further starts."""
+    node = lab(line_up(1, hosts=False)).node['n0']
+    missing = {**dict.fromkeys(('node-id', 'source-address', 'source-interface')),
+               'line': {'first': {'interface': 'wan0'}}}
+    with pytest.raises(LeonctlError, match='node-id: missing'):
+        node.reload(**missing)
+    for words, status in ((['--check'], 1), ([], 78)):
+        result = subprocess.run([leond_program(), '--config', node.config_file, *words],
+                                capture_output=True, text=True, check=False)
+        assert result.returncode == status
+        assert result.stderr == (f'{node.config_file}: node-id: missing; set node-id, an IPv4 source-address, a '
+                                 'source-interface, or an IPv4 address of the first line\n')
 
 
 @pytest.mark.parametrize('device, say', [

@@ -13,7 +13,6 @@
 #include "base/hex.h"
 #include "base/version.h"
 #include "daemon/identity/identity_file.h"
-#include "daemon/identity/node_identity.h"
 #include "daemon/leond.h"
 #include "daemon/life/advice.h"
 #include "daemon/life/confread.h"
@@ -128,16 +127,10 @@ static void print_advice(void *arg, const char *text)
 	fprintf(arg, "warning: %s\n", text);
 }
 
-static int check(const struct conf *c)
+static void check(const struct conf *c)
 {
-	if (c->node_id == NODE_ID_NONE && c->source4.family == 0 && !c->source_interface[0] &&
-	    c->line[0].ip.family != 4) {
-		fputs(IDENTITY_MISSING "\n", stderr);
-		return 1;
-	}
 	advice_of(c, print_advice, stderr);
 	puts("configuration OK");
-	return 0;
 }
 
 /*
@@ -179,8 +172,9 @@ int main(int argc, char **argv)
 		return a.check ? 1 : EXIT_REFUSED;
 	}
 	if (a.check) {
-		code = check(c);
+		check(c);
 		conf_free(c);
+		code = 0;
 	} else {
 		code = run(a.config, c);
 	}

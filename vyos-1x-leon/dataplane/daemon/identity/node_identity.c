@@ -57,6 +57,17 @@ static int from_interface(const char *name, struct nl *nl, node_id_t *out, char 
 	return -EADDRNOTAVAIL;
 }
 
+bool identity_is_missing(const struct conf *c, char *err, size_t err_len)
+{
+	if (c->node_id != NODE_ID_NONE || c->source4.family == 4 || c->source_interface[0] ||
+	    c->line[0].ip.family == 4)
+		return false;
+	snprintf(err, err_len,
+		 "node-id: missing; set node-id, an IPv4 source-address, a source-interface, or an "
+		 "IPv4 address of the first line");
+	return true;
+}
+
 int identity_decide(const struct conf *c, struct nl *nl, node_id_t *out, char *err, size_t err_len)
 {
 	if (c->node_id != NODE_ID_NONE) {
@@ -71,10 +82,7 @@ int identity_decide(const struct conf *c, struct nl *nl, node_id_t *out, char *e
 		*out = id_of(&c->line[0].ip);
 		return 0;
 	}
-	if (c->source_interface[0])
-		return from_interface(c->source_interface, nl, out, err, err_len);
-	snprintf(err, err_len, "%s", IDENTITY_MISSING);
-	return -EADDRNOTAVAIL;
+	return from_interface(c->source_interface, nl, out, err, err_len);
 }
 
 struct mac identity_mac(const struct conf *c, node_id_t self)

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/addr.h"
@@ -11,11 +12,8 @@
 struct conf;
 struct nl;
 
-/* The refusal of a configuration without a source of the node-id. */
-#define IDENTITY_MISSING                                                                           \
-	"node-id: missing; set node-id, an IPv4 source-address, a source-interface, or an IPv4 "   \
-	"address of the first line"
-
+/* Refuses a configuration that names no source of the node-id, with a sentence in err. */
+bool identity_is_missing(const struct conf *c, char *err, size_t err_len);
 /* Determines the node-id from the configuration or the host's addresses; -EADDRNOTAVAIL with a
  * sentence. */
 int identity_decide(const struct conf *c, struct nl *nl, node_id_t *out, char *err, size_t err_len);

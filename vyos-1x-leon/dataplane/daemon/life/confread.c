@@ -11,6 +11,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "crypto/primitive.h"
+#include "daemon/identity/node_identity.h"
 #include "daemon/life/confread.h"
 #include "io/file.h"
 #include "state/conf/conf.h"
@@ -45,7 +46,7 @@ static bool is_refused(const struct conf *c, char *err, size_t err_len)
 {
 	char why_not[256];
 
-	if (conf_base_refused(err, err_len))
+	if (conf_base_refused(err, err_len) || identity_is_missing(c, err, err_len))
 		return true;
 	if (c->cipher == SEAL_CHOICE_CHACHA20_POLY1305 &&
 	    say_refused("encryption.cipher: ", PRIMITIVE_CHACHA20_POLY1305,
