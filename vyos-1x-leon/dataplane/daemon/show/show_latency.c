@@ -8,6 +8,9 @@
 #include "proto/view.h"
 #include "state/latency/choice.h"
 
+/* An answer for more nodes is larger than CTL_ANSWER_MAX. */
+#define NODES_MAX 600
+
 static bool is_shown(const struct node *n)
 {
 	return n && n->state != NODE_LEFT;
@@ -74,7 +77,13 @@ enum command_result show_latency(struct command *c)
 {
 	struct path_params pp = overlay_path_params(c->d->overlay);
 	struct nodedb *db = overlay_nodes(c->d->overlay);
+	uint32_t n_nodes = nodedb_members(db);
 
+	if (n_nodes > NODES_MAX)
+		return command_refuse(c,
+				      "the latency database has %u nodes, and at most %d fit in an "
+				      "answer: use show paths",
+				      n_nodes, NODES_MAX);
 	answer_id(c->w, "source", c->d->self);
 	/* Data that leonsim(1) needs in addition to the rows to compute the paths of `show
 	 * paths`. */
