@@ -180,7 +180,8 @@ def test_options_stand_anywhere(tmp_path):
     daemon(path, '{"version":1,"nodes":[]}\n')
     want = '{"version":1,"nodes":[]}\n'
     for words in (['--json', '--socket', path, 'show', 'nodes'], ['show', '--json', 'nodes', '--socket', path],
-                  ['show', 'nodes', '--socket', path, '-j']):
+                  ['show', 'nodes', '--socket', path, '-j'], ['-ji', 'leon0', '--socket', path, 'show', 'nodes'],
+                  ['--jso', '--socket', path, 'show', 'nodes']):
         assert run(*words).stdout == want, words
 
 

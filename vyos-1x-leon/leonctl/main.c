@@ -119,6 +119,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 			add_given(&o->target, options[index].name);
 		else if (c == ':' || c == '?')
 			return wrong_option(o, c, argv);
+		o->target.json |= c == 'j'; /* also as -ji or --js */
 		o->version |= c == OPT_VERSION;
 		o->help |= c == 'h';
 	}
