@@ -115,6 +115,24 @@ def test_exit_status_of_what_the_daemon_says(tmp_path, answer, status):
     assert run('--socket', path, 'show', 'nodes').returncode == status
 
 
+@pytest.mark.parametrize('answers, status', [
+    ([{'version': 1, 'error': 'a capture of this node is under way'}], 1),
+    ([{'version': 1, 'snap': 128},
+      {'version': 1, 'clock_us': 1, 'wall_us': 1, 'records': [], 'over': True, 'nodes': [
+          {'node_id': '10.0.0.1', 'name': None, 'state': 'complete', 'frames': 0, 'lost': 0, 'unseen': 0}]}], 0)])
+def test_a_capture_replaces_a_file_once_it_has_records(tmp_path, answers, status):
+    fake = FakeDaemon(tmp_path / 's', answers)
+    file = tmp_path / 'old.pcapng'
+    file.write_bytes(b'of an earlier capture' * 100)
+    result = run('--socket', str(tmp_path / 's'), 'capture', '-w', str(file), 'port', '80')
+    fake.close()
+    assert result.returncode == status, result
+    if status:
+        assert file.read_bytes() == b'of an earlier capture' * 100
+    else:
+        assert file.read_bytes()[:4] == bytes.fromhex('0a0d0d0a') and b'earlier' not in file.read_bytes()
+
+
 def test_nodes_of_another_capture(tmp_path):
     """leonctl ends instead of mixing the records."""
     nodes = [{'node_id': f'10.0.0.{i}', 'name': None, 'state': 'running', 'frames': 0, 'lost': 0, 'unseen': 0}

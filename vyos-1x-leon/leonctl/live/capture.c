@@ -250,19 +250,28 @@ static int collect(struct target *t, struct captured *c)
 
 /* --- output --- */
 
+/* Returns true if the former content is gone. EINVAL: a pipe or device. */
+static bool empty(FILE *f)
+{
+	return f == stdout || ftruncate(fileno(f), 0) == 0 || errno == EINVAL;
+}
+
 static int write_file(const struct target *t, const struct captured *c, const char *path, FILE *f)
 {
-	if (path)
-		captured_write(c, f);
-	else
-		captured_list(c, f);
-	if (fflush(f) == 0 && !ferror(f))
-		return 0;
+	if (empty(f)) {
+		if (path)
+			captured_write(c, f);
+		else
+			captured_list(c, f);
+		if (fflush(f) == 0 && !ferror(f))
+			return 0;
+	}
 	target_complain(t, "%s: %s", path ? path : "standard output", strerror(errno));
 	return EXIT_NO_ANSWER;
 }
 
-/* Opens the file before the capture, so that a wrong path costs no capture. */
+/* Opens the file before the capture, so that a wrong path costs no capture. A capture that is
+ * refused keeps the content. */
 static FILE *open_output(const struct target *t, const char **path)
 {
 	FILE *f;
@@ -276,7 +285,7 @@ static FILE *open_output(const struct target *t, const char **path)
 		target_complain(t, "pcapng is not for a terminal: write to a file or a pipe");
 		return NULL;
 	}
-	f = fopen(*path, "we");
+	f = fopen(*path, "ae");
 	if (!f)
 		target_complain(t, "%s: %s", *path, strerror(errno));
 	return f;
