@@ -75,6 +75,13 @@ def test_a_word_that_is_near_nothing():
     assert run('x' * 5000, 'y' * 5000).returncode == 2
 
 
+def test_too_many_options(tmp_path):
+    """No option is ignored."""
+    for n, text in ((81, 'capture: more than 80 options'), (80, 'leond is not running')):
+        result = run('--socket', str(tmp_path / 'gone'), 'capture', *['--node', 'x'] * n, 'port', '80')
+        assert text in result.stderr, (n, result)
+
+
 def test_exit_status_of_wrong_usage(tmp_path):
     gone = ['--socket', str(tmp_path / 'gone.sock')]
     for words in ([], ['--frobnicate'], ['-i'], ['show', 'nodes', 'x'], ['trace'], ['ping', 'a', '0'], ['map', 'x'],

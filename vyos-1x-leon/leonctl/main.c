@@ -58,11 +58,11 @@ static void add_word(struct options *o, const char *word)
 		o->word[o->n_words++] = word;
 }
 
-/* Stores an option of one command. More options than any command needs are left out. */
+/* Stores an option of one command; all_taken() refuses too many. */
 static void add_given(struct target *t, const char *name)
 {
-	if (t->n_given < TARGET_GIVEN_MAX)
-		t->given[t->n_given++] = (struct target_given){ name, optarg };
+	if (t->n_given++ < TARGET_GIVEN_MAX)
+		t->given[t->n_given - 1] = (struct target_given){ name, optarg };
 }
 
 /* A wrong option before --json also gives an object. */
@@ -265,6 +265,10 @@ static int help(const struct options *o)
 
 static bool all_taken(const struct target *t, const struct ctl_command *c)
 {
+	if (t->n_given > TARGET_GIVEN_MAX) {
+		target_complain(t, "%s: more than %d options", c->words, TARGET_GIVEN_MAX);
+		return false;
+	}
 	for (int i = 0; i < t->n_given; i++) {
 		if (command_takes(c, t->given[i].name))
 			continue;

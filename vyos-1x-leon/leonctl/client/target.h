@@ -19,7 +19,7 @@ enum { EXIT_REFUSED = 1, EXIT_USAGE, EXIT_NO_ANSWER, EXIT_NOT_PERMITTED };
 struct target_given {
 	const char *name, *value; /* value NULL: the option has none */
 };
-#define TARGET_GIVEN_MAX 40
+#define TARGET_GIVEN_MAX 80 /* a capture takes 64 nodes */
 
 struct target {
 	const char *interface, *socket; /* from the command line; NULL: not given */
