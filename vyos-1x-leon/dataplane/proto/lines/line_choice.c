@@ -72,11 +72,13 @@ static void use(struct overlay *o, struct peer *p, unsigned i, const char *reaso
 	overlay_emit(o, EV_LINK_LINE, p->id, NODE_ID_NONE, own_line_changes, reason);
 }
 
-/* A link that is down needs several answers to be up. Its pair has the time of an answer. */
+/* A link that is down needs several answers to be up. Its pair has the time of an answer to its
+ * first PING, which schedule_probe() delays by up to half of the fast interval. */
 static bool is_trial(const struct overlay *o, const struct peer *p)
 {
-	return p->probe.answers ||
-	       mono_sub_us(overlay_now(o), p->lines.since) < link_timeout_us(&p->probe.filter);
+	int64_t us = link_timeout_us(&p->probe.filter) + 500 * (int64_t)o->conf->fast_interval_ms;
+
+	return p->probe.answers || mono_sub_us(overlay_now(o), p->lines.since) < us;
 }
 
 /* Leaves the pair in use at once if it fails. Returns false if it works. */
