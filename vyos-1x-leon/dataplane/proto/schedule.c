@@ -83,9 +83,9 @@ static int64_t soon_ms(const struct overlay *o)
 	return ms / 2 + (int64_t)(o->done.draw % (uint64_t)(ms / 2));
 }
 
-void schedule_row_done(struct overlay *o, mono_t now)
+void schedule_row_done(struct overlay *o, mono_t at)
 {
-	o->done.row = now;
+	o->done.row = at;
 	o->done.draw = overlay_random(o);
 }
 

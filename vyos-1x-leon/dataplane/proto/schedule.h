@@ -21,8 +21,8 @@ void schedule_probe(struct overlay *o, struct peer *p);
 /* Requests an announcement of the own row to all members. */
 enum row_urgency { ROW_LATER, ROW_SOON, ROW_NOW };
 void schedule_row(struct overlay *o, enum row_urgency urgency);
-/* The announcement takes place now. */
-void schedule_row_done(struct overlay *o, mono_t now);
+/* Records the time of an announcement; MONO_NEVER: none yet. */
+void schedule_row_done(struct overlay *o, mono_t at);
 
 /* Requests a path run: after a failure, or after another change. */
 void schedule_paths_now(struct overlay *o);
