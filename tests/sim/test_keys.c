@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "proto/core.h"
 #include "proto/peer.h"
+#include "proto/service.h"
 #include "proto/view.h"
 #include "sim.h"
 
@@ -165,6 +166,39 @@ static void test_half_open(void **state)
 	sim_free(s);
 }
 
+/* Drops the datagrams of node 1 for half a second after node 0 has a new session. */
+static bool is_passed(void *arg, unsigned from, const struct endpoint *to, const uint8_t *data,
+		      size_t len)
+{
+	struct sim *s = arg;
+	const struct peer *p = peer_at_node(s, 0, 1);
+
+	(void)to, (void)data, (void)len;
+	return from == 0 || p->cur_received || mono_sub_ms(sim_now(s), p->established) >= 500;
+}
+
+static void test_first_messages_are_lost(void **state)
+{
+	struct sim *s = sim_new(2, 10);
+	struct totals before;
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++)
+		s->node[i].conf->interval_ms = 20000;
+	sim_boot_all(s);
+	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
+	sim_run(s, 30000);
+	before = totals_of(s);
+	s->tap = is_passed;
+	s->tap_arg = s;
+	peer_at_node(s, 0, 1)->rekey.at = sim_now(s);
+	sim_run(s, 4000);
+	assert_true(peer_at_node(s, 0, 1)->cur_received);
+	sim_run(s, 60000);
+	expect_smooth(s, &before, 2);
+	sim_free(s);
+}
+
 /* No node keeps the ephemeral secret of a value that nobody answers any more. */
 static void expect_no_offer(struct sim *s)
 {
@@ -202,6 +236,37 @@ static void test_crossed_start(void **state)
 		assert_int_equal(totals_of(s).no_session, 0);
 		expect_same_sessions(s);
 		expect_no_offer(s);
+		sim_free(s);
+	}
+}
+
+/* Both ends of a link that returns are configured peers and request a session at the same time.
+ * Both still have the session from before. */
+static void test_crossed_return(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct sim *s = sim_new(2, seed);
+		uint64_t before;
+
+		sim_set_rtt(s, 0, 1, 60000);
+		for (unsigned i = 0; i < 2; i++) {
+			sim_seed_of(s, i, 1 - i);
+			sim_boot(s, i);
+		}
+		assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
+		sim_set_down(s, 0, 1, true);
+		sim_run(s, 20000 + 250 * (int64_t)seed);
+		before = totals_of(s).no_session;
+		sim_set_down(s, 0, 1, false);
+		for (unsigned i = 0; i < 2; i++) {
+			s->node[i].o->seeds.seed[0].next_at = sim_now(s);
+			alarm_set(&s->node[i].o->seeding, sim_now(s));
+		}
+		assert_in_range(sim_until(s, sim_converged, NULL, 20000), 0, 2500);
+		sim_run(s, 20000);
+		assert_int_equal(totals_of(s).no_session, before);
+		expect_same_sessions(s);
 		sim_free(s);
 	}
 }
@@ -452,7 +517,9 @@ int main(void)
 		cmocka_unit_test(test_by_volume),
 		cmocka_unit_test(test_under_loss),
 		cmocka_unit_test(test_half_open),
+		cmocka_unit_test(test_first_messages_are_lost),
 		cmocka_unit_test(test_crossed_start),
+		cmocka_unit_test(test_crossed_return),
 		cmocka_unit_test(test_crossed_start_in_clear),
 		cmocka_unit_test(test_rotation),
 		cmocka_unit_test(test_change_of_the_curve),

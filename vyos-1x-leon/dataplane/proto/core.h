@@ -120,7 +120,7 @@ struct peer {
 /* schedule.c: time of the last execution. */
 struct schedule_state {
 	mono_t row, paths, snapshot;
-	uint64_t draw; /* random number until the next row */
+	bool row_soon; /* an announcement after ROW_SOON is scheduled */
 };
 
 struct overlay {

@@ -52,7 +52,6 @@ struct overlay *overlay_new(struct loop *loop, const struct conf *conf, node_id_
 	o->self = self;
 	o->vni = conf->vni;
 	o->rng = rng_seed ? rng_seed : random_u64_nonzero();
-	schedule_row_done(o, MONO_NEVER);
 	random_bytes(&o->hash_key, sizeof(o->hash_key));
 	o->keys = rekey_keyring(o);
 	random_bytes(secret, sizeof(secret));

@@ -18,9 +18,11 @@
 /* Above this number of members, announcements without urgency come less often than each interval.
  * An announcement costs the square of the members, and smoothing takes several intervals anyway. */
 #define SPREAD_MEMBERS 40u
-/* ROW_SOON above that number. The links of a joining node and of merging halves come up over a
- * second or two, and each announcement costs a message for each member. */
-#define SETTLE_MS 4000
+/* Above that number, a node without links to most members waits this long for more links between
+ * two announcements, and longer before the first one if links that were up may return. Links of a
+ * joining node and of merging halves come up over a second or two, and each announcement costs a
+ * message for each member. */
+#define SETTLE_MS 2000
 
 static mono_t later_of(mono_t a, mono_t b)
 {
@@ -74,19 +76,34 @@ void schedule_probe(struct overlay *o, struct peer *p)
 
 /* --- work of the overlay --- */
 
-/* Delay of ROW_SOON. One event concerns all nodes of a large overlay at the same time, so the delay
- * is random. The delay is constant until the next announcement, because each link schedules one. */
-static int64_t soon_ms(const struct overlay *o)
+/* Returns true if nine of ten have a link, or if there are few members. */
+static bool are_most(const struct overlay *o, uint32_t linked, uint32_t of)
 {
-	int64_t ms = nodedb_members(o->nodes) > SPREAD_MEMBERS ? SETTLE_MS : ROW_SOON_MS;
+	return nodedb_members(o->nodes) <= SPREAD_MEMBERS || linked >= of * 9 / 10;
+}
 
-	return ms / 2 + (int64_t)(o->done.draw % (uint64_t)(ms / 2));
+/* Time of ROW_SOON. It is random after an event that concerns all nodes at the same time. */
+static mono_t row_soon(struct overlay *o)
+{
+	uint32_t linked = 0, before = 0;
+	int64_t ms = overlay_stretch(o, o->conf->interval_ms / 2);
+	mono_t at;
+
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		linked += o->by_slot[i] && o->by_slot[i]->probe.up;
+		before += o->by_slot[i] && o->by_slot[i]->probe.was_up;
+	}
+	if (!are_most(o, linked, nodedb_members(o->nodes)))
+		ms = max_of(ms, (int64_t)SETTLE_MS);
+	at = are_most(o, linked, before) ? overlay_in(o, ROW_SOON_MS / 2, ROW_SOON_MS)
+					 : overlay_in(o, SETTLE_MS, 2 * SETTLE_MS);
+	return later_of(at, mono_add_ms(o->done.row, ms));
 }
 
 void schedule_row_done(struct overlay *o, mono_t at)
 {
 	o->done.row = at;
-	o->done.draw = overlay_random(o);
+	o->done.row_soon = false;
 }
 
 void schedule_row(struct overlay *o, enum row_urgency urgency)
@@ -103,8 +120,10 @@ void schedule_row(struct overlay *o, enum row_urgency urgency)
 			      mono_add_ms(o->done.row, TRIGGERED_MS));
 		break;
 	case ROW_SOON:
-		ms = overlay_stretch(o, o->conf->interval_ms / 2);
-		at = later_of(mono_add_ms(now, soon_ms(o)), mono_add_ms(o->done.row, ms));
+		if (o->done.row_soon)
+			return;
+		o->done.row_soon = true;
+		at = row_soon(o);
 		break;
 	case ROW_LATER:
 	default:

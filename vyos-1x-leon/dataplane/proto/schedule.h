@@ -21,7 +21,7 @@ void schedule_probe(struct overlay *o, struct peer *p);
 /* Requests an announcement of the own row to all members. */
 enum row_urgency { ROW_LATER, ROW_SOON, ROW_NOW };
 void schedule_row(struct overlay *o, enum row_urgency urgency);
-/* Records the time of an announcement; MONO_NEVER: none yet. */
+/* Records the time of an announcement. */
 void schedule_row_done(struct overlay *o, mono_t at);
 
 /* Requests a path run: after a failure, or after another change. */

@@ -10,7 +10,7 @@
 #include "proto/core.h"
 #include "proto/service.h"
 
-/* Delay from the first message in a session to its data; longer than a snapshot takes. */
+/* Delay from the first message in a session to its data; longer than schedule_snapshot() waits. */
 #define SWITCH_MS 200
 /* Grace time for data of the previous session in flight. */
 #define KEEP_MS 10000
@@ -31,7 +31,7 @@ void data_confirmed(struct overlay *o, struct peer *p)
 		return;
 	d->received = true;
 	if (d->tx != d->rx)
-		p->due[DUE_SWITCH] = mono_add_ms(now, SWITCH_MS);
+		p->due[DUE_SWITCH] = mono_add_ms(now, overlay_stretch(o, SWITCH_MS));
 	if (d->rx_before)
 		p->due[DUE_DROP] = mono_add_ms(now, KEEP_MS);
 }
@@ -45,7 +45,7 @@ void data_established(struct overlay *o, struct peer *p, bool renewed)
 		return;
 	/* A session without a message of the peer may be unknown to it; then the previous session
 	 * is still needed. */
-	if (d->received || !d->rx_before)
+	if (d->received || !d->rx_before || d->tx == d->rx)
 		replace(&d->rx_before, d->rx);
 	replace(&d->rx, fresh);
 	/* A restarted peer has lost the previous session. */

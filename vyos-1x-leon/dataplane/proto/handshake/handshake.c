@@ -55,7 +55,7 @@ struct handshake *handshake_of(struct overlay *o, struct peer *p)
 }
 
 /* The peer sent another request: the value on offer answers this one now. */
-void handshake_answers(struct handshake *f, const struct rx_hello *h)
+void handshake_answers(struct overlay *o, struct handshake *f, const struct rx_hello *h)
 {
 	if (f->answers.session_mine != h->m->session_mine) {
 		session_free(f->session);
@@ -64,6 +64,7 @@ void handshake_answers(struct handshake *f, const struct rx_hello *h)
 	f->answers = *h->m;
 	f->secret = h->secret;
 	f->to = h->to;
+	f->answered = overlay_now(o);
 }
 
 /* Records the destination of a value on offer. */

@@ -9,7 +9,7 @@
 /* Returns the value; creates a new value if there is none or the value is old. */
 struct handshake *handshake_of(struct overlay *o, struct peer *p);
 /* The value answers this request of the peer from now on. */
-void handshake_answers(struct handshake *f, const struct rx_hello *h);
+void handshake_answers(struct overlay *o, struct handshake *f, const struct rx_hello *h);
 /* The value was sent to this address. */
 void handshake_sent(struct handshake *f, const struct via *v);
 /* Returns true if a peer that shows the value from this address must receive there. */

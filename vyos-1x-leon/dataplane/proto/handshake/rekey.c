@@ -13,6 +13,8 @@
 #include "crypto/primitive.h"
 #include "proto/schedule.h"
 #include "proto/core.h"
+#include "proto/measure/link.h"
+#include "proto/measure/rtt.h"
 #include "proto/peer.h"
 #include "proto/send.h"
 #include "proto/service.h"
@@ -118,11 +120,24 @@ static void notify_secrets(struct overlay *o, struct peer *p)
 	peer_send(o, p, &m);
 }
 
-/* The HELLO that completes the handshake may have been lost. */
+void rekey_speak_up(struct overlay *o, struct peer *p)
+{
+	bool prev_sends = p->prev_sends;
+	struct via v;
+
+	p->prev_sends = false;
+	if (via_best(o, p, &v))
+		link_ping(o, p, &v, rtt_new_id(), 0);
+	p->prev_sends = prev_sends;
+}
+
+/* The HELLO that completes the handshake, or the answer to the PING, may have been lost. */
 static void confirm_soon(struct overlay *o, struct peer *p, mono_t now)
 {
-	if (!p->cur_received && mono_sub_ms(now, p->established) > CONFIRM_MS)
-		initiator_confirm(o, p);
+	if (p->cur_received || mono_sub_ms(now, p->established) <= CONFIRM_MS)
+		return;
+	initiator_confirm(o, p);
+	rekey_speak_up(o, p);
 }
 
 void rekey_periodic(struct overlay *o, mono_t now)

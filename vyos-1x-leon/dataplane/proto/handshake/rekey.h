@@ -10,6 +10,8 @@
 void rekey_established(struct overlay *o, struct peer *p);
 /* The first message arrived in the current session: the peer has it too. */
 void rekey_confirmed(struct overlay *o, struct peer *p);
+/* Sends a PING in the current session; the answer shows that the peer has this session too. */
+void rekey_speak_up(struct overlay *o, struct peer *p);
 /* A message arrived in the previous session. */
 void rekey_prev_used(struct overlay *o, struct peer *p);
 /* Ends the session with a peer. */

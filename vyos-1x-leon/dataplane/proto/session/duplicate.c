@@ -139,7 +139,8 @@ static bool is_genuine(const struct overlay *o, const struct peer *p, const stru
 
 void duplicate_attempt(struct overlay *o, struct peer *p, const struct rx_hello *h)
 {
-	if (!is_genuine(o, p, h))
+	if (!bucket_pass(&p->duplicate.checks, overlay_now(o), NS_PER_S, 5 * NS_PER_S) ||
+	    !is_genuine(o, p, h))
 		return;
 	if (!p->duplicate.value || mono_sub_ms(overlay_now(o), p->duplicate.value_at) > VALUE_MS) {
 		p->duplicate.value = random_u64_nonzero();

@@ -114,15 +114,6 @@ static struct session *offered(struct overlay *o, struct peer *p)
 	return f->session;
 }
 
-/* Sends a message under the new keys at once, so that the peer may use them too. */
-static void speak_up(struct overlay *o, struct peer *p)
-{
-	struct via v;
-
-	if (via_best(o, p, &v))
-		link_ping(o, p, &v, rtt_new_id(), 0);
-}
-
 /* Includes a peer that was forgotten since. */
 static void note_new_run(struct overlay *o, struct peer *p, uint64_t incarnation)
 {
@@ -149,8 +140,8 @@ static void establish(struct overlay *o, struct peer *p, struct session *s,
 		return;
 	}
 	identity_pin(o, peer_node(o, p), h->m->identity, true);
-	/* The peer may lack a session without a message of it. Then the one before is in use. */
-	if (p->cur_received || !p->prev) {
+	/* The session in which messages go stays. */
+	if (!p->prev_sends) {
 		session_free(p->prev);
 		p->prev = p->cur;
 	} else {
@@ -179,7 +170,7 @@ static void establish(struct overlay *o, struct peer *p, struct session *s,
 		rekey_confirmed(o, p);
 	lines_session_up(o, p);
 	if (renewed) {
-		speak_up(o, p);
+		rekey_speak_up(o, p);
 		p->prev_sends = p->prev && !p->cur_received;
 	} else {
 		probe_session_up(o, p);
@@ -338,7 +329,7 @@ static void answer_known(struct overlay *o, struct peer *p, const struct rx_hell
 
 	if (is_rekey(p, h->m) && keyring_sealed(o->keys)) {
 		f = handshake_of(o, p);
-		handshake_answers(f, h);
+		handshake_answers(o, f, h);
 		g.mine = f->value;
 		g.public = f->key.public;
 	}
@@ -391,7 +382,7 @@ static void answer(struct overlay *o, struct peer *p, const struct leon_hdr *hdr
 		return;
 	}
 	f = handshake_of(o, p);
-	handshake_answers(f, h);
+	handshake_answers(o, f, h);
 	initiator_handshake(o, &h->back, f,
 			    &(struct initiation){ f->value, m->session_mine, f->key.public,
 						  h->direct, h->secret });
@@ -407,7 +398,7 @@ static bool is_crossed(const struct overlay *o, const struct peer *p)
 	const struct handshake *f = &p->handshake;
 
 	return o->self > p->id && f->value && f->answers.session_mine &&
-	       mono_sub_ms(overlay_now(o), f->at) <= CROSSED_MS;
+	       mono_is_recent(f->answered, CROSSED_MS, overlay_now(o));
 }
 
 /* The answer to a seed's HELLO names the node at that address. */

@@ -42,6 +42,7 @@ struct handshake {
 	struct msg_hello answers; /* session_mine 0: none */
 	uint32_t secret;	  /* name of the secret of `answers` */
 	node_id_t to;		  /* destination of `answers` */
+	mono_t answered;	  /* time of the last answer */
 	struct session *session;  /* created when a datagram first names the value */
 };
 
@@ -108,6 +109,7 @@ struct duplicate_state {
 	uint64_t value; /* value to be echoed; 0 none */
 	mono_t value_at;
 	struct bucket event;
+	struct bucket checks; /* signatures of HELLOs that may be replays */
 };
 
 /* State of one address of a configured peer. */
