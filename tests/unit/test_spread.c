@@ -160,6 +160,10 @@ static void test_other_datagrams_stay(void **state)
 	expect(3, true);
 	sends(REMOTE, SMALL);
 	expect(1, false);
+	/* Two workers of the receiver would reassemble the fragments of one frame. */
+	sends(REMOTE, 1900);
+	expect(1, false);
+	expect(1, false);
 	/* Along a path with a relay, the order is not restored. */
 	sends(FAR, BULK);
 	expect(1, false);

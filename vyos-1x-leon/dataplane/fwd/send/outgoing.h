@@ -24,7 +24,7 @@ struct lane {
 	 * the following counters too. */
 	bool twice;
 	uint64_t counter;
-	bool bulk; /* the datagrams may be distributed over two lines, fwd/send/spread.h */
+	bool bulk; /* datagrams other than fragments may be distributed, fwd/send/spread.h */
 	/* With `twice`: the datagrams are sent once, as symbols of this block. */
 	struct coding_block *block;
 };

@@ -12,8 +12,9 @@
 #include "fwd/worker.h"
 #include "wire/datagram/fragment.h"
 
-/* Sends one fragment: `len` bytes of the frame from `offset`. Returns false if it cannot be
- * sent. */
+/* Sends one fragment: `len` bytes of the frame from `offset`. Returns false if it cannot be sent.
+ * Fragments are not bulk: two lines lead to two workers of the receiver, and each worker
+ * reassembles its own fragments only. */
 static bool send_piece(struct worker *w, const struct lane *lane, const struct pieces *p,
 		       const struct fragment_hdr *h, size_t len, uint8_t flags)
 {
@@ -23,7 +24,6 @@ static bool send_piece(struct worker *w, const struct lane *lane, const struct p
 			      .twice = lane->twice,
 			      .counter = lane->counter,
 			      .block = lane->block,
-			      .bulk = lane->bulk,
 			      .kind = LEON_FRAGMENT,
 			      .flags = flags,
 			      .frames = !lane->twice,
