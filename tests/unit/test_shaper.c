@@ -18,23 +18,28 @@ static mono_t at_us(int64_t us)
 	return (mono_t){ NS_PER_S + us * NS_PER_US };
 }
 
-/* Sends frames of `len` bytes for ten seconds, with a turn every `every` us. Returns the rate in
- * kbit/s. */
-static double rate_of(int64_t every, size_t len, unsigned workers)
+/* Sends frames of `len` bytes for ten seconds, with a turn of all workers at once every `every` us.
+ * Returns the rate in kbit/s. */
+static double rate_at(uint32_t kbits, int64_t every, size_t len, unsigned workers)
 {
 	struct shaper s = { 0 };
 	size_t sent = 0;
 
-	for (int64_t us = 0; us < 10000000; us += every)
-		for (unsigned i = 0; i < workers; i++) {
-			size_t room = shaper_room(&s, KBITS, false, at_us(us)), now = 0;
+	for (int64_t us = 0; us < 10000000; us += every) {
+		size_t room = shaper_room(&s, kbits, false, at_us(us)), now = 0;
 
-			while (now < room)
-				now += len;
-			shaper_pay(&s, KBITS, now, at_us(us));
-			sent += now;
-		}
+		while (now < room)
+			now += len;
+		for (unsigned i = 0; i < workers; i++)
+			shaper_pay(&s, kbits, now, at_us(us));
+		sent += now * workers;
+	}
 	return (double)sent * 8 / 10000;
+}
+
+static double rate_of(int64_t every, size_t len, unsigned workers)
+{
+	return rate_at(KBITS, every, len, workers);
 }
 
 static void rate_is_kept(void **state)
@@ -50,6 +55,18 @@ static void rate_is_kept(void **state)
 			assert_true(kbits >= (i < 3 ? KBITS * 0.99 : KBITS * 0.6));
 			assert_true(rate_of(every[i], 60, workers) <= KBITS * 1.001 + 12);
 		}
+}
+
+/* One frame takes longer than the debt of a fast line. */
+static void slow_rate_is_kept(void **state)
+{
+	(void)state;
+	for (unsigned workers = 1; workers <= 5; workers++) {
+		double kbits = rate_at(64, 1000, 1500, workers);
+
+		assert_true(kbits <= 64.1 + 1.2 * workers);
+		assert_true(kbits >= 64 * 0.98);
+	}
 }
 
 static void waits_for_the_line(void **state)
@@ -85,19 +102,20 @@ static void debts_are_forgotten(void **state)
 	/* The slowest and the fastest rate. */
 	assert_int_equal(shaper_room(&s, 1, false, at_us(100000)), 1);
 	shaper_pay(&s, 1, 1500, at_us(100000));
-	assert_int_equal(shaper_due(&s, false).ns, at_us(200000).ns);
-	assert_int_equal(shaper_room(&s, UINT32_MAX, false, at_us(200000)), 536870911);
-	shaper_pay(&s, UINT32_MAX, 65507, at_us(200000));
-	assert_true(shaper_due(&s, false).ns <= at_us(200001).ns);
+	assert_int_equal(shaper_due(&s, false).ns, at_us(1100000).ns);
+	assert_int_equal(shaper_room(&s, UINT32_MAX, false, at_us(1100000)), 536870911);
+	shaper_pay(&s, UINT32_MAX, 65507, at_us(1100000));
+	assert_true(shaper_due(&s, false).ns <= at_us(1100001).ns);
 	/* A reload disables the shaper in the middle of a batch. */
-	shaper_pay(&s, 0, 1500, at_us(200000));
-	shaper_pay(&s, 0, 0, at_us(200000));
+	shaper_pay(&s, 0, 1500, at_us(1100000));
+	shaper_pay(&s, 0, 0, at_us(1100000));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rate_is_kept),
+		cmocka_unit_test(slow_rate_is_kept),
 		cmocka_unit_test(waits_for_the_line),
 		cmocka_unit_test(debts_are_forgotten),
 	};

@@ -14,7 +14,15 @@
 #define AHEAD_NS (2 * NS_PER_MS)
 /* Upper bound of the debt of traffic that does not wait (relayed datagrams). */
 #define DEBT_NS (100 * NS_PER_MS)
-#define BITS	8
+/* A slow line owes at least this for at most a second: each of eight workers may send one frame
+ * before another worker pays. */
+#define DEBT_BYTES 12500
+#define BITS	   8
+
+static int64_t time_of(size_t bytes, uint32_t kbits)
+{
+	return (int64_t)(bytes * BITS * (NS_PER_S / 1000) / max_of(kbits, 1u));
+}
 
 mono_t shaper_due(const struct shaper *s, bool sparse)
 {
@@ -34,11 +42,12 @@ size_t shaper_room(const struct shaper *s, uint32_t kbits, bool sparse, mono_t n
 
 void shaper_pay(struct shaper *s, uint32_t kbits, size_t bytes, mono_t now)
 {
-	int64_t cost = (int64_t)(bytes * BITS * (NS_PER_S / 1000) / max_of(kbits, 1u));
+	int64_t cost = time_of(bytes, kbits);
+	int64_t debt = max_of(DEBT_NS, min_of(time_of(DEBT_BYTES, kbits), NS_PER_S));
 	int64_t paid = atomic_load_explicit(&s->paid_ns, memory_order_relaxed), next;
 
 	do
-		next = min_of(max_of(paid, now.ns - SAVED_NS) + cost, now.ns + DEBT_NS);
+		next = min_of(max_of(paid, now.ns - SAVED_NS) + cost, now.ns + debt);
 	while (!atomic_compare_exchange_weak_explicit(&s->paid_ns, &paid, next,
 						      memory_order_relaxed, memory_order_relaxed));
 }
