@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "fwd/accel/divert.h"
+#include "fwd/checksum.h"
 #include "fwd_fixture.h"
 #include "gso_reference.h"
 #include "wire/accel.h"
@@ -416,6 +417,78 @@ static void a_plain_frame_for_the_segment_counts_one(void **state)
 	assert_int_equal(fx_count(&fx, CNT_tap_tx_super), 0);
 }
 
+static void without_tap_tso(struct snap *s)
+{
+	with_accelerators(s);
+	s->no_offload.tap_tso = true;
+}
+
+static void without_tap_checksum(struct snap *s)
+{
+	without_tap_tso(s);
+	s->no_offload.tap_checksum = true;
+}
+
+/* Expects the next frame of the model at the segment. Returns the flags of its vnet header. */
+static uint8_t segment_gets(bool whole)
+{
+	ssize_t len = recv(fx.tap, message, sizeof(message), MSG_DONTWAIT);
+	struct virtio_net_hdr h;
+	struct eth_view v;
+	uint8_t *frame = message + ACCEL_VNET_LEN;
+	size_t n = (size_t)len - ACCEL_VNET_LEN, at;
+
+	assert_true(len > (ssize_t)ACCEL_VNET_LEN);
+	memcpy(&h, message, sizeof(h));
+	assert_int_equal(h.gso_type, 0);
+	assert_int_equal(eth_parse(frame, n, &v), 0);
+	at = checksum_place(&v, n);
+	if (whole) {
+		unsigned pseudo = gr_pseudo(frame + v.l3_offset, IP_PROTO_TCP, n - v.l4_offset);
+
+		assert_int_equal(ones_sum(pseudo, frame + v.l4_offset, n - v.l4_offset), 0xffff);
+		put_u16(frame + at, (uint16_t)pseudo);
+	} else {
+		assert_int_equal(h.csum_start, v.l4_offset);
+		assert_int_equal(h.csum_start + h.csum_offset, at);
+	}
+	gr_seen(&g, frame, n);
+	if (g.wrong)
+		fail_msg("%s", g.wrong);
+	return h.flags;
+}
+
+/* The kernel or a driver fails with super-frames, or with partial checksums too. */
+static void disabled_offloads_of_the_tap(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		bool whole = i & 1;
+		struct gr_spec s = tcp(i & 2 ? 4 : 6);
+		ssize_t len;
+
+		s.tcp_options = 12;
+		fx_publish(&fx, with_accelerators);
+		batch(1, LEON_FRAME, &s, SEGMENTS);
+		len = recv(pair[0], message, sizeof(message), 0);
+		message_len = (size_t)len;
+		assert_true(len > SEGMENTS * MSS);
+		fx_publish(&fx, whole ? without_tap_checksum : without_tap_tso);
+		give_back(ACCEL_LAN, 1);
+		for (unsigned k = 0; k < SEGMENTS; k++)
+			assert_int_equal(segment_gets(whole),
+					 whole ? 0 : VIRTIO_NET_HDR_F_NEEDS_CSUM);
+		/* A single frame is no super-frame. */
+		batch(1, LEON_FRAME, &s, 1);
+		message_len = (size_t)recv(pair[0], message, sizeof(message), 0);
+		give_back(ACCEL_LAN, 1);
+		assert_int_equal(segment_gets(whole), whole ? 0 : VIRTIO_NET_HDR_F_NEEDS_CSUM);
+	}
+	assert_int_equal(fx_count(&fx, CNT_delivered_frames), 4 * (SEGMENTS + 1));
+	assert_int_equal(fx_count(&fx, CNT_tap_tx_super), 0);
+	assert_int_equal(fx_all_drops(&fx), 0);
+}
+
 static void lost_super_frames_count_their_segments(void **state)
 {
 	struct gr_spec s = tcp(6);
@@ -550,6 +623,7 @@ int main(void)
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_plain_frame_for_the_segment_counts_one, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(disabled_offloads_of_the_tap, setup, teardown),
 		cmocka_unit_test_setup_teardown(lost_super_frames_count_their_segments, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_super_frame_of_the_segment_counts_its_segments,

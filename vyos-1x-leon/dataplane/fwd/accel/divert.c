@@ -183,9 +183,10 @@ void accel_from_peer(struct worker *w, const struct arrived *a, uint8_t *data, s
 
 /* Sends the frame unchanged, a super-frame of `frames` segments as a whole. Waiting frames of the
  * batch are sent first. */
-static void to_tap(struct worker *w, uint8_t *vnet, const struct frame *f, unsigned frames)
+static void write_tap(struct worker *w, struct virtio_net_hdr h, const struct frame *f,
+		      unsigned frames)
 {
-	struct iovec iov[] = { { vnet, ACCEL_VNET_LEN }, { f->data, f->len } };
+	struct iovec iov[] = { { &h, ACCEL_VNET_LEN }, { f->data, f->len } };
 
 	deliver_flush(w);
 	if (unlikely(writev(w->deliver.fd, iov, array_size(iov)) < 0)) {
@@ -196,6 +197,55 @@ static void to_tap(struct worker *w, uint8_t *vnet, const struct frame *f, unsig
 	count(w, CNT_tap_tx_bytes, f->len);
 	count(w, CNT_tap_tx_super, f->gso != FRAME_PLAIN);
 	count(w, CNT_delivered_frames, frames);
+}
+
+static void plain_to_tap(struct worker *w, const struct frame *f)
+{
+	struct virtio_net_hdr h = { 0 };
+
+	if (f->partial)
+		notify_partial(&h, &f->v, f->len);
+	if (unlikely(f->partial && w->snap->no_offload.tap_checksum)) {
+		checksum_complete(f->data, f->len, h.csum_start, h.csum_offset);
+		h = (struct virtio_net_hdr){ 0 };
+	}
+	write_tap(w, h, f, 1);
+}
+
+/* Sends the segments of a super-frame one by one. The headers of a segment replace bytes that are
+ * sent already. */
+static void segments_to_tap(struct worker *w, const struct frame *f)
+{
+	uint8_t head[TSO_HDR_MAX];
+	struct frame s = *f;
+	struct tso t;
+
+	if (tso_open(&t, f, SIZE_MAX) < 0) {
+		drop(w, DROP_offload_unsupported);
+		return;
+	}
+	memcpy(head, f->data, t.hdr_len);
+	t.frame = head;
+	s.gso = FRAME_PLAIN;
+	s.partial = true;
+	for (unsigned i = 0; i < t.n; i++) {
+		s.data = f->data + i * t.size;
+		s.len = t.hdr_len + tso_segment(&t, i, s.data).body_len;
+		plain_to_tap(w, &s);
+	}
+}
+
+static void to_tap(struct worker *w, const uint8_t *vnet, const struct frame *f, unsigned frames)
+{
+	struct virtio_net_hdr h;
+
+	memcpy(&h, vnet, sizeof(h));
+	if (f->gso == FRAME_PLAIN)
+		plain_to_tap(w, f);
+	else if (unlikely(f->gso == FRAME_TCP && w->snap->no_offload.tap_tso))
+		segments_to_tap(w, f);
+	else
+		write_tap(w, h, f, frames);
 }
 
 /* Reports whether the source of the frame is a host of another node. The host has moved while its
