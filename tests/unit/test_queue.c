@@ -261,6 +261,23 @@ static void a_burst_of_small_frames_costs_itself(void **state)
 	all_is_free();
 }
 
+/* Without a free large buffer, a flow with super-frames loses one, although another flow has more
+ * bytes in small buffers. */
+static void super_frames_cost_no_small_frames(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 400; i++)
+		stands(build(9, i, 1500, 0));
+	for (unsigned i = 0; i < QUEUE_LARGE; i++)
+		stands(build_super((uint16_t)(10 + i % 20), 4000));
+	assert_int_equal(fx_drops(&fx, DROP_queue_full), 1);
+	stands(build(9, 400, 1500, 0));
+	assert_int_equal(fx_drops(&fx, DROP_queue_full), 1);
+	while (turn())
+		;
+	all_is_free();
+}
+
 /* The oldest super-frame of a queue above its limit loses one segment, and TCP repeats only that
  * one. */
 static void one_segment_is_lost(void **state)
@@ -744,6 +761,7 @@ int main(void)
 		T(turns),
 		T(bounded),
 		T(a_burst_of_small_frames_costs_itself),
+		T(super_frames_cost_no_small_frames),
 		T(one_segment_is_lost),
 		T(broken),
 		T(who_waits_long_loses),

@@ -38,6 +38,11 @@ static void list_take(struct fq *q, enum fq_order order)
 	f->is_on[order] = false;
 }
 
+static uint32_t large_bytes(const struct fq_item *item)
+{
+	return item->small ? 0 : item->len;
+}
+
 static struct fq_item *flow_take(struct fq *q, struct fq_flow *f)
 {
 	struct fq_item *item = fq_chain_take(&f->items);
@@ -45,8 +50,10 @@ static struct fq_item *flow_take(struct fq *q, struct fq_flow *f)
 	if (!item)
 		return NULL;
 	q->backlog[f - q->flow] -= item->len;
+	q->large[f - q->flow] -= large_bytes(item);
 	q->small[f - q->flow] -= item->small;
 	q->bytes -= item->len;
+	q->large_bytes -= large_bytes(item);
 	q->n_small -= item->small;
 	q->n--;
 	return item;
@@ -215,8 +222,10 @@ void fq_put(struct fq *q, struct fq_item *item, uint32_t hash, mono_t now)
 	item->marked = false;
 	fq_chain_add(&f->items, item);
 	q->backlog[place] += item->len;
+	q->large[place] += large_bytes(item);
 	q->small[place] += item->small;
 	q->bytes += item->len;
+	q->large_bytes += large_bytes(item);
 	q->n_small += item->small;
 	q->n++;
 	q->largest = max_of(q->largest, item->len);
@@ -277,7 +286,9 @@ struct fq_item *fq_dropped(struct fq *q)
 
 static const uint32_t *use_of(const struct fq *q, enum fq_lack lack)
 {
-	return lack == FQ_LACK_SMALL ? q->small : q->backlog;
+	if (lack == FQ_LACK_BYTES)
+		return q->backlog;
+	return lack == FQ_LACK_SMALL ? q->small : q->large;
 }
 
 static uint32_t largest_flow(const uint32_t use[FQ_FLOWS])

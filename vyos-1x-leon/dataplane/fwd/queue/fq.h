@@ -97,12 +97,13 @@ struct fq {
 	struct fq_params params;
 	struct fq_flow flow[FQ_FLOWS];
 	uint32_t backlog[FQ_FLOWS]; /* bytes of each flow */
+	uint32_t large[FQ_FLOWS];   /* bytes of each flow in items that are not small */
 	uint32_t small[FQ_FLOWS];   /* small items of each flow */
 	uint32_t tag[FQ_FLOWS];	    /* hash of the flow that took the place */
 	bool shared[FQ_FLOWS];	    /* items of other flows are behind those of the flow */
 	struct fq_list list[FQ_ORDERS];
 	struct fq_chain dropped;
-	uint32_t n, bytes, n_small, largest; /* `largest`: largest item so far */
+	uint32_t n, bytes, large_bytes, n_small, largest; /* `largest`: largest item so far */
 };
 
 /* Parameters of RFC 8289 and RFC 8290 for the Internet. */
@@ -129,7 +130,7 @@ struct fq_item *fq_dropped(struct fq *q);
 /* The resource that the caller lacks determines the largest flow. */
 enum fq_lack {
 	FQ_LACK_BYTES, /* by bytes; an item that takes marks is marked and stays */
-	FQ_LACK_LARGE, /* by bytes */
+	FQ_LACK_LARGE, /* by bytes in items that are not small */
 	FQ_LACK_SMALL, /* by small items */
 };
 

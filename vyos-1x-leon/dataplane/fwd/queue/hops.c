@@ -243,11 +243,13 @@ struct fq_item *hops_dropped(struct hops *h)
 
 static uint32_t use_of(const struct tiers *t, enum fq_lack lack)
 {
-	uint32_t n_small = 0;
+	uint32_t use = 0;
 
+	if (lack == FQ_LACK_BYTES)
+		return t->bytes;
 	for (unsigned i = 0; i < FWD_TIERS; i++)
-		n_small += t->fq[i].n_small;
-	return lack == FQ_LACK_SMALL ? n_small : t->bytes;
+		use += lack == FQ_LACK_SMALL ? t->fq[i].n_small : t->fq[i].large_bytes;
+	return use;
 }
 
 struct fq_item *hops_shed(struct hops *h, enum fq_lack lack)
