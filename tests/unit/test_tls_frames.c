@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-tls: frames in a stream, the queue before the connection, and the answers of a proxy. */
+/*
+ * leon-tls: frames in a stream, the queue before the connection, the answers of a proxy, and
+ * reports to leond.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,9 +11,13 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/defs.h"
+#include "base/loop_ops.h"
 #include "framing.h"
+#include "hub.h"
 #include "proxy.h"
 #include "send_queue.h"
 
@@ -205,6 +212,40 @@ static void test_answers_of_a_proxy(void **state)
 	assert_int_equal(proxy_answer(endless, sizeof(endless), &status), -1);
 }
 
+/* --- reports to leond --- */
+
+static int quit_code;
+
+static void note_quit(struct loop *l, int code)
+{
+	(void)l;
+	quit_code = code;
+}
+
+/* leond would wait for the lost report for ever. */
+static void test_a_lost_report_ends_the_program(void **state)
+{
+	static const struct loop_ops ops = { .quit = note_quit };
+	static struct hub r;
+	struct loop loop = { .ops = &ops };
+	int pair[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	r.loop = &loop;
+	r.control = pair[0];
+	hub_report(&r, &(struct stream_report){ .news = STREAM_DOWN });
+	assert_int_equal(quit_code, 0);
+	while (stream_send(pair[0], "", 1, -1) == 0)
+		;
+	hub_report(&r, &(struct stream_report){ .news = STREAM_COUNTS });
+	assert_int_equal(quit_code, 0);
+	hub_report(&r, &(struct stream_report){ .news = STREAM_DOWN });
+	assert_int_equal(quit_code, 1);
+	close(pair[0]);
+	close(pair[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -217,6 +258,7 @@ int main(void)
 		cmocka_unit_test(test_datagrams_without_a_frame),
 		cmocka_unit_test(test_requests_to_a_proxy),
 		cmocka_unit_test(test_answers_of_a_proxy),
+		cmocka_unit_test(test_a_lost_report_ends_the_program),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <errno.h>
 #include <stdbool.h>
 
 #include "base/loop.h"
@@ -25,6 +26,8 @@
 #define TX_MESSAGES 128
 #define TX_PIECES   1024
 #define READ_BYTES  (64u << 10)
+
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 struct hub {
 	struct loop *loop;
@@ -53,11 +56,15 @@ struct tls_link *hub_find(struct hub *r, uint32_t id);
 void hub_add(struct hub *r, struct tls_link *s);
 /* Frees ended connections. */
 void hub_reap(struct hub *r);
-/* A full socket is a sign of a stalled leond, and the watchdog ends both. */
+/* leond would wait for ever for a lost report other than counters, so the program ends, and leond
+ * starts it again. -EPIPE: leond ended, which the control socket reports. */
 static inline void hub_report(const struct hub *r, const struct stream_report *p)
 {
 	struct stream_report out = *p;
+	int rc;
 
 	out.protocol = STREAM_PROTOCOL;
-	stream_send(r->control, &out, sizeof(out), -1);
+	rc = stream_send(r->control, &out, sizeof(out), -1);
+	if (rc < 0 && rc != -EPIPE && p->news != STREAM_COUNTS)
+		loop_quit(r->loop, EXIT_FAILED);
 }

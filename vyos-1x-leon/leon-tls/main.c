@@ -18,8 +18,6 @@
 #include "hub.h"
 #include "io/confine.h"
 
-enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
-
 static void setup(struct hub *r, const struct stream_command *c)
 {
 	struct stream_report p = { .news = STREAM_DOWN };
