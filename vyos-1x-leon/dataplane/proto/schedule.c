@@ -19,9 +19,9 @@
  * An announcement costs the square of the members, and smoothing takes several intervals anyway. */
 #define SPREAD_MEMBERS 40u
 /* Above that number, a node without links to most members waits this long for more links between
- * two announcements, and longer before the first one if links that were up may return. Links of a
- * joining node and of merging halves come up over a second or two, and each announcement costs a
- * message for each member. */
+ * two announcements. If links that were up may return, the node also waits before the first one.
+ * Links of a joining node and of merging halves come up over a second or two, and each announcement
+ * costs a message for each member. */
 #define SETTLE_MS 2000
 
 static mono_t later_of(mono_t a, mono_t b)
