@@ -6,8 +6,9 @@
  * rows are known. Measures the time until all nodes know a new latency and a failed link, gaps of
  * traffic after link failures, and the control traffic after a partition of halves. Prints a table,
  * and JSON with --json FILE. Latencies are those of PlanetLab, with 2 % of jitter and a loss of
- * 1/1000. Bytes are IP packets. --interval sets `measurement interval`. --settled ends after the
- * settled traffic, which bench_footprint.py compares with real nodes.
+ * 1/1000. Bytes are IP packets. --interval sets `measurement interval`, and a tenth as
+ * `fast-interval`. --settled ends after the settled traffic, which bench_footprint.py compares with
+ * real nodes.
  *
  *   sim_control [--json FILE] [--interval MS] [--settled] [N ...]
  */
@@ -294,6 +295,7 @@ static struct sim *start(unsigned n, unsigned interval_ms)
 	set_latencies(s);
 	for (unsigned i = 0; i < n; i++) {
 		s->node[i].conf->interval_ms = interval_ms;
+		s->node[i].conf->fast_interval_ms = interval_ms / 10;
 		if (i)
 			sim_seed_of(s, i, i < 3 ? 0 : i % 3);
 		sim_boot(s, i);
