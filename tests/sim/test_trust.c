@@ -99,6 +99,38 @@ static void test_all_are_listed(void **state)
 	sim_free(s);
 }
 
+/* Node 2 knows that node 0 lost the link to node 1. */
+static bool is_failure_known(struct sim *s, void *arg)
+{
+	struct lat_entry e =
+		latdb_get(overlay_latdb(s->node[2].o), sim_slot(s, 2, 0), sim_slot(s, 2, 1));
+
+	(void)arg;
+	return !e.up || e.silent;
+}
+
+/* The row that an expulsion causes delays no row of a failure. */
+static void test_failure_after_expulsion(void **state)
+{
+	struct sim *s = sim_new(4, 12);
+
+	(void)state;
+	for (unsigned i = 0; i < s->n; i++)
+		s->node[i].conf->interval_ms = 60000;
+	for (unsigned i = 0; i < s->n; i++)
+		for (unsigned k = 0; k < i; k++)
+			sim_seed_of(s, i, k);
+	sim_boot_all(s);
+	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
+	sim_flow_start(s, 0, 1, 10000);
+	sim_run(s, 120000);
+	set_trusted(s, 0, 0x7);
+	sim_run(s, 100);
+	sim_set_down(s, 0, 1, true);
+	assert_in_range(sim_until(s, is_failure_known, NULL, 120000), 0, 5000);
+	sim_free(s);
+}
+
 /* Never listed: no answer, no state, one event. */
 static void test_never_listed(void **state)
 {
@@ -362,6 +394,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_are_listed),
+		cmocka_unit_test(test_failure_after_expulsion),
 		cmocka_unit_test(test_never_listed),
 		cmocka_unit_test(test_revoked),
 		cmocka_unit_test(test_others_do_not_notice),

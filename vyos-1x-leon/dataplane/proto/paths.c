@@ -31,7 +31,9 @@
 
 /* Results of a run, indexed by slot. */
 struct paths_state {
-	bool *no_relay; /* excluded relays for one destination */
+	bool *no_relay;	      /* excluded relays for one destination */
+	bool *no_relay_apart; /* excluded relays of best_apart */
+	bool apart_known;     /* best_apart is of this run */
 	struct path *best, *best_apart;
 	uint32_t cap;
 	struct path *long_term; /* best long-term paths, computed at long_term_at */
@@ -53,7 +55,6 @@ void paths_snapshot(void *arg, mono_t now)
 	o->done.snapshot = now;
 	/* A pending run may belong to the same change, so one snapshot serves both. */
 	if (timer_is_set(o->run.timer) && !mono_before(now, o->run.at)) {
-		alarm_set(&o->run, MONO_NEVER);
 		paths_run(o, now);
 		alarm_set(&o->snapshot, MONO_NEVER);
 	}
@@ -150,6 +151,7 @@ static void make_room(struct overlay *o, uint16_t n)
 		return;
 	o->paths->cap = (n / 16u + 1) * 16;
 	o->paths->no_relay = x_realloc(o->paths->no_relay, o->paths->cap, sizeof(bool));
+	o->paths->no_relay_apart = x_realloc(o->paths->no_relay_apart, o->paths->cap, sizeof(bool));
 	o->paths->best = x_realloc(o->paths->best, o->paths->cap, sizeof(struct path));
 	o->paths->best_apart = x_realloc(o->paths->best_apart, o->paths->cap, sizeof(struct path));
 	o->paths->long_term = x_realloc(o->paths->long_term, o->paths->cap, sizeof(struct path));
@@ -191,7 +193,13 @@ static void avoid_distrusted(struct overlay *o, uint16_t slot, const struct path
 	memcpy(o->paths->no_relay, pp->no_relay, n * sizeof(bool));
 	loss_mark_relays(o, p, o->paths->no_relay);
 	apart.no_relay = o->paths->no_relay;
-	path_compute(o->lat, &apart, SLOT_SELF, n, o->paths->best_apart);
+	/* Most destinations exclude the same relays, and a computation costs the square of n. */
+	if (!o->paths->apart_known ||
+	    memcmp(o->paths->no_relay_apart, o->paths->no_relay, n * sizeof(bool))) {
+		path_compute(o->lat, &apart, SLOT_SELF, n, o->paths->best_apart);
+		memcpy(o->paths->no_relay_apart, o->paths->no_relay, n * sizeof(bool));
+		o->paths->apart_known = true;
+	}
 	if (o->paths->best_apart[slot].n_hops)
 		o->paths->best[slot] = o->paths->best_apart[slot];
 	else
@@ -255,7 +263,8 @@ void paths_run(void *arg, mono_t now)
 	struct path_params pp;
 	int64_t took_ns;
 
-	o->run.at = MONO_NEVER;
+	alarm_set(&o->run, MONO_NEVER); /* expel.c and member.c call before the time */
+	o->paths->apart_known = false;
 	o->done.paths = now;
 	next = topology_sweep(o, now);
 	pp = overlay_path_params(o);
@@ -283,6 +292,7 @@ void paths_run(void *arg, mono_t now)
 void paths_free(struct overlay *o)
 {
 	free(o->paths->no_relay);
+	free(o->paths->no_relay_apart);
 	free(o->paths->best);
 	free(o->paths->best_apart);
 	free(o->paths->long_term);

@@ -28,7 +28,7 @@
 
 #define LATE_SELDOM_PPM 5000
 #define USED_MS		2000 /* fast probing lasts this long after data on the link */
-/* Maximum number of probes in flight; PROBES_OUT must remember all of them. */
+/* Maximum number of probes in a round-trip time. */
 #define PROBES_PER_RTT 8
 
 void probe_init(struct overlay *o, struct peer *p)
@@ -46,12 +46,13 @@ static int64_t missing_us(const struct probing *pr, mono_t now)
 	return pr->misses ? mono_sub_us(now, pr->missing) : 0;
 }
 
-/* Lower bound of the probe interval on links with long round-trip times. */
+/* Lower bound of the probe interval on links with long round-trip times. A PING stays in `out` until
+ * its timeout; a quarter of the entries is for jitter and other PINGs. */
 static int64_t least_gap_ms(const struct probing *pr, mono_t now)
 {
-	int64_t us = max_of(pr->filter.srtt_us, missing_us(pr, now));
+	int64_t us = max_of(pr->filter.srtt_us, missing_us(pr, now)) / PROBES_PER_RTT;
 
-	return us / PROBES_PER_RTT / 1000;
+	return max_of(us, link_timeout_us(&pr->filter) / (PROBES_OUT * 3 / 4)) / 1000;
 }
 
 uint32_t probe_interval_ms(const struct overlay *o, const struct peer *p, mono_t now)
