@@ -160,6 +160,24 @@ static void a_lost_line_is_left_at_once(void **state)
 	sim_free(s);
 }
 
+/* Each end chooses the pair of its direction, also while the keys change. */
+static void new_keys_change_no_line(void **state)
+{
+	struct sim *s = two(8, 20, 35);
+	unsigned before;
+
+	(void)state;
+	overlay_line_changed(s->node[0].o, FIRST, true);
+	for (unsigned i = 0; i < 2; i++)
+		s->node[i].conf->rekey_ms = 5000;
+	before = sim_events(s, EV_ENDPOINT) + sim_events(s, EV_LINK_LINE);
+	sim_run(s, 4000 * 1000);
+	assert_int_equal(line_of(s, 0), SECOND);
+	assert_int_equal(line_of(s, 1), FIRST);
+	assert_int_equal(sim_events(s, EV_ENDPOINT) + sim_events(s, EV_LINK_LINE), before);
+	sim_free(s);
+}
+
 static void a_dead_line_is_left_and_used_after_ten_seconds(void **state)
 {
 	struct sim *s = two(4, 20, 35);
@@ -288,6 +306,7 @@ int main(void)
 		cmocka_unit_test(the_better_pair_is_used),
 		cmocka_unit_test(a_small_difference_changes_nothing),
 		cmocka_unit_test(a_lost_line_is_left_at_once),
+		cmocka_unit_test(new_keys_change_no_line),
 		cmocka_unit_test(a_dead_line_is_left_and_used_after_ten_seconds),
 		cmocka_unit_test(a_line_that_lost_data_is_avoided),
 		cmocka_unit_test(a_slow_second_line_dies),

@@ -309,6 +309,11 @@ bool lines_has(const struct peer *p, const struct endpoint *ep)
 	return false;
 }
 
+bool lines_choose_for(const struct peer *p, const struct endpoint *ep)
+{
+	return p->probe.up && p->lines.incarnation == p->incarnation && lines_has(p, ep);
+}
+
 /* The number of the peer's line was not known before. */
 static void forget_endpoint(struct peer *p, const struct endpoint *ep)
 {

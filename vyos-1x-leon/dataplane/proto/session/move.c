@@ -174,6 +174,8 @@ void move_session_up(struct overlay *o, struct peer *p, const struct rx_hello *h
 	if (!h->direct)
 		return;
 	p->move.received_direct = overlay_now(o);
+	if (lines_choose_for(p, h->direct))
+		return;
 	if (h->returned)
 		follow(o, p, h->direct, 0);
 	else
