@@ -314,6 +314,25 @@ static void test_silent_link_failure(void **state)
 		    1000);
 }
 
+/* The longest intervals and the largest dead-multiplier. */
+static void test_silence_has_a_bound(void **state)
+{
+	struct sim *s = sim_new(2, 22);
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		s->node[i].conf->interval_ms = s->node[i].conf->fast_interval_ms = 60000;
+		s->node[i].conf->dead_multiplier = 20;
+	}
+	sim_boot_all(s);
+	expect_converged(s, 300000);
+	sim_run(s, 120000);
+	sim_set_down(s, 0, 1, true);
+	sim_run(s, 130000);
+	assert_int_equal(s->node[0].n_events[EV_LINK_DOWN], 1);
+	sim_free(s);
+}
+
 /* A relay that cannot forward sends a NOTICE, and the source changes the path at once, without a
  * new row. If the link stays good in the relay's rows, the source uses the path again after some
  * time. */
@@ -740,6 +759,7 @@ int main(void)
 		cmocka_unit_test(test_noise_does_not_flap),
 		cmocka_unit_test(test_relay_death),
 		cmocka_unit_test(test_silent_link_failure),
+		cmocka_unit_test(test_silence_has_a_bound),
 		cmocka_unit_test(test_notice_of_relay),
 		cmocka_unit_test(test_fail_back),
 		cmocka_unit_test(test_latency_step_is_no_outage),

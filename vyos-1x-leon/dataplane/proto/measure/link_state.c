@@ -24,8 +24,7 @@
 
 #define BURST 4
 /* Weight of the part of a delay that exceeds the usual delay of the link. */
-#define LATE_FACTOR    3
-#define SILENCE_MAX_MS 30000 /* upper bound, independent of the history of the link */
+#define LATE_FACTOR 3
 
 /* --- up and down --- */
 

@@ -8,6 +8,9 @@
 
 #include "proto/core.h"
 
+/* Longest silence of a link that is up, with any configuration and history. */
+#define SILENCE_MAX_MS 30000
+
 /* --- results of probes --- */
 void link_state_up(struct overlay *o, struct peer *p);
 /* Probes in a row are unanswered; the first is `age_us` old. The link may go down. */

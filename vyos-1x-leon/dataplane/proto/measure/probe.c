@@ -156,7 +156,8 @@ static void missed(struct overlay *o, struct peer *p, mono_t sent, mono_t now)
 	/* Overflow of an own queue is no property of the link. */
 	if (!load_is_ours(o, p))
 		link_filter_loss(&pr->filter);
-	if (link_misses_many(o, p) && missing_us(pr, now) >= 1000 * dead_ms)
+	if ((link_misses_many(o, p) && missing_us(pr, now) >= 1000 * dead_ms) ||
+	    (pr->misses > 1 && missing_us(pr, now) >= 1000 * (int64_t)SILENCE_MAX_MS))
 		link_state_silent(o, p, missing_us(pr, now));
 	if (!pr->up)
 		return;
