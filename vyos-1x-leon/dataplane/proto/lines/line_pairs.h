@@ -23,6 +23,6 @@ bool lines_pong(struct overlay *o, struct peer *p, const struct endpoint *from,
 		const struct msg_pong *m, mono_t rx);
 /* Returns true if this is an endpoint of a pair, so that a message from there is no move. */
 bool lines_has(const struct peer *p, const struct endpoint *ep);
-/* Returns true if the endpoint is a pair of a link that is up, so that new keys do not change the
- * pair in use: each end chooses the pair of its direction. */
+/* Returns true if the endpoint is a pair of a link that is up. New keys do not change the pair in
+ * use, because each end chooses the pair of its direction. */
 bool lines_choose_for(const struct peer *p, const struct endpoint *ep);

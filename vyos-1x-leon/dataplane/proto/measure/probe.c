@@ -46,8 +46,8 @@ static int64_t missing_us(const struct probing *pr, mono_t now)
 	return pr->misses ? mono_sub_us(now, pr->missing) : 0;
 }
 
-/* Lower bound of the probe interval on links with long round-trip times. A PING stays in `out` until
- * its timeout; a quarter of the entries is for jitter and other PINGs. */
+/* Lower bound of the probe interval on links with long round-trip times. A PING stays in `out`
+ * until its timeout; a quarter of the entries is for jitter and other PINGs. */
 static int64_t least_gap_ms(const struct probing *pr, mono_t now)
 {
 	int64_t us = max_of(pr->filter.srtt_us, missing_us(pr, now)) / PROBES_PER_RTT;
