@@ -84,6 +84,17 @@ def log_text(path):
         return ''
 
 
+def deafened(node, *lines):
+    """Executes the commands among thousands of other changes, so leond loses notifications."""
+    flood = [f'addr {verb} 10.66.{i // 250}.{i % 250}/32 dev lo'
+             for verb in ('add', 'del') for i in range(1500)]
+    os.kill(node.process.pid, signal.SIGSTOP)
+    try:
+        node.namespace.ip(*flood, *lines)
+    finally:
+        os.kill(node.process.pid, signal.SIGCONT)
+
+
 class Node:
     """leond of one site. `config` is the whole configuration. A change takes effect at the next
     start or with reload()."""

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from lab import LeonctlError, line_up, wait_for
+from node import deafened
 from test_vyos_device import make_device
 
 BOTH = ['10.99.0.1/24', 'fd00:99::1/64']
@@ -89,6 +90,12 @@ def test_ipv6_returns_when_the_interface_is_up_again(lab):
     has(node, *BOTH)
 
 
+def test_ipv6_returns_after_lost_notifications(lab):
+    node = single(lab, address=BOTH).start()
+    deafened(node, 'link set leon0 down', 'link set leon0 up')
+    has(node, *BOTH)
+
+
 def test_an_address_that_the_kernel_refuses_is_an_event(lab):
     node = single(lab, address=BOTH)
     node.namespace.sysctl('ipv6/conf/default/disable_ipv6', 1)
@@ -152,6 +159,16 @@ def test_a_bridge_that_appears_later_is_joined(lab):
     node.namespace.ip('link del br7')
     wait_for(lambda: len(node.events('bridge-missing')) == 2, 10, 'the loss is reported')
     add_bridge(node, 'br7')
+    in_bridge(node, 'br7')
+    assert not node.statistics()['bridge_missing']
+
+
+def test_a_bridge_that_returns_unnoticed_is_joined(lab):
+    """Only the overflow of the notification buffer notifies leond of the new bridge."""
+    node = single(lab, bridge='br7')
+    add_bridge(node, 'br7')
+    node.start()
+    deafened(node, 'link del br7', 'link add br7 type bridge')
     in_bridge(node, 'br7')
     assert not node.statistics()['bridge_missing']
 

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Diagnosis of a configured peer that is not reached (reference.md, show peers)."""
 import json
-import os
-import signal
 import subprocess
 
 import pytest
 
 import wan
 from lab import SECRET, PATIENT, line_up, wait_for
-from node import leond_program
+from node import deafened, leond_program
 
 PORT = 5366
 
@@ -295,17 +293,6 @@ def test_source_address_that_goes_is_told_of_among_thousands(lab):
     node.namespace.ip(*(f'addr add 10.66.{i // 250}.{i % 250}/32 dev lo' for i in range(1500)))
     node.namespace.ip(f'addr del {wan.ip4(0)}/16 dev wan0')
     told(node, 'source-lost', 1)
-
-
-def deafened(node, *lines):
-    """Executes the commands among thousands of other changes, so leond loses notifications."""
-    flood = [f'addr {verb} 10.66.{i // 250}.{i % 250}/32 dev lo'
-             for verb in ('add', 'del') for i in range(1500)]
-    os.kill(node.process.pid, signal.SIGSTOP)
-    try:
-        node.namespace.ip(*flood, *lines)
-    finally:
-        os.kill(node.process.pid, signal.SIGCONT)
 
 
 def test_source_address_that_goes_unnoticed_is_told_of(lab):

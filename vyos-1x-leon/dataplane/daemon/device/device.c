@@ -119,12 +119,25 @@ static void apply_bridge(struct leond *d)
 	leave_bridge(d, own.master);
 }
 
+static bool bridge_is_gone(struct leond *d, const struct nl_event *ev)
+{
+	struct nl_link link;
+
+	if (ev->change == NL_OVERRUN)
+		return nl_link_by_index(d->nl, d->device.bridge, &link) == -ENODEV;
+	return ev->change == NL_LINK_GONE && ev->link.index == d->device.bridge;
+}
+
 static void bridge_changed(struct leond *d, const struct nl_event *ev)
 {
-	if (ev->change == NL_LINK_GONE && d->device.bridge && ev->link.index == d->device.bridge)
+	bool overrun = ev->change == NL_OVERRUN;
+	bool gone = d->device.bridge && bridge_is_gone(d, ev);
+
+	if (gone)
 		bridge_is_missing(d, "the bridge was deleted; it is joined when it appears again");
-	else if (d->device.bridge_missing &&
-		 (ev->change == NL_OVERRUN || strcmp(ev->link.name, d->conf->bridge) == 0))
+	/* The notification of a new bridge may be lost too. */
+	if (d->device.bridge_missing &&
+	    (overrun || (!gone && strcmp(ev->link.name, d->conf->bridge) == 0)))
 		join_bridge(d);
 }
 
@@ -281,4 +294,7 @@ void device_changed(struct leond *d, const struct nl_event *ev)
 		on_gone(d);
 	else if (r == 0)
 		on_link(d, &link);
+	/* The interface may have been down in between, see note_link(). */
+	if (r == 0 && ev->change == NL_OVERRUN && d->device.up)
+		addresses_apply(d);
 }
