@@ -213,6 +213,20 @@ def test_full_fdb_floods_what_it_does_not_know_and_says_so(lab):
     wait_for(lambda: net.host['n0'].ping(net.host['n1'].ip4), 10, 'hosts reach each other')
 
 
+def test_a_reload_of_the_maximum_holds_more_neighbors(lab):
+    net = lab(patient(2, config={'fdb': {'maximum': 64}, **SUPPRESSION})).joined()
+    net.node['n1'].reload(fdb={'maximum': 4096})
+    port = tap(net, 'n0')
+
+    def known():
+        for i, mac in enumerate(many_macs(0, 300)):
+            v4 = bytes((10, 1, i >> 8, i & 255))
+            announcement = bytes.fromhex('0001080006040001') + mac_bytes(mac) + v4 + bytes(6) + v4
+            port.send(ethernet(BROADCAST, mac, 0x0806, announcement))
+        return net.node['n1'].statistics()['memory']['neighbors'] >= 200
+    wait_for(known, 10, 'n1 knows 200 neighbors', every=0.3)
+
+
 def test_old_entries_age_out(lab):
     net = lab(patient(2, config={'fdb': {'aging': 10}})).joined()
     learn(net, 'n0', GUEST, ['n1'])

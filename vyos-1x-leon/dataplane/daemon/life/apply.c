@@ -32,8 +32,10 @@ static void apply_changes(struct leond *d, unsigned changes)
 	if (changes & CONF_LOG)
 		log_set_level(c->log_level);
 	overlay_set_conf(d->overlay, c);
-	if ((changes & CONF_FDB) && c->fdb_maximum != fdb_maximum(d->fdb))
+	if ((changes & CONF_FDB) && c->fdb_maximum != fdb_maximum(d->fdb)) {
 		snapshot_replace_fdb(d, c->fdb_maximum);
+		snapshot_replace_neigh(d, c->fdb_maximum);
+	}
 	if (changes & CONF_FDB)
 		fdb_set_vlan_maximum(d->fdb, c->fdb_vlan_maximum);
 	modules_apply(d, changes);

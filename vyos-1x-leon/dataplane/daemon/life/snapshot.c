@@ -114,3 +114,19 @@ void snapshot_replace_fdb(struct leond *d, uint32_t maximum)
 	fwd_retire(d->fwd, old, fdb_free);
 	fwd_reclaim(d->fwd);
 }
+
+void snapshot_replace_neigh(struct leond *d, uint32_t maximum)
+{
+	struct neigh *old = d->neigh, *copy = neigh_new(maximum);
+	struct neigh_entry e;
+
+	for (uint32_t i = 0; neigh_next(old, &i, &e);) {
+		neigh_learn(copy, e.vlan, &e.ip, e.mac, e.slot, e.role, e.confirmed_s);
+		if (e.stale)
+			neigh_mark_stale(copy, e.vlan, &e.ip);
+	}
+	d->neigh = copy;
+	snapshot_publish(d);
+	fwd_retire(d->fwd, old, neigh_free);
+	fwd_reclaim(d->fwd);
+}

@@ -2,7 +2,7 @@
 /*
  * The neighbor cache of neigh.h: buckets with eight slots each. A neighbor is in the bucket of its
  * hash. A full bucket evicts the neighbor with the oldest confirmation. A lost neighbor costs one
- * flooded request, so the table is never full and never rebuilt.
+ * flooded request, so the table is never full. Only a new maximum needs a copy.
  *
  * A slot is reused for other keys and has a sequence number that is odd during a write. A reader
  * that finds it odd, or changed after reading, treats the neighbor as unknown and does not retry.
@@ -360,6 +360,7 @@ static void describe(const struct neigh_place *p, struct neigh_entry *out)
 		.mac = mac_from_u64(load64(&p->where)),
 		.role = role_of(meta),
 		.confirmed_s = load32(&p->confirmed_s),
+		.stale = load32(&p->stale),
 	};
 	memcpy(out->ip.b, &high, 8);
 	memcpy(out->ip.b + 8, &low, 8);

@@ -79,6 +79,7 @@ struct neigh_entry {
 	struct mac mac;
 	enum neigh_role role;
 	uint32_t confirmed_s;
+	bool stale; /* see neigh_mark_stale() */
 };
 /* Iterates; *iter starts at 0. */
 bool neigh_next(const struct neigh *n, uint32_t *iter, struct neigh_entry *out);
