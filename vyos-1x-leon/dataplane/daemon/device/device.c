@@ -280,6 +280,16 @@ static void on_link(struct leond *d, const struct nl_link *link)
 	guard_lan_changed(d);
 }
 
+void device_look(struct leond *d)
+{
+	const struct nl_event missed = { .change = NL_OVERRUN };
+	struct nl_link link;
+
+	bridge_changed(d, &missed);
+	if (nl_link_by_index(d->nl, d->tap->ifindex, &link) == 0)
+		on_link(d, &link);
+}
+
 void device_changed(struct leond *d, const struct nl_event *ev)
 {
 	struct nl_link link = ev->link;

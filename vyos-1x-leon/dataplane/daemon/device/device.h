@@ -10,6 +10,7 @@ struct leond;
 struct nl_event;
 
 int device_start(struct leond *d);
+void device_look(struct leond *d); /* for changes between device_start() and the monitor */
 void device_apply_conf(struct leond *d);
 void device_run_mtu(struct leond *d, mono_t now);
 void device_changed(struct leond *d, const struct nl_event *ev); /* life/watch.c */

@@ -123,7 +123,6 @@ void routes_start(struct leond *d)
 {
 	struct routes *r = x_new(struct routes);
 	mono_t now = loop_now(d->loop);
-	struct nl_link link;
 
 	d->states->routes = r;
 	r->d = d;
@@ -131,8 +130,6 @@ void routes_start(struct leond *d)
 	r->timer = timer_new(d->loop, on_timer, r);
 	r->resync_at = now;
 	r->table = d->device.table;
-	if (nl_link_by_index(d->nl, d->tap->ifindex, &link) == 0)
-		d->device.up = link.up && link.running;
 	routes_gather_own(r);
 	timer_set(r->timer, now);
 }
