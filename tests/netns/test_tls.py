@@ -303,6 +303,9 @@ def test_a_named_peer_is_dialed_again_after_a_reload(lab, tmp_path):
     os.kill(tls_pid(net.node['n0']), signal.SIGKILL)
     wait_for(lambda: transport(b, 'n0') is None, 10, 'noticed')
     wait_for(lambda: transport(b, 'n0') == 'tls', 40, 'connected again')
+    del named['n0']['tls-port']
+    b.reload(peer=named)
+    assert len(b.show('peers')['peers'][0]['addresses']) == 1, 'the connection is closed'
 
 
 def test_settings_are_reloaded(lab):

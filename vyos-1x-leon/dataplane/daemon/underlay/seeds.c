@@ -42,8 +42,13 @@ static void set_address(struct leond *d, uint32_t i)
 		const struct member_entry *m = cache_member(d, i - d->n_configured_peers);
 
 		overlay_set_seed(d->overlay, i, m->ep, m->n);
-	} else if (d->conf->peer[i].is_ip && !d->conf->peer[i].disable) {
+	} else if (d->conf->peer[i].disable) {
+		return;
+	} else if (d->conf->peer[i].is_ip) {
 		set_all(d, i, &d->conf->peer[i].ep, 1);
+	} else if (d->seed[i].n) {
+		/* Without the stream of a removed tls-port. */
+		set_all(d, i, d->seed[i].ep, d->seed[i].n);
 	}
 }
 
