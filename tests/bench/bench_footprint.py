@@ -11,8 +11,8 @@ two parts: the measured cost of a datagram times the datagrams of a node in the 
 (tests/sim/sim_control), and the memory of the added nodes. On a machine with eight cores or more:
 --nodes 1 12 100.
 
---interval is `measurement interval` in ms, and `fast-interval` is a tenth. At 10000, two idle cores
-carried 112 nodes. --simulate compares the control traffic of real nodes with the simulation.
+--interval is `measurement interval` in ms, and `fast-interval` is a tenth. At 10000, 100 nodes use
+40 % of two cores. --simulate compares the control traffic of real nodes with the simulation.
 
     LEON_BUILD=build tests/bench/bench_footprint.py [--nodes 1 12 40] [--seconds 30] [--json FILE]
     LEON_BUILD=build tests/bench/bench_footprint.py --nodes 100 --interval 10000 --simulate

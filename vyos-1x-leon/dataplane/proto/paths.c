@@ -263,7 +263,7 @@ void paths_run(void *arg, mono_t now)
 	struct path_params pp;
 	int64_t took_ns;
 
-	alarm_set(&o->run, MONO_NEVER); /* expel.c and member.c call before the time */
+	alarm_set(&o->run, MONO_NEVER); /* others call before it is due */
 	o->paths->apart_known = false;
 	o->done.paths = now;
 	next = topology_sweep(o, now);

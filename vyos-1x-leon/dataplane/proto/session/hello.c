@@ -138,7 +138,7 @@ static void establish(struct overlay *o, struct peer *p, struct session *s,
 		return;
 	}
 	identity_pin(o, peer_node(o, p), h->m->identity, true);
-	/* The session in which messages go stays. */
+	/* The session that carries messages is kept for reception. */
 	if (!p->prev_sends) {
 		session_free(p->prev);
 		p->prev = p->cur;

@@ -92,7 +92,7 @@ void rows_announce(void *arg, mono_t now)
 	uint32_t iter = 0;
 	struct msg m;
 
-	alarm_set(&o->announce, MONO_NEVER); /* expel.c calls before the time */
+	alarm_set(&o->announce, MONO_NEVER); /* expel.c calls before the alarm is due */
 	schedule_row_done(o, now);
 	form_for(o, false, &form);
 	while (latdb_own_next(o->lat, o->nodes, incarnation, form, &iter, &m.row))
