@@ -13,6 +13,8 @@
 
 #include "base/defs.h"
 #include "../length.h"
+#include "proto/overlay_ops.h"
+#include "proto/view.h"
 #include "sim.h"
 #include "state/tables/nodedb.h"
 
@@ -56,10 +58,44 @@ static void what_comes_at_once_is_taken(void **state)
 			live_through(turns_ms[i], 900 + 10 * i + seed);
 }
 
+static uint64_t sent_in(struct sim *s, int64_t ms)
+{
+	uint64_t before = 0, after = 0;
+
+	for (unsigned i = 0; i < s->n; i++)
+		before += overlay_counters(s->node[i].o)->tx_msgs;
+	sim_run(s, ms);
+	for (unsigned i = 0; i < s->n; i++)
+		after += overlay_counters(s->node[i].o)->tx_msgs;
+	return after - before;
+}
+
+/* A network or a machine that loses most messages because it is overloaded does not get many times
+ * the load in return. */
+static void loss_does_not_multiply_the_load(void **state)
+{
+	struct sim *s = sim_new(LENGTH(30, 12), 31);
+	uint64_t settled;
+
+	(void)state;
+	for (unsigned a = 0; a < s->n; a++)
+		for (unsigned b = a + 1; b < s->n; b++)
+			sim_set_rtt(s, a, b, 20000 + 1000 * ((a * 7 + b * 13) % 80));
+	sim_boot_all(s);
+	assert_true(sim_until(s, sim_converged, NULL, 60000) >= 0);
+	sim_run(s, 30000);
+	settled = sent_in(s, 10000);
+	for (size_t i = 0; i < (size_t)s->n * s->n; i++)
+		s->link[i].loss_pm = 600;
+	assert_in_range(sent_in(s, 10000), 0, 10 * settled);
+	sim_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_comes_at_once_is_taken),
+		cmocka_unit_test(loss_does_not_multiply_the_load),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

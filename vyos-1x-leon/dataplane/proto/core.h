@@ -120,7 +120,10 @@ struct peer {
 /* schedule.c: time of the last execution. */
 struct schedule_state {
 	mono_t row, paths, snapshot;
-	bool row_soon; /* an announcement after ROW_SOON is scheduled */
+	bool row_soon;		/* an announcement after ROW_SOON is scheduled */
+	bool row_now;		/* ... after ROW_NOW */
+	mono_t failure;		/* last announcement after ROW_NOW */
+	int64_t failure_gap_ms; /* minimum interval to the next one */
 };
 
 struct overlay {

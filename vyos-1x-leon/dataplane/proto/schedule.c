@@ -12,7 +12,7 @@
 #define RUN_EVERY_MS	  100
 #define FAILURES_MS	  5
 #define SNAPSHOT_EVERY_MS 20
-#define TRIGGERED_MS	  50 /* minimum interval of failure announcements */
+#define TRIGGERED_MS	  50 /* least interval of failure announcements */
 #define AFTER_RUN_MS	  10
 #define ROW_SOON_MS	  200 /* longest delay after a link came up, to batch changes */
 /* Above this number of members, announcements without urgency come less often than each interval.
@@ -100,8 +100,22 @@ static mono_t row_soon(struct overlay *o)
 	return later_of(at, mono_add_ms(o->done.row, ms));
 }
 
+/* The interval of failure announcements doubles while failures continue, as routers throttle LSAs:
+ * on a lossy underlay or a busy machine, each announcement adds load for all members. */
+static void failure_done(struct overlay *o, mono_t at)
+{
+	bool quiet = mono_sub_ms(at, o->done.failure) >= 2 * SETTLE_MS;
+
+	o->done.failure_gap_ms =
+		quiet ? TRIGGERED_MS : min_of(2 * o->done.failure_gap_ms, (int64_t)SETTLE_MS);
+	o->done.failure = at;
+	o->done.row_now = false;
+}
+
 void schedule_row_done(struct overlay *o, mono_t at)
 {
+	if (o->done.row_now)
+		failure_done(o, at);
 	o->done.row = at;
 	o->done.row_soon = false;
 }
@@ -116,8 +130,10 @@ void schedule_row(struct overlay *o, enum row_urgency urgency)
 	case ROW_NOW:
 		/* Scheduled after the path run that the failure caused, because the notification to
 		 * the far end of the link must take the new path. */
+		o->done.row_now = true;
 		at = later_of(mono_add_ms(now, AFTER_RUN_MS),
-			      mono_add_ms(o->done.row, TRIGGERED_MS));
+			      later_of(mono_add_ms(o->done.row, TRIGGERED_MS),
+				       mono_add_ms(o->done.failure, o->done.failure_gap_ms)));
 		break;
 	case ROW_SOON:
 		if (o->done.row_soon)

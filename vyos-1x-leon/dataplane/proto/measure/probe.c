@@ -30,6 +30,8 @@
 #define USED_MS		2000 /* fast probing lasts this long after data on the link */
 /* Maximum number of probes in a round-trip time. */
 #define PROBES_PER_RTT 8
+/* Links with overdue answers share the probes of this number of links. */
+#define OVERDUE_LINKS 16u
 
 void probe_init(struct overlay *o, struct peer *p)
 {
@@ -55,6 +57,19 @@ static int64_t least_gap_ms(const struct probing *pr, mono_t now)
 	return max_of(us, link_timeout_us(&pr->filter) / (PROBES_OUT * 3 / 4)) / 1000;
 }
 
+/* Probe interval of a link with overdue answers. If many links have some, the line or the machine
+ * is at fault, and more probes would add to its load. */
+static int64_t overdue_gap_ms(const struct overlay *o, const struct probing *pr, mono_t now)
+{
+	uint32_t links = 0;
+
+	for (uint32_t i = 0; i < o->cap_slots; i++)
+		links += o->by_slot[i] && o->by_slot[i]->probe.misses > 0;
+	links = max_of(links, OVERDUE_LINKS);
+	return max_of((int64_t)o->conf->fast_interval_ms / 2 * links / OVERDUE_LINKS,
+		      least_gap_ms(pr, now));
+}
+
 uint32_t probe_interval_ms(const struct overlay *o, const struct peer *p, mono_t now)
 {
 	const struct probing *pr = &p->probe;
@@ -70,7 +85,7 @@ uint32_t probe_interval_ms(const struct overlay *o, const struct peer *p, mono_t
 	if (segmentation_is_on_trial(p))
 		ms = min_of(ms, (int64_t)GSO_TRIAL_PING_MS);
 	if (pr->misses)
-		ms = min_of(ms, fast_ms / 2);
+		ms = min_of(ms, overdue_gap_ms(o, pr, now));
 	ms = max_of(ms, least_gap_ms(pr, now));
 	return (uint32_t)max_of(ms, (int64_t)1);
 }
@@ -162,8 +177,7 @@ static void missed(struct overlay *o, struct peer *p, mono_t sent, mono_t now)
 	if (!pr->up)
 		return;
 	link_store(o, p);
-	again = mono_add_ms(pr->sent_at,
-			    max_of((int64_t)o->conf->fast_interval_ms / 2, least_gap_ms(pr, now)));
+	again = mono_add_ms(pr->sent_at, overdue_gap_ms(o, pr, now));
 	p->due[DUE_PROBE] = earlier(p->due[DUE_PROBE], mono_before(again, now) ? now : again);
 }
 
