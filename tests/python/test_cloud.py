@@ -336,13 +336,13 @@ def test_first_boot(machine):
         'authentication': {'pre-shared-secret': SECRET}}
     assert (machine.root / 'etc/leon/leon0.json').stat().st_mode & 0o777 == 0o640
     assert machine.ran[-3:] == ['networkctl reload', 'systemctl enable --no-reload leond@leon0.service',
-                                'systemctl start --no-block leond@leon0.service']
+                                'systemctl restart --no-block leond@leon0.service']
     assert machine.said == ['leon: leon0 is configured from the user-data: node seoul, 1 peers; '
                             'leonctl show nodes']
     assert SECRET not in ' '.join(machine.ran + machine.said)
 
 
-@pytest.mark.parametrize('step', ['enable', 'start'])
+@pytest.mark.parametrize('step', ['enable', 'restart'])
 def test_a_daemon_that_is_not_started_is_told(machine, step):
     """The failure is reported, and the next boot tries again."""
     machine.answers[f'systemctl {step}'] = (1, '', 'Transport endpoint is not connected\n')
@@ -373,17 +373,57 @@ def test_later_boots_leave_it_to_the_operator(machine):
     assert machine.ran == []
 
 
-def test_a_copy_of_the_disk_is_another_node(machine):
-    machine.tell({'ports': 'ens4'})
+@pytest.fixture
+def copy(machine):
+    """A copy of the disk of a configured machine, with its identity key and IPsec."""
+    machine.tell({'ports': 'ens4', 'ipsec': {'version': 1}})
     assert apply.apply(machine) == 0
-    identity = machine.root / 'var/lib/leon/leon0.identity'
-    identity.parent.mkdir(parents=True)
-    identity.write_text('key')
-    machine.tell({'address': '10.99.0.1/24'}, number='i-2')
-    assert apply.apply(machine) == 0
-    assert not identity.exists()
-    assert [path.name for path in (machine.root / 'etc/systemd/network').iterdir()] == [
+    (machine.root / 'var/lib/leon').mkdir(parents=True)
+    (machine.root / 'var/lib/leon/leon0.identity').write_text('key')
+    machine.ran.clear()
+    return machine
+
+
+def test_a_copy_of_the_disk_is_another_node(copy):
+    copy.tell({'address': '10.99.0.1/24'}, number='i-2')
+    assert apply.apply(copy) == 0
+    assert not (copy.root / 'var/lib/leon/leon0.identity').exists()
+    assert not (copy.root / 'etc/leon/leon0.ipsec.json').exists()
+    assert [path.name for path in (copy.root / 'etc/systemd/network').iterdir()] == [
         '05-leon-leon0.network']
+    # leond of the original may run, unless its unit waits.
+    assert 'systemctl restart --no-block leond@leon0.service' in copy.ran
+    unit = units_of((TOP / 'packaging/systemd/leond@.service').read_text())
+    assert 'leon-cloud.service' in unit['Unit']['After'].split()
+
+
+@pytest.mark.parametrize('text', ['#cloud-config\nleon: { pear: 1 }\n', '#cloud-config\npackages: [mtr]\n'])
+def test_a_copy_without_user_data_is_not_the_original(copy, text):
+    """The machine gets no configuration, until that of the operator."""
+    copy.tell(text, number='i-2')
+    apply.apply(copy)
+    assert [path.name for path in (copy.root / 'etc/leon').iterdir() if path.suffix == '.json'] == []
+    assert 'ens3' in copy.read('etc/leon/leon0.json.original')
+    assert list((copy.root / 'var/lib/leon').iterdir()) == []
+    assert list((copy.root / 'etc/systemd/network').iterdir()) == []
+    (copy.root / 'etc/leon/leon0.json').write_text('mine')
+    apply.apply(copy)
+    assert copy.read('etc/leon/leon0.json') == 'mine'
+
+
+def test_a_mounted_data_disk_keeps_its_key(copy, monkeypatch):
+    monkeypatch.setattr(apply.Path, 'is_mount', lambda path: path == copy.root / 'var/lib/leon')
+    copy.tell('#cloud-config\nleon: { pear: 1 }\n', number='i-2')
+    assert apply.apply(copy) == 1
+    assert copy.read('var/lib/leon/leon0.identity') == 'key'
+
+
+@pytest.mark.parametrize('number', ['', 'iid-datasource-none'])
+def test_a_metadata_service_without_an_answer_changes_nothing(copy, number):
+    copy.tell('', number=number)
+    assert apply.apply(copy) == 0
+    assert copy.document() and copy.read('var/lib/leon/leon0.identity') == 'key'
+    assert copy.ran == []
 
 
 @pytest.mark.parametrize('leon, sentence', [
@@ -490,10 +530,10 @@ def test_a_one_time_token_is_redeemed_once(machine, monkeypatch):
     machine.tell({'token': 'leon3.abc', 'mtu': 1})
     assert apply.apply(machine) == 1 and 'leon.mtu' in machine.said[0]
     assert kept.stat().st_mode & 0o777 == 0o600
-    machine.answers['systemctl start'] = (1, '', 'later\n')
+    machine.answers['systemctl restart'] = (1, '', 'later\n')
     machine.tell({'token': 'leon3.\nabc'})
     assert apply.apply(machine) == 1
-    machine.answers.pop('systemctl start')
+    machine.answers.pop('systemctl restart')
     assert apply.apply(machine) == 0, machine.said
     assert given == ['leon3.abc'] and machine.document()['authentication'] == OF_TOKEN['authentication']
     assert not kept.exists()

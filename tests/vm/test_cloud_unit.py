@@ -67,6 +67,7 @@ def start(instance, user_data):
     for name in ('user-data.txt', 'cloud-config.txt'):
         write(f'/var/lib/cloud/instance/{name}', user_data)
     write('/run/cloud-init/instance-data.json', f'{{"v1": {{"instance_id": "{instance}"}}}}')
+    systemctl('reset-failed', 'leon-cloud.service', check=False)  # the limit of starts
     systemctl('restart', 'leon-cloud.service', check=False)
     return Unit('leon-cloud.service')
 
@@ -91,8 +92,13 @@ def test_configures_in_its_sandbox(installed):
     write('/var/lib/leon/leon0.identity', 'of the first one')
     run('chown', '-R', 'leon:leon', '/var/lib/leon')
     run('chmod', '0700', '/var/lib/leon')
+    leond = Unit('leond@leon0.service')
+    before = leond.pid()
     boot('i-2')
-    systemctl('stop', 'leond@leon0.service')
+    assert 'leon-cloud.service' in leond.property('After')
+    systemctl('start', leond.name)  # waits for the job of leon-cloud
+    assert before != leond.pid()
+    leond.stop()
     assert not os.path.exists('/var/lib/leon/leon0.identity') or \
         open('/var/lib/leon/leon0.identity', encoding='utf-8').read() != 'of the first one'
 
@@ -101,6 +107,16 @@ def test_fault_is_above_the_login_prompt(installed):
     unit = start('i-3', '#cloud-config\nleon: { pear: 1 }\n')
     assert unit.property('Result') == 'exit-code', unit.log()
     assert open('/run/issue.d/leon.issue', encoding='utf-8').read().startswith('leon.pear: unknown key; ')
+
+
+def test_a_copy_with_faulty_user_data_does_not_run(installed):
+    boot('i-5')
+    Unit('leond@leon0.service').stop()
+    start('i-6', '#cloud-config\nleon: { pear: 1 }\n')
+    systemctl('start', 'leond@leon0.service')
+    assert Unit('leond@leon0.service').property('ConditionResult') == 'no'
+    assert not os.path.exists('/var/lib/leon/leon0.identity')
+    assert os.path.exists('/etc/leon/leon0.json.original')
 
 
 def test_data_disk_is_mounted_for_all(installed, disk):

@@ -5,8 +5,9 @@ Called by /usr/lib/leon/leon-cloud (leon-cloud.service) after cloud-init has the
 steps: get the default route of the machine, fetch the secret from the given source, check the
 document with leond, write the files, start leond. After an error, no file is written. The error
 sentences appear on the console and above its login prompt, and SSH works as before. The instance-id
-shows whether the machine is already set up, so later changes of an operator are kept. The machine
-(class Machine) is a parameter, so that tests supply another one.
+shows whether the machine is already set up, so later changes of an operator are kept. A changed
+instance-id removes the configuration first. The machine (class Machine) is a parameter, so that
+tests supply another one.
 """
 import hashlib
 import json
@@ -32,6 +33,8 @@ STATE = 'var/lib/leon'
 ISSUE = 'run/issue.d/leon.issue'
 DONE = 'var/lib/leon-cloud/instance-id'
 REDEEMED = 'var/lib/leon-cloud/redeemed'
+# The instance-ids of cloud-init if the metadata service does not answer.
+UNKNOWN = ('', 'iid-datasource-none')
 # Exit status of leonctl(8).
 NO_ANSWER = 3
 CLOCKS = {'aws': '169.254.169.123', 'gce': '169.254.169.254'}
@@ -265,17 +268,30 @@ def said(done):
     return lines or [f'the check ended with {done.returncode}']
 
 
-def forget_the_original(machine, plan):
-    """Removes the key and files of another machine, because a copy of its disk is another node."""
+def remove_network(machine):
     for folder, pattern in (('etc/systemd/network', '05-leon-*'), ('etc/sysctl.d', '60-leon-*')):
         for path in (machine.root / folder).glob(pattern):
             path.unlink()
-    if machine.read(DONE) and not plan.data_disk:
-        for kind in ('identity', 'invitations'):
-            (machine.root / STATE / f'{plan.interface}.{kind}').unlink(missing_ok=True)
+
+
+def forget_the_original(machine):
+    """A copy of a disk is another node, even if its user-data is faulty: the node-id, the addresses
+    and the identity key of the original would disturb that machine. leond does not start without a
+    configuration. A mounted data disk is that of this machine and keeps its key."""
+    for path in (machine.root / 'etc/leon').glob('*.json'):
+        path.replace(f'{path}.original')
+    state = machine.root / STATE
+    for kind in ('identity', 'invitations') if not state.is_mount() else ():
+        for path in state.glob(f'*.{kind}'):
+            path.unlink()
+    remove_network(machine)
+    machine.run('networkctl', 'reload')
+    # A configuration of the operator after an error remains.
+    (machine.root / DONE).unlink()
 
 
 def install(machine, plan, document):
+    remove_network(machine)
     for name, text in network.files(plan).items():
         machine.write(name, text)
     name = f'etc/leon/{plan.interface}'
@@ -290,7 +306,7 @@ def install(machine, plan, document):
 def start(machine, unit):
     """Starts the services now and at each boot. systemd needs no reload of its configuration, see
     above. Returns an error sentence, or None."""
-    for words in (('enable', '--no-reload'), ('start', '--no-block')):
+    for words in (('enable', '--no-reload'), ('restart', '--no-block')):
         done = machine.run('systemctl', *words, unit)
         if done.returncode != 0:
             return (f'leon: {unit} cannot be started: {done.stderr.strip()}; run: systemctl enable '
@@ -320,8 +336,11 @@ def apply(machine):
     instance = instance_data(machine)
     number = str((instance.get('v1') or {}).get('instance_id') or '')
     (machine.root / ISSUE).unlink(missing_ok=True)
-    if number and machine.read(DONE).strip() == number:
+    done = machine.read(DONE).strip()
+    if number and done == number:
         return 0
+    if done and number not in UNKNOWN:
+        forget_the_original(machine)
     tell_the_time(machine, (instance.get('v1') or {}).get('cloud_name'))
     try:
         given = read_section(machine)
@@ -331,7 +350,6 @@ def apply(machine):
         plan = section.plan(given, facts(machine, instance))
         document = whole_document(machine, plan)
         judge(machine, plan, document)
-        forget_the_original(machine, plan)
         if plan.data_disk:
             mount_data_disk(machine, plan)
         install(machine, plan, document)
