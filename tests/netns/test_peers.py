@@ -132,6 +132,13 @@ def test_this_node_itself(lab):
     assert result(node, 'me') == 'self'
 
 
+def test_this_node_itself_behind_a_nat(lab):
+    """The NAT refuses datagrams to its own address, and n0 observes this address."""
+    me = {'config': {'peer': {'me': {'address': wan.ip4(1)}}}, 'nat': True}
+    net = lab({'sites': {'n0': {}, 'n1': me}, 'seeds': ['n0'], 'hosts': False}).joined()
+    wait_for(lambda: peers(net.node['n1'])['me']['state'] == 'self', 20, 'it is itself')
+
+
 def test_peer_of_a_family_without_source_address(lab):
     net = lab(line_up(1, hosts=False, config={'peer': {'six': {'address': '2001:db8::99'}}}))
     peer = wait_result(net.node['n0'], 'six', 'not-sent')

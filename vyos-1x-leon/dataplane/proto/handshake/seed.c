@@ -184,6 +184,16 @@ static bool is_own(const struct overlay *o, const struct endpoint *ep)
 	return o->mapped.ip.family && endpoint_equal(&o->mapped, ep);
 }
 
+static bool is_announced(const struct overlay *o, const struct endpoint *ep)
+{
+	const struct msg_record *r = &nodedb_at(o->nodes, SLOT_SELF)->rec;
+
+	for (unsigned i = 0; i < r->n_locators; i++)
+		if (endpoint_equal(&r->locator[i], ep))
+			return true;
+	return false;
+}
+
 static void ask(struct overlay *o, struct seed *s)
 {
 	mono_t now = overlay_now(o);
@@ -199,6 +209,10 @@ static void ask(struct overlay *o, struct seed *s)
 			diagnosis_note(o, &s->ep[k], SEED_SELF);
 			continue;
 		}
+		/* A NAT may drop datagrams to its own address. The address is queried, because the
+		 * peer that observed the address may lie. */
+		if (is_announced(o, &s->ep[k]))
+			diagnosis_note(o, &s->ep[k], SEED_SELF);
 		if (!s->value[k])
 			s->value[k] = random_u64_nonzero();
 		diagnosis_requested(o, s, k);
