@@ -53,7 +53,7 @@ static void write_counters(struct command *c)
 static void write_by_type(struct jsonw *w, const char *key, const uint64_t count[MSG_TYPES])
 {
 	jsonw_object(w, key);
-	for (uint8_t type = MSG_HELLO; type <= MSG_NOTICE; type++)
+	for (uint8_t type = MSG_HELLO; type < MSG_TYPES; type++)
 		jsonw_u64(w, msg_type_name(type), count[type]);
 	jsonw_end(w);
 }
