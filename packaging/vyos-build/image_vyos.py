@@ -33,6 +33,7 @@ HERE = Path(__file__).resolve().parent
 TOP = HERE.parents[1]
 sys.path.insert(0, str(TOP / 'packaging/image'))
 
+import build  # noqa: E402
 import roots  # noqa: E402
 import rootfs  # noqa: E402
 
@@ -87,10 +88,8 @@ class Builder:
             subprocess.run(['git', '-C', folder, 'checkout', '-q', '-B', branch], check=True)
         step(f'vyos-build of the branch {branch}')
         for name in OUR_PACKAGES:
-            found = sorted(self.options.debs.glob(f'{name}_*.deb'))
-            if not found:
-                raise SystemExit(f'{self.options.debs}/{name}_*.deb is not there: run "make deb" first')
-            shutil.copy(found[-1], self.vyos / 'packages')
+            deb = build.own_package(self.options.debs, name, build.tree_version(), 'amd64')
+            shutil.copy(deb, self.vyos / 'packages')
         shutil.copytree(HERE / 'flavors', self.vyos / 'flavors')
         shutil.copy2(HERE / 'make-ova', self.vyos)
 

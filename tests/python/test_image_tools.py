@@ -79,8 +79,11 @@ def test_branch_of_vyos(tmp_path, monkeypatch, name, cloned):
     (tmp_path / 'work').mkdir()
     monkeypatch.setattr(image_vyos.roots, 'Mirror', lambda *_, **__: None)
     monkeypatch.setattr(image_vyos.roots, 'Tools', lambda *_, **__: SimpleNamespace(work=tmp_path / 'work'))
+    monkeypatch.setattr(image_vyos.build, 'tree_version', lambda: '1~git20261129')
+    # Of a cross build, and of another release.
     for package in image_vyos.OUR_PACKAGES:
-        (tmp_path / f'{package}_1.deb').touch()
+        for suffix in ('1~git20261129_amd64', '1~git20261129_arm64', '1_amd64'):
+            (tmp_path / f'{package}_{suffix}.deb').touch()
     builder = image_vyos.Builder(SimpleNamespace(
         out=tmp_path / 'out', debs=tmp_path, vyos_build=str(build), vyos_1x=str(one_x)))
     builder.prepare()
@@ -90,7 +93,7 @@ def test_branch_of_vyos(tmp_path, monkeypatch, name, cloned):
                               capture_output=True, text=True)
         assert head.stdout.strip() == name
     assert {path.name for path in (vyos / 'packages').glob('*.deb')} == {
-        f'{package}_1.deb' for package in image_vyos.OUR_PACKAGES}
+        f'{package}_1~git20261129_amd64.deb' for package in image_vyos.OUR_PACKAGES}
     assert {path.name for path in (vyos / 'flavors').iterdir()} == {path.name for path in FLAVORS}
 
 
