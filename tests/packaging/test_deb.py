@@ -268,8 +268,10 @@ def test_life_of_the_package(root):
 
     # Purge deletes the files of the operator too.
     root.run('dpkg', '--install', '/tmp/leond.deb')
+    root.run('sh', '-ec', 'mkdir -p /var/lib/leon && mount -t tmpfs disk /var/lib/leon && mkdir /var/lib/leon/lost+found')
     root.run('dpkg', '--purge', 'leond')
     assert status() in ('', 'un')
+    assert root.run('ls', '/var/lib/leon').stdout == ''
     assert root.run('test', '-e', '/etc/leon', check=False).returncode != 0
     for name in ('leon', 'leon-accel'):
         assert root.run('test', '-e', f'/run/{name}', check=False).returncode != 0
