@@ -381,6 +381,37 @@ static void slot_of_a_removed_node_rests(void **state)
 	nodedb_free(db);
 }
 
+/* Removed members keep their slots for a while. Each slot stays below the limit nevertheless, and a
+ * full table has a slot again after this time. */
+static void slots_stay_below_the_limit(void **state)
+{
+	enum { MAXIMUM = 3072, ROUNDS = 5000 };
+	struct nodedb *db = nodedb_new(SELF, MAXIMUM);
+	const node_id_t first = SELF + 1, fresh = first + 2 * MAXIMUM;
+	unsigned n_added = 0;
+	struct node *n;
+
+	(void)state;
+	/* A full table takes no tombstone, so the members come last. */
+	for (node_id_t i = 1; i <= MAXIMUM; i++)
+		put(db, first + MAXIMUM + i, 1, 1, RECORD_LEFT, S(1), &n);
+	for (node_id_t i = 1; i < MAXIMUM; i++)
+		assert_int_equal(put(db, first + i, 1, 1, 0, S(1), &n), RECORD_NEW);
+	assert_false(nodedb_has_place(db));
+	assert_false(nodedb_has_slot(db));
+	for (node_id_t i = 1; i <= ROUNDS; i++) {
+		n = nodedb_find(db, i == 1 ? first + 1 : fresh + i - 1);
+		if (!n)
+			n = nodedb_next(db, NULL);
+		nodedb_remove(db, n, S(2));
+		n_added += nodedb_add(db, fresh + i, S(2)) != NULL;
+		assert_true(nodedb_slots(db) <= NODEDB_SLOTS(MAXIMUM));
+	}
+	assert_int_equal(n_added, NODEDB_SLOTS(MAXIMUM) - 2 * MAXIMUM);
+	assert_non_null(nodedb_add(db, fresh, S(60)));
+	nodedb_free(db);
+}
+
 /* Nodes are added and removed. Each present node is found, and no other. */
 static void whoever_is_there_is_found(void **state)
 {
@@ -448,6 +479,7 @@ int main(void)
 		cmocka_unit_test(digest_is_about_versions_only),
 		cmocka_unit_test(versions_belong_to_keys),
 		cmocka_unit_test(slot_of_a_removed_node_rests),
+		cmocka_unit_test(slots_stay_below_the_limit),
 		cmocka_unit_test(whoever_is_there_is_found),
 		cmocka_unit_test(other_members_in_order),
 	};

@@ -64,8 +64,7 @@
 /* leon-accel needs several round trips. */
 #define RELEASE_MS	8000
 #define RELEASE_STEP_MS 20
-/* The node table keeps tombstones in addition, at most as many as members. */
-#define SLOTS_MAX (2 * CONF_NODES_LIMIT)
+#define SLOTS_MAX	NODEDB_SLOTS(CONF_NODES_LIMIT)
 
 /* --- leave --- */
 

@@ -291,7 +291,8 @@ struct node *nodedb_add(struct nodedb *db, node_id_t id, mono_t now)
 	if (n)
 		return n;
 	if (id == NODE_ID_NONE || id == NODE_ID_ANY || !nodedb_has_place(db) ||
-	    !nodedb_has_slot(db) || free_slot(db, now) >= SLOT_NONE)
+	    !nodedb_has_slot(db) ||
+	    free_slot(db, now) >= min_of(NODEDB_SLOTS((uint64_t)db->maximum), (uint64_t)SLOT_NONE))
 		return NULL;
 	return &entry_new(db, id, now)->node;
 }

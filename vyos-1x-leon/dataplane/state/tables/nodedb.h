@@ -16,6 +16,8 @@
 
 #define SLOT_SELF 0
 #define SLOT_NONE 0xffff
+/* All slots are below: `maximum` members, as many tombstones, and slots that are not reused yet. */
+#define NODEDB_SLOTS(maximum) (2 * (maximum) + 2048)
 
 enum node_state {
 	NODE_KNOWN,	  /* has a record, never reached yet */
