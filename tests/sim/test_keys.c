@@ -14,12 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/defs.h"
 #include "base/mem.h"
 #include "proto/core.h"
+#include "proto/handshake/initiator.h"
 #include "proto/peer.h"
 #include "proto/service.h"
 #include "proto/view.h"
 #include "sim.h"
+#include "wire/bytes.h"
 
 static struct sim *new_mesh(unsigned n, uint64_t seed, uint32_t rekey_ms)
 {
@@ -443,6 +446,63 @@ static void test_revocation(void **state)
 	sim_free(s);
 }
 
+/* Passes the first datagram of node 1 and keeps the next ones. */
+struct held {
+	unsigned n;
+	size_t len[8];
+	uint8_t data[8][512];
+};
+
+static bool hold(void *arg, unsigned from, const struct endpoint *to, const uint8_t *data,
+		 size_t len)
+{
+	struct held *h = arg;
+
+	(void)to;
+	if (from == 0 || h->n++ == 0)
+		return true;
+	assert_true(h->n - 2 < array_size(h->len) && len <= sizeof(h->data[0]));
+	h->len[h->n - 2] = len;
+	memcpy(h->data[h->n - 2], data, len);
+	return false;
+}
+
+/* An observer makes node 0 compute the session on offer, before node 0 withdraws the secret. The
+ * session does not start afterwards. */
+static void test_no_session_by_a_withdrawn_secret(void **state)
+{
+	struct sim *s = new_mesh(2, 11, 3600 * 1000);
+	struct overlay *o = s->node[0].o;
+	struct peer *p = peer_at_node(s, 0, 1);
+	struct held h = { .n = 0 };
+	uint8_t forged[200] = { 0 };
+	struct leon_hdr hdr = { .kind = LEON_CONTROL,
+				.flags = LEON_F_SEALED,
+				.n_hops = 1,
+				.vni = o->vni,
+				.source = p->id,
+				.hop = { o->self } };
+	struct wbuf w = wbuf_of(forged + leon_encode(&hdr, forged), sizeof(uint64_t));
+
+	(void)state;
+	s->tap = hold;
+	s->tap_arg = &h;
+	initiator_rekey(s->node[1].o, peer_at_node(s, 1, 0), 0);
+	sim_run(s, 100);
+	assert_true(h.n > 2 && p->handshake.value);
+	wbuf_u64(&w, p->handshake.value);
+	sim_inject(s, &s->node[1].ep, 0, forged, sizeof(forged));
+	sim_run(s, 1);
+	assert_non_null(p->handshake.session);
+	set_secrets(s, 0, "another secret for all", NULL);
+	s->tap = NULL;
+	for (unsigned i = 0; i < h.n - 1; i++)
+		sim_inject(s, &s->node[1].ep, 0, h.data[i], h.len[i]);
+	sim_run(s, 70000);
+	assert_null(p->cur);
+	sim_free(s);
+}
+
 static struct overlay_link link_at(struct sim *s, unsigned at, unsigned of)
 {
 	struct overlay_link link = { .up = false };
@@ -526,6 +586,7 @@ int main(void)
 		cmocka_unit_test(test_other_curve),
 		cmocka_unit_test(test_change_of_the_curve_before_the_start),
 		cmocka_unit_test(test_revocation),
+		cmocka_unit_test(test_no_session_by_a_withdrawn_secret),
 		cmocka_unit_test(test_secret_of_one_node),
 		cmocka_unit_test(test_secret_taken_back),
 	};

@@ -259,7 +259,8 @@ static bool is_one_gone(const uint32_t old[SECRETS_MAX], const uint32_t new[SECR
 	return false;
 }
 
-/* Offered values contain the previous offer and must not be paired any more. */
+/* Offered values contain the previous offer, and some have a session by a withdrawn secret. They
+ * must not be paired any more. */
 static void cancel_handshakes(struct overlay *o)
 {
 	for (uint32_t i = 0; i < o->cap_slots; i++)
@@ -290,13 +291,13 @@ void rekey_configure(struct overlay *o, const struct conf *old)
 		keyring_free(o->keys);
 		o->keys = k;
 	}
-	if (other_data) {
+	gone = is_one_gone(had, has);
+	if (other_data)
 		keyring_set_offer(o->keys, offer);
+	if (other_data || gone)
 		cancel_handshakes(o);
-	}
 	if (!k && !other_data && old->rekey_ms == o->conf->rekey_ms)
 		return;
-	gone = k && is_one_gone(had, has);
 	for (uint32_t i = 0; i < o->cap_slots; i++) {
 		struct peer *p = o->by_slot[i];
 		int64_t ms = k || other_data ? SECRETS_MS : o->conf->rekey_ms;
