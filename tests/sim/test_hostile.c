@@ -427,6 +427,61 @@ static void test_flood_of_strangers(void **state)
 	done(s, &w);
 }
 
+/* Returns a recorded HELLO of node 2 to any node at the address of node 0. */
+static const struct record *hello_to_any(struct sim *s, const struct wire *w)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		const struct record *r = &w->rec[i];
+		struct leon_hdr h;
+		size_t hdr_len;
+
+		if (r->from == 2 && index_at(s, &r->to) == 0 &&
+		    leon_decode(r->data, r->len, &h, &hdr_len) == LEON_OK &&
+		    h.hop[0] == NODE_ID_ANY)
+			return r;
+	}
+	fail_msg("no HELLO of node 2");
+	return NULL;
+}
+
+static void flood_of_replays(struct sim *s, unsigned ms, const struct record *r)
+{
+	for (unsigned t = 0; t < ms; t++) {
+		for (unsigned i = 0; i < 20; i++) {
+			struct endpoint from = mallory((unsigned)sim_random(s));
+
+			sim_inject(s, &from, 0, r->data, r->len);
+		}
+		sim_run(s, 1);
+	}
+}
+
+/* A flood of a member's HELLO with forged addresses uses up the answers to strangers. A restarted
+ * member has its answer nevertheless. */
+static void test_flood_of_replays(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 20; seed < 28; seed++) {
+		struct wire w;
+		struct sim *s = new_watched(3, seed, &w);
+		const struct record *r = hello_to_any(s, &w);
+		uint64_t limited;
+
+		w.recording = false;
+		/* The session of this HELLO ends, because a HELLO with its value has no answer. */
+		peer_find(s->node[0].o, s->node[2].id)->rekey.at = sim_now(s);
+		sim_kill(s, 1);
+		sim_run(s, 15000);
+		limited = overlay_counters(s->node[0].o)->rx_rate_limited;
+		flood_of_replays(s, 1000, r);
+		assert_true(overlay_counters(s->node[0].o)->rx_rate_limited > limited + 17000);
+		sim_boot(s, 1);
+		flood_of_replays(s, 1000, r);
+		assert_int_equal(sim_state(s, 0, 1), NODE_REACHABLE);
+		done(s, &w);
+	}
+}
+
 /*
  * Finds an address in the attacker's network that collides with the address of a member in a linear
  * hash of the bytes with factor 257. The collision holds for every common suffix.
@@ -659,6 +714,7 @@ int main(void)
 		cmocka_unit_test(test_replay_of_a_dead_node),
 		cmocka_unit_test(test_flood_of_greetings),
 		cmocka_unit_test(test_flood_of_strangers),
+		cmocka_unit_test(test_flood_of_replays),
 		cmocka_unit_test(test_observed_is_signed),
 		cmocka_unit_test(test_nobody_uses_up_anothers_budget),
 		cmocka_unit_test(test_clear_mode_amplifies_nothing),

@@ -31,18 +31,28 @@ static struct bucket *bucket_of(struct limit_source *table, size_t places, uint6
 	return &s->bucket;
 }
 
+static bool is_known_address(struct overlay *o, const struct ip_addr *ip)
+{
+	for (uint32_t i = 0; i < o->cap_slots; i++)
+		if (o->by_slot[i] && ip_equal(&o->by_slot[i]->ep.ip, ip))
+			return true;
+	return seed_of_address(o, ip) != NULL;
+}
+
 bool limit_may_answer(struct overlay *o, const struct endpoint *from)
 {
 	mono_t now = overlay_now(o);
 	uint8_t text[sizeof(from->ip.b) + 3] = { from->ip.family, (uint8_t)(from->port >> 8),
 						 (uint8_t)from->port };
-	struct bucket *b;
+	struct bucket *b, *all;
 
 	memcpy(text + 3, from->ip.b, sizeof(from->ip.b));
 	b = bucket_of(o->limit.answered_to, array_size(o->limit.answered_to),
 		      siphash(&o->hash_key, text, sizeof(text)));
-	return bucket_pass(b, now, cost_ns(FROM_PER_S), FROM_BURST * cost_ns(FROM_PER_S)) &&
-	       bucket_pass(&o->limit.answered, now, cost_ns(ANSWER_PER_S), NS_PER_S);
+	if (!bucket_pass(b, now, cost_ns(FROM_PER_S), FROM_BURST * cost_ns(FROM_PER_S)))
+		return false;
+	all = is_known_address(o, &from->ip) ? &o->limit.answered_known : &o->limit.answered;
+	return bucket_pass(all, now, cost_ns(ANSWER_PER_S), NS_PER_S);
 }
 
 /* All addresses of an IPv6 network share a budget, because a stranger has any number of them. */
@@ -52,14 +62,6 @@ static struct bucket *opening_of(struct overlay *o, const struct ip_addr *ip)
 
 	return bucket_of(o->limit.opened_from, array_size(o->limit.opened_from),
 			 siphash(&o->hash_key, ip->b, len));
-}
-
-static bool is_known_address(struct overlay *o, const struct ip_addr *ip)
-{
-	for (uint32_t i = 0; i < o->cap_slots; i++)
-		if (o->by_slot[i] && ip_equal(&o->by_slot[i]->ep.ip, ip))
-			return true;
-	return seed_of_address(o, ip) != NULL;
 }
 
 /* Budgets exist per address, for all known addresses and for all others. A flood with forged

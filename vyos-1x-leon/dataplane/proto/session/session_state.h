@@ -165,6 +165,6 @@ struct limit_source {
 
 /* limit.c: budgets for opening and answering HELLOs, in total and per address. */
 struct limit_state {
-	struct bucket opened, opened_known, answered;
+	struct bucket opened, opened_known, answered, answered_known;
 	struct limit_source answered_to[256], opened_from[256];
 };
