@@ -350,6 +350,25 @@ static void test_rotation(void **state)
 	sim_free(s);
 }
 
+/* Only node 0 has the new secret, and gets another address during an outage. Its HELLOs with the
+ * previous secret find node 1, which accepts no other. */
+static void test_move_during_a_rotation(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 420; seed < 424; seed++) {
+		struct sim *s = new_mesh(2, seed, 3600 * 1000);
+
+		set_secrets(s, 0, "another secret for all", SIM_SECRET);
+		sim_run(s, 15000);
+		sim_set_down(s, 0, 1, true);
+		sim_run(s, 30000);
+		sim_move(s, 0);
+		sim_set_down(s, 0, 1, false);
+		assert_true(sim_until(s, sim_converged, NULL, 25000) >= 0);
+		sim_free(s);
+	}
+}
+
 static void set_curve(struct sim *s, unsigned i, enum dh_curve curve)
 {
 	s->node[i].conf->curve = curve;
@@ -582,6 +601,7 @@ int main(void)
 		cmocka_unit_test(test_crossed_return),
 		cmocka_unit_test(test_crossed_start_in_clear),
 		cmocka_unit_test(test_rotation),
+		cmocka_unit_test(test_move_during_a_rotation),
 		cmocka_unit_test(test_change_of_the_curve),
 		cmocka_unit_test(test_other_curve),
 		cmocka_unit_test(test_change_of_the_curve_before_the_start),

@@ -92,7 +92,7 @@ static void send_to_all_endpoints(struct overlay *o, struct peer *p)
 	const struct node *n = peer_node(o, p);
 	struct handshake *f = handshake_of(o, p);
 	struct initiation g = { f->value, f->answers.session_mine, f->key.public, &p->ep,
-				secret_for(p, p->initiator.wait_ms / 1000) };
+				secret_for(p, p->initiator.tries++) };
 	struct via v;
 
 	if (via_direct(p, &v))
@@ -118,7 +118,7 @@ void initiator_tick(struct overlay *o, struct peer *p, mono_t now)
 		/* A lazy link lives longer. Its failure must not wait for a HELLO that long. */
 		if (left_ms <= 0)
 			left_ms = peer_alive_ms(o);
-		p->initiator.wait_ms = 0;
+		p->initiator.wait_ms = p->initiator.tries = 0;
 		p->due[DUE_HELLO] = overlay_in(o, left_ms, left_ms + 100);
 		return;
 	}

@@ -62,6 +62,7 @@ struct rekey_state {
 struct initiator_state {
 	mono_t sent_at;
 	uint32_t wait_ms;   /* interval to the next one without an answer */
+	uint32_t tries;	    /* number of HELLOs without an answer, for secret_for() */
 	mono_t observed_at; /* last HELLO that only reports the observed endpoint */
 };
 
