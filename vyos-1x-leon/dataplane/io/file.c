@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -90,6 +91,22 @@ static int name_it(const char *tmp, const char *path, enum file_existing existin
 	return r < 0 ? -errno : 0;
 }
 
+/* Makes the name survive a loss of power. Some filesystems cannot sync directories, and leond may
+ * lack the right to read this one. */
+static int sync_name(const char *path)
+{
+	char name[PATH_ROOM];
+	int fd, r;
+
+	snprintf(name, sizeof(name), "%s", path);
+	fd = open(dirname(name), O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+	if (fd < 0)
+		return 0;
+	r = fsync(fd) < 0 && errno != EINVAL ? -errno : 0;
+	close(fd);
+	return r;
+}
+
 int file_write(const char *path, const void *data, size_t len, enum file_existing existing)
 {
 	char tmp[PATH_ROOM];
@@ -107,6 +124,8 @@ int file_write(const char *path, const void *data, size_t len, enum file_existin
 		r = -errno;
 	if (r == 0)
 		r = name_it(tmp, path, existing);
+	if (r == 0)
+		r = sync_name(path);
 	unlink(tmp); /* a link keeps the file under its own name; a failure leaves nothing */
 	return r;
 }

@@ -17,8 +17,8 @@ ssize_t file_load(const char *path, bool follow_links, void *buf, size_t room, m
 ssize_t file_read(int fd, void *buf, size_t room);
 
 enum file_existing { FILE_REPLACE, FILE_KEEP };
-/* Writes a file with mode 0600. The content is on the disk before the name exists. Returns 0 or
- * -errno; -EEXIST: the file exists and must be kept. */
+/* Writes a file with mode 0600. The content is on the disk before the name exists, and the name is
+ * on the disk at the return. Returns 0 or -errno; -EEXIST: the file exists and must be kept. */
 int file_write(const char *path, const void *data, size_t len, enum file_existing existing);
 
 /* Writes the path of a file beside another one: "/d/a.sock" with ".sock", ".members" is
