@@ -172,13 +172,13 @@ def test_bulk_on_a_slow_line_delays_pings_by_little(lab):
         bulk.stop()
 
 
-def test_relays_with_udp_are_preferred(lab):
+def beside_a_relay(lab):
+    """n0 and n1 lose UDP between them only. TLS is slower than the relay n2."""
     net = lab({'sites': {'n0': {'config': SERVER}, 'n1': {'config': client('n0', 'n2')},
                          'n2': {'config': SERVER}},
                'seeds': ['n0', 'n2'], 'hosts': False, 'rtt_ms_default': 10,
                'rtt_ms': {('n0', 'n1'): 40, ('n1', 'n2'): 10, ('n0', 'n2'): 10}}, start=False)
     a, b = net.node['n0'], net.node['n1']
-    # Only n0 and n1 lose UDP between them: TLS is slower than the relay.
     for node, other in ((a, 1), (b, 0)):
         node.namespace.run('nft', '-f', '-', input=f'''
             table netdev no-udp {{
@@ -191,7 +191,21 @@ def test_relays_with_udp_are_preferred(lab):
     net.joined()
     wait_transport(a, b, 'tls', 20)
     net.wait_path('n1', 'n0', ['n2', 'n0'])
+    return net, a, b
+
+
+def test_relays_with_udp_are_preferred(lab):
+    net, _, b = beside_a_relay(lab)
     assert transport(b, 'n2') == 'udp'
+
+
+def test_a_broken_connection_is_replaced_beside_a_relay(lab):
+    """The relay keeps the session, so no handshake brings the link back."""
+    _, a, b = beside_a_relay(lab)
+    for node in (b, a):
+        os.kill(tls_pid(node), signal.SIGKILL)
+        wait_for(lambda: transport(b, 'n0') is None, 10, 'noticed')
+        wait_for(lambda: transport(b, 'n0') == 'tls', 40, 'connected again')
 
 
 def test_other_members_are_reached_through_relays(lab):

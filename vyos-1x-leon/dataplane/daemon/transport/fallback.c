@@ -112,13 +112,18 @@ static void choose(struct leond *d, struct attempt *a, const struct overlay_seed
 		   const struct overlay_link *link, mono_t now)
 {
 	struct endpoint udp;
+	bool wanted;
 
 	note_transport(a, endpoint_is_stream(&link->ep), now);
-	if (!a->on_stream) {
-		if (a->stream.ip.family && !mono_is_never(a->silent_since))
-			overlay_offer_endpoint(d->overlay, s->node, &a->stream);
+	/* Also in place of a stream that ended while relays kept the session. */
+	wanted = a->on_stream ? !link->up && !endpoint_equal(&link->ep, &a->stream)
+			      : !mono_is_never(a->silent_since);
+	if (a->stream.ip.family && wanted) {
+		overlay_offer_endpoint(d->overlay, s->node, &a->stream);
 		return;
 	}
+	if (!a->on_stream)
+		return;
 	if (mono_before(now, a->udp_at))
 		return;
 	a->udp_at = mono_add_ms(now, UDP_AGAIN_MS);
