@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * daemon/transport: the next attempt of a connection over TLS after a failure, and after a reload
- * that corrects the reason. The linker replaces resolver, leon-tls and the protocol (meson.build).
+ * that corrects the reason; addresses of the proxy. The linker replaces resolver,
+ * leon-tls and the protocol (meson.build).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,6 +24,7 @@
 #include "daemon/transport/fallback.h"
 #include "daemon/transport/streams.h"
 #include "daemon/underlay/resolve.h"
+#include "io/tcp_socket.h"
 #include "io/udp.h"
 #include "proto/overlay_seeds.h"
 #include "state/conf/conf.h"
@@ -39,6 +41,8 @@ static struct leond d;
 /* --- replaced functions --- */
 
 static unsigned dials, requests;
+static unsigned reached; /* bit of the last byte of each address of the proxy */
+static uint64_t requested_id;
 static bool can_dial; /* a connection begins */
 static uint32_t dialed;
 static streams_changed_fn on_changed;
@@ -50,15 +54,25 @@ static bool has_answer;
 	extern type __wrap_##name(__VA_ARGS__);                                                    \
 	type __wrap_##name(__VA_ARGS__)
 
+extern uint32_t __real_streams_dial(struct leond *to, const struct conf_peer *p,
+				    const struct ip_addr *ip, unsigned turn,
+				    char reason[STREAM_REASON_LEN]);
 REPLACED(uint32_t, streams_dial, struct leond *to, const struct conf_peer *p,
-	 const struct ip_addr *ip, char reason[STREAM_REASON_LEN])
+	 const struct ip_addr *ip, unsigned turn, char reason[STREAM_REASON_LEN])
 {
-	(void)to;
-	(void)p;
-	(void)ip;
 	dials++;
+	if (to->states->streams)
+		return __real_streams_dial(to, p, ip, turn, reason);
 	snprintf(reason, STREAM_REASON_LEN, "%s", can_dial ? "" : "not possible");
 	return can_dial ? ++dialed : 0;
+}
+
+REPLACED(int, tcp_connect, const struct tcp_config *c, const struct endpoint *to)
+{
+	(void)c;
+	assert_int_equal(to->port, PROXY_PORT);
+	reached |= 1u << to->ip.b[3];
+	return -ECONNREFUSED;
 }
 
 REPLACED(void, streams_set_watcher, struct leond *to, streams_changed_fn fn)
@@ -121,9 +135,9 @@ REPLACED(int, resolver_fd, const struct resolver *r)
 REPLACED(bool, resolver_request, struct resolver *r, uint64_t id, const char *host, uint16_t port)
 {
 	(void)r;
-	(void)id;
 	(void)host;
 	(void)port;
+	requested_id = id;
 	requests++;
 	return true;
 }
@@ -157,7 +171,7 @@ static int setup(void **state)
 	d.conf->transport_tls = true;
 	d.conf->peer = &peer;
 	d.conf->n_peers = 1;
-	dials = requests = dialed = 0;
+	dials = requests = dialed = reached = 0;
 	can_dial = has_answer = false;
 	on_changed = NULL;
 	return 0;
@@ -229,10 +243,20 @@ static void an_attempt_that_cannot_begin_is_repeated_soon(void **state)
 
 /* --- the name of the proxy --- */
 
+static void name_proxy(void)
+{
+	snprintf(d.conf->proxy.host, sizeof(d.conf->proxy.host), "proxy.example");
+	d.conf->proxy.ep.port = PROXY_PORT;
+	streams_start(&d);
+	assert_int_equal(requests, 1);
+}
+
+/* The resolver answers the last request with 203.0.113.0 to n - 1. */
 static void resolves_to(unsigned n)
 {
-	answer = (struct resolve_answer){ .n = n };
-	answer.ep[0] = (struct endpoint){ { 4, { 203, 0, 113, 1 } }, PROXY_PORT, 0 };
+	answer = (struct resolve_answer){ .id = requested_id, .n = n };
+	for (uint8_t i = 0; i < n; i++)
+		answer.ep[i] = (struct endpoint){ { 4, { 203, 0, 113, i } }, PROXY_PORT, 0 };
 	snprintf(answer.error, sizeof(answer.error), "%s", n ? "" : "no such name");
 	has_answer = true;
 	on_resolved(&d, -1, 0);
@@ -249,10 +273,7 @@ static unsigned requests_of(unsigned seconds)
 static void a_name_that_fails_is_asked_again_soon(void **state)
 {
 	(void)state;
-	snprintf(d.conf->proxy.host, sizeof(d.conf->proxy.host), "proxy.example");
-	d.conf->proxy.ep.port = PROXY_PORT;
-	streams_start(&d);
-	assert_int_equal(requests, 1);
+	name_proxy();
 	/* No second request before the answer. */
 	assert_int_equal(requests_of(10), 0);
 	for (unsigned i = 0; i < 3; i++) {
@@ -264,6 +285,30 @@ static void a_name_that_fails_is_asked_again_soon(void **state)
 	assert_int_equal(requests_of(10), 1);
 }
 
+static void each_address_of_the_proxy_is_tried(void **state)
+{
+	(void)state;
+	name_proxy();
+	resolves_to(3);
+	start_dialing(true);
+	assert_int_equal(reached, 7);
+}
+
+static void an_answer_about_the_former_proxy_is_ignored(void **state)
+{
+	(void)state;
+	name_proxy();
+	start_dialing(true);
+	modules_apply(&d, CONF_TRANSPORT);
+	resolves_to(1);
+	pass(LONG_S);
+	assert_int_equal(reached, 0);
+	/* The answer to the request after the reload. */
+	resolves_to(1);
+	pass(LONG_S);
+	assert_int_equal(reached, 1);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -272,6 +317,8 @@ int main(void)
 		T(a_reload_of_the_transport_dials_at_once),
 		T(an_attempt_that_cannot_begin_is_repeated_soon),
 		T(a_name_that_fails_is_asked_again_soon),
+		T(each_address_of_the_proxy_is_tried),
+		T(an_answer_about_the_former_proxy_is_ignored),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,6 +32,7 @@ struct attempt {
 	mono_t silent_since;	/* UDP gets no answer; never: it does */
 	mono_t dial_at;
 	int64_t dial_wait_ms;
+	unsigned dials;
 	unsigned next; /* address of the peer for the next attempt */
 	char reason[STREAM_REASON_LEN];
 	/* While TLS is in use. */
@@ -79,7 +80,7 @@ static void dial(struct leond *d, uint32_t i, const struct overlay_seed *s, mono
 	if (mono_before(now, a->dial_at))
 		return;
 	next_address(s, &a->next, &ep);
-	a->id = streams_dial(d, &d->conf->peer[i], &ep.ip, a->reason);
+	a->id = streams_dial(d, &d->conf->peer[i], &ep.ip, a->dials++, a->reason);
 	/* Without a connection nothing was sent: the host has no route, or no address of the
 	 * proxy yet. */
 	if (!a->id) {

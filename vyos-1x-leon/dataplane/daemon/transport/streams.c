@@ -33,8 +33,8 @@ struct stream_relay {
 	streams_changed_fn changed;
 	struct stream_counts now, before; /* of this leon-tls; of its predecessors */
 
-	struct resolver *resolver; /* the proxy has a name */
-	struct endpoint proxy;	   /* family 0: unknown */
+	struct resolver *resolver;   /* the proxy has a name */
+	struct resolve_answer proxy; /* id: number of the configuration; n 0: unknown */
 	mono_t resolve_at;
 	bool unresolved; /* the failure was logged */
 };
@@ -264,8 +264,11 @@ static void take_answer(struct leond *d, const struct resolve_answer *a)
 {
 	struct stream_relay *s = d->states->streams;
 
+	/* The answer names the proxy of an earlier configuration. */
+	if (a->id != s->proxy.id)
+		return;
 	if (a->n) {
-		s->proxy = a->ep[0];
+		s->proxy = *a;
 		s->unresolved = false;
 		return;
 	}
@@ -293,7 +296,8 @@ static void resolve_proxy(struct leond *d, mono_t now)
 	const struct conf_proxy *p = &d->conf->proxy;
 
 	if (!p->host[0] || p->ep.ip.family) {
-		s->proxy = p->ep;
+		s->proxy.n = 1;
+		s->proxy.ep[0] = p->ep;
 		return;
 	}
 	if (mono_before(now, s->resolve_at))
@@ -302,7 +306,7 @@ static void resolve_proxy(struct leond *d, mono_t now)
 	if (!s->resolver && (s->resolver = resolver_new()) != NULL)
 		loop_fd_add(d->loop, resolver_fd(s->resolver), EPOLLIN, on_proxy_resolved, d);
 	if (s->resolver)
-		resolver_request(s->resolver, 0, p->host, p->ep.port);
+		resolver_request(s->resolver, s->proxy.id, p->host, p->ep.port);
 }
 
 /* --- connections of this node --- */
@@ -320,7 +324,7 @@ static void name_peer(struct stream_command *c, const struct conf *conf, const s
 }
 
 uint32_t streams_dial(struct leond *d, const struct conf_peer *peer, const struct ip_addr *ip,
-		      char reason[STREAM_REASON_LEN])
+		      unsigned turn, char reason[STREAM_REASON_LEN])
 {
 	struct stream_relay *s = d->states->streams;
 	struct tcp_config tc = tcp_of(d->conf);
@@ -329,7 +333,7 @@ uint32_t streams_dial(struct leond *d, const struct conf_peer *peer, const struc
 	int fd, rc;
 
 	if (d->conf->proxy.host[0])
-		to = s->proxy;
+		to = s->proxy.ep[turn % max_of(s->proxy.n, 1u)];
 	if (!to.ip.family) {
 		snprintf(reason, STREAM_REASON_LEN, "the name of the %s is not resolved",
 			 d->conf->proxy.host[0] ? "proxy" : "peer");
@@ -405,7 +409,8 @@ void streams_apply_conf(struct leond *d)
 	d->states->streams->child.start_at = loop_now(d->loop);
 	d->states->streams->child.wait_s = 1;
 	d->states->streams->resolve_at = (mono_t){ 0 };
-	d->states->streams->proxy = (struct endpoint){ 0 };
+	d->states->streams->proxy =
+		(struct resolve_answer){ .id = d->states->streams->proxy.id + 1 };
 	d->states->streams->unresolved = false;
 	d->states->streams->listen_failed = false;
 }

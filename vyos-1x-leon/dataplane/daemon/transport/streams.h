@@ -29,10 +29,10 @@ void streams_stop(struct leond *d);
 typedef void (*streams_changed_fn)(struct leond *d, uint32_t id, const struct stream_link *link,
 				   const char *reason);
 void streams_set_watcher(struct leond *d, streams_changed_fn fn);
-/* Begins a connection to the peer, whose address is ip (unused behind a proxy). Returns the id of
- * the connection, or 0 and a sentence in reason. */
+/* Begins a connection to the peer, whose address is ip. Behind a proxy, `turn` selects one of the
+ * proxy's addresses instead. Returns the id of the connection, or 0 and a sentence in reason. */
 uint32_t streams_dial(struct leond *d, const struct conf_peer *peer, const struct ip_addr *ip,
-		      char reason[STREAM_REASON_LEN]);
+		      unsigned turn, char reason[STREAM_REASON_LEN]);
 void streams_close(struct leond *d, uint32_t id);
 /* Counters of leon-tls since its start, and those of its predecessors. */
 struct stream_counts streams_counts(const struct leond *d);
