@@ -8,6 +8,7 @@ import pytest
 import wan
 from lab import wait_for
 from node import PATIENCE
+from test_export import address, kernel, states
 from test_status import status
 from traffic import Bulk
 
@@ -334,6 +335,20 @@ def test_addresses_as_lines(lab):
     wait_use(net, 'first', within=30)
     cut(net)
     wait_leave(net, 'second')
+
+
+def test_an_imported_prefix_does_not_swallow_the_standby_line(lab):
+    """n0 announces the address of its second line, which is no configured address of a peer."""
+    net = start(lab, {'config': {'overlay-address': ['10.99.0.2'],
+                                 'import': {'prefix': {'0.0.0.0/0': {'le': 32}}}}}, hosts=False)
+    a, b = net.node['n0'], net.node['n1']
+    address(net, 'n1')
+    second = f'{a.second}/32'
+    a.reload(overlay_address=['10.99.0.1'],
+             export={'unconditional': {}, 'prefix': [second, '203.0.113.0/24']})
+    wait_for(lambda: '203.0.113.0/24' in kernel(b), 10, 'the other prefix is a route')
+    assert states(b)[(second, a.node_id)] == 'underlay'
+    assert second not in kernel(b)
 
 
 def test_both_sites_have_two_lines(lab):

@@ -17,6 +17,7 @@ import pytest
 import wan
 from lab import line_up, wait_for
 from node import PATIENCE
+from test_export import address, kernel, states
 from test_status import status, wait_note
 from traffic import Bulk
 from wan import block_udp, pass_udp
@@ -216,6 +217,41 @@ def test_other_members_are_reached_through_relays(lab):
     net.joined()
     net.wait_path('n1', 'n2', ['n0', 'n2'])
     hosts_transfer(net, 'n1', 'n2')
+
+
+IMPORT = {'overlay-address': ['10.99.0.1'], 'import': {'prefix': {'0.0.0.0/0': {'le': 32}}}}
+
+
+def exporting(*prefixes):
+    return {'overlay-address': ['10.99.0.2'], 'export': {
+        'unconditional': {}, 'prefix': [*prefixes, '203.0.113.0/24']}}
+
+
+def is_not_swallowed(net, prefix, importer, exporter):
+    address(net, importer)
+    net.joined()
+    node = net.node[importer]
+    wait_for(lambda: '203.0.113.0/24' in kernel(node), 10, 'the other prefix is a route')
+    wait_for(lambda: states(node)[(prefix, net.node[exporter].node_id)] == 'underlay', 5, 'refused')
+    assert prefix not in kernel(node)
+
+
+def test_an_imported_prefix_does_not_swallow_the_connection(lab):
+    """n1 announces the network of its own underlay address, which n0 knows from TCP only."""
+    net = pair(lab, {**SERVER, **IMPORT}, hosts=False)
+    a, b = net.node['n0'], net.node['n1']
+    b.config.update(exporting('198.18.0.0/16'))
+    block_udp(b)
+    net.start()
+    is_not_swallowed(net, '198.18.0.0/16', 'n0', 'n1')
+    assert transport_of(a, b) == 'tls'
+
+
+def test_an_imported_prefix_does_not_swallow_the_proxy(lab):
+    net = pair(lab, {**SERVER, **exporting(f'{wan.ip4(2)}/32')}, hosts=False)
+    net.node['n1'].config.update(IMPORT, transport={'tls': {'proxy': f'http://{wan.ip4(2)}'}})
+    net.start()
+    is_not_swallowed(net, f'{wan.ip4(2)}/32', 'n1', 'n0')
 
 
 def test_both_ends_begin_a_connection(lab):

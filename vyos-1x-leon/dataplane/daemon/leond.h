@@ -35,6 +35,7 @@ struct mtu_rule;
 struct neigh;
 struct nl;
 struct overlay;
+struct resolve_answer;
 struct seed_host;
 struct states;
 struct stretcher;
@@ -113,6 +114,7 @@ struct leond {
 	uint32_t n_configured_peers;
 	uint32_t n_stream_links;
 	struct stream_link *stream_link;
+	const struct resolve_answer *proxy; /* of TLS; NULL: no `transport tls` */
 	struct ipsec_report *ipsec;
 	struct ctl_server *ctl;
 };

@@ -14,6 +14,7 @@
 #include "daemon/report/event_text.h"
 #include "daemon/seed_host.h"
 #include "io/tap.h"
+#include "ipc/stream_control.h"
 #include "proto/view.h"
 #include "state/latency/choice.h"
 
@@ -65,22 +66,50 @@ static void add_underlay(struct routes *r, const struct ip_addr *ip)
 	r->underlay[r->n_underlay++] = *ip;
 }
 
-/* Addresses from which members sent messages, and addresses of configured peers. Addresses known
- * from records only do not count: a private address behind a NAT is not used from here and may
- * belong to a LAN. */
+static void add_link(struct routes *r, uint16_t slot)
+{
+	const struct overlay *o = r->d->overlay;
+	struct overlay_pair_view v;
+	struct overlay_link link;
+
+	if (!overlay_link(o, slot, &link) || (!link.up && mono_is_never(link.last_received)))
+		return;
+	add_underlay(r, &link.ep.ip);
+	add_underlay(r, &link.backup.ip);
+	for (unsigned i = 0; i < LINE_PAIRS; i++)
+		if (overlay_line_pair(o, slot, i, &v) && v.verified)
+			add_underlay(r, &v.ep.ip);
+}
+
+/* Far ends of TLS connections, without those of strangers, who must not withdraw a route. */
+static void add_streams(struct routes *r)
+{
+	const struct resolve_answer *proxy = r->d->proxy;
+
+	for (uint32_t i = 0; i < r->d->n_stream_links; i++) {
+		const struct stream_link *l = &r->d->stream_link[i];
+
+		if (l->kept || !(l->id & STREAM_ACCEPTED))
+			add_underlay(r, &l->remote.ip);
+	}
+	for (unsigned i = 0; proxy && i < proxy->n; i++)
+		add_underlay(r, &proxy->ep[i].ip);
+}
+
+/* Addresses of all transports and lines of members, addresses of configured peers, and the proxy.
+ * Addresses known from records only do not count: a private address behind a NAT is not used from
+ * here and may belong to a LAN. */
 void routes_gather_underlay(struct routes *r)
 {
 	struct leond *d = r->d;
 	uint16_t n_slots = nodedb_slots(overlay_nodes(d->overlay));
-	struct overlay_link link;
 
 	r->n_underlay = 0;
 	if (routes_are_apart(r))
 		return;
 	for (uint16_t slot = SLOT_SELF + 1; slot < n_slots; slot++)
-		if (overlay_link(d->overlay, slot, &link) &&
-		    (link.up || !mono_is_never(link.last_received)))
-			add_underlay(r, &link.ep.ip);
+		add_link(r, slot);
+	add_streams(r);
 	for (uint32_t i = 0; i < d->n_configured_peers; i++) {
 		if (d->conf->peer[i].is_ip)
 			add_underlay(r, &d->conf->peer[i].ep.ip);

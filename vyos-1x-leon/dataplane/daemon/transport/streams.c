@@ -421,6 +421,7 @@ void streams_start(struct leond *d)
 		return;
 	d->states->streams = x_new(struct stream_relay);
 	*d->states->streams = (struct stream_relay){ .child = CHILD_INIT };
+	d->proxy = &d->states->streams->proxy;
 	resolve_proxy(d, loop_now(d->loop));
 	start_program(d);
 }
@@ -438,5 +439,6 @@ void streams_stop(struct leond *d)
 	free(d->stream_link);
 	d->states->streams = NULL;
 	d->stream_link = NULL;
+	d->proxy = NULL;
 	d->n_stream_links = 0;
 }
