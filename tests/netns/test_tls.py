@@ -507,6 +507,40 @@ def test_many_connections(lab):
     wait_transport(node, net.node['n1'], 'tls', 40)
 
 
+def is_closed(link):
+    try:
+        return link.recv(1, socket.MSG_DONTWAIT) == b''
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        return True
+
+
+def test_a_full_share_does_not_lock_members_out(lab):
+    """Strangers and a member share an address, as behind a NAT or a proxy in front of leond."""
+    net, node, _ = server(lab)
+    member, done = net.node['n1'], threading.Event()
+
+    def hold():
+        links = [connect(member.namespace) for _ in range(8)]
+        while not done.wait(0.1):
+            for i, link in enumerate(links):
+                if is_closed(link):
+                    link.close()
+                    links[i] = connect(member.namespace)
+        for link in links:
+            link.close()
+    thread = threading.Thread(target=hold)
+    thread.start()
+    try:
+        block_udp(member)
+        net.restart('n1')
+        wait_transport(node, member, 'tls', 60)
+    finally:
+        done.set()
+        thread.join()
+
+
 # --- proxy ---
 
 class Proxy:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * All connections and the limits, see hub.h. A connected stranger holds one of few places for a
- * limited time. If all places are in use, a newer stranger replaces a random stranger.
+ * limited time. If all places are in use, or all of its source, a newer stranger replaces a random
+ * one of them.
  */
 #include "hub.h"
 
@@ -62,22 +63,25 @@ static bool same_source(const struct ip_addr *a, const struct ip_addr *b)
 	return a->family == b->family && memcmp(a->b, b->b, a->family == 6 ? 8 : 4) == 0;
 }
 
-/* Makes room for a connection from the address. Returns false if the source has the full share. */
+/* Makes room for a connection from the address: a stranger of a full share, or of a full table,
+ * ends. A source behind a NAT or a proxy has one share for all its hosts. */
 static bool make_room(struct hub *r, const struct endpoint *from)
 {
 	unsigned n = 0, of_source = 0, victim;
+	bool full;
 
 	for (struct tls_link *s = r->streams; s; s = s->next) {
 		n += is_stranger(s);
 		of_source += is_stranger(s) && same_source(&s->remote.ip, &from->ip);
 	}
-	if (of_source >= STRANGERS_PER_SOURCE || r->n_streams >= STREAMS_MAX)
+	if (r->n_streams >= STREAMS_MAX)
 		return false;
-	if (n < STRANGERS_MAX)
+	full = of_source >= STRANGERS_PER_SOURCE;
+	if (!full && n < STRANGERS_MAX)
 		return true;
-	victim = tls_random() % n;
+	victim = tls_random() % (full ? of_source : n);
 	for (struct tls_link *s = r->streams; s; s = s->next) {
-		if (!is_stranger(s) || victim--)
+		if (!is_stranger(s) || (full && !same_source(&s->remote.ip, &from->ip)) || victim--)
 			continue;
 		tls_link_end(s, "replaced by a newer connection");
 		break;

@@ -41,7 +41,7 @@ struct stream_counts {
 	uint64_t tx_datagrams, tx_bytes, rx_datagrams, rx_bytes;
 	uint64_t tx_dropped;	  /* oldest datagrams of a full or late queue */
 	uint64_t accepted;	  /* connections */
-	uint64_t refused;	  /* limit of the source, or replaced by a newer connection */
+	uint64_t refused;	  /* no place, or replaced by a newer connection */
 	uint64_t failed, expired; /* handshakes; connections of strangers after their time */
 };
 enum stream_news {
