@@ -541,6 +541,39 @@ def test_a_full_share_does_not_lock_members_out(lab):
         thread.join()
 
 
+def test_a_renewed_certificate_is_presented(lab, tmp_path):
+    certificate, key = tmp_path / 'tls.crt', tmp_path / 'tls.key'
+    tls = {'listen-port': TLS_PORT, 'certificate': str(certificate), 'private-key': str(key)}
+    net = pair(lab, {'transport': {'tls': tls}}, hosts=False, strangers=['stranger'])
+    a, b = net.node['n0'], net.node['n1']
+
+    def renew():
+        a.namespace.run('openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt',
+                        'ec_paramgen_curve:P-256', '-nodes', '-subj', '/CN=www.leon.example',
+                        '-keyout', key, '-out', certificate, '-days', '2')
+        return ssl.PEM_cert_to_DER_cert(certificate.read_text())
+
+    def presented():
+        with over_tls(connect(net.stranger['stranger'])) as link:
+            return link.getpeercert(binary_form=True)
+    first = renew()
+    block_udp(b)
+    net.start()
+    net.joined()
+    wait_transport(a, b, 'tls')
+    before = tls_pid(a), changes(b)
+    assert presented() == first
+    second = renew()
+    a.reload()
+    wait_for(lambda: presented() == second, 10, 'the new certificate')
+    # Files that do not belong together.
+    key.write_text('')
+    a.reload()
+    wait_for(lambda: 'the former certificate stays' in a.log(), 10, 'logged')
+    assert presented() == second
+    assert (tls_pid(a), changes(b)) == before, 'the connection of the member stays'
+
+
 # --- proxy ---
 
 class Proxy:

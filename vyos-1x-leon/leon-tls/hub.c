@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/defs.h"
+#include "base/log.h"
 
 #define TICK_MS	 1000
 #define PAUSE_MS 10u
@@ -185,6 +186,19 @@ static void on_tick(void *arg, mono_t now)
 	hub_reap(r);
 	p.counts = r->counts;
 	hub_report(r, &p);
+}
+
+void hub_renew(struct hub *r, const struct stream_command *c)
+{
+	char err[STREAM_REASON_LEN];
+	struct tls_context *server = tls_server(c->certificate, c->key, err, sizeof(err));
+
+	if (!server) {
+		log_warn("tls", "the former certificate stays, the files cannot be used: %s", err);
+		return;
+	}
+	tls_context_free(r->server);
+	r->server = server;
 }
 
 bool hub_setup(struct hub *r, const struct stream_command *c, char *err, size_t err_len)

@@ -51,6 +51,8 @@ struct hub {
 
 /* Returns false and a sentence in err if the setup fails. */
 bool hub_setup(struct hub *r, const struct stream_command *c, char *err, size_t err_len);
+/* Reads the files of the server again. Open connections keep their certificate. */
+void hub_renew(struct hub *r, const struct stream_command *c);
 void hub_listen(struct hub *r, int fd);
 struct tls_link *hub_find(struct hub *r, uint32_t id);
 void hub_add(struct hub *r, struct tls_link *s);

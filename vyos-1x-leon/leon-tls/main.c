@@ -35,7 +35,10 @@ static void take(struct hub *r, const struct stream_command *c, int fd)
 
 	switch (c->order) {
 	case STREAM_SETUP:
-		setup(r, c);
+		if (r->server)
+			hub_renew(r, c);
+		else
+			setup(r, c);
 		break;
 	case STREAM_LISTEN:
 		hub_listen(r, fd);

@@ -18,7 +18,7 @@
 #define STREAM_PROTOCOL	  1
 
 enum stream_order {
-	STREAM_SETUP,  /* first message */
+	STREAM_SETUP,  /* first message; then: the files of the server may have changed */
 	STREAM_LISTEN, /* passes a listening socket */
 	STREAM_DIAL,   /* passes a connecting socket */
 	STREAM_KEEP,   /* the peer of the connection is a member */

@@ -14,6 +14,7 @@
 #include "daemon/life/modules.h"
 #include "daemon/life/snapshot.h"
 #include "daemon/report/event_text.h"
+#include "daemon/transport/streams.h"
 #include "daemon/underlay/cache.h"
 #include "proto/overlay.h"
 #include "proto/view.h"
@@ -39,6 +40,7 @@ static void apply_changes(struct leond *d, unsigned changes)
 	if (changes & CONF_FDB)
 		fdb_set_vlan_maximum(d->fdb, c->fdb_vlan_maximum);
 	modules_apply(d, changes);
+	streams_renew(d);
 	/* The snapshot contains storm-control, suppression, transit and similar settings. */
 	snapshot_publish(d);
 }

@@ -415,6 +415,12 @@ void streams_apply_conf(struct leond *d)
 	d->states->streams->listen_failed = false;
 }
 
+void streams_renew(struct leond *d)
+{
+	if (d->states->streams && d->conf->tls_certificate[0])
+		configure(d);
+}
+
 void streams_start(struct leond *d)
 {
 	if (!d->conf->transport_tls)

@@ -20,6 +20,8 @@ struct stream_link;
 int streams_open(struct leond *d);
 void streams_start(struct leond *d);
 void streams_apply_conf(struct leond *d);
+/* At each reload: the files of the certificate may have other content. */
+void streams_renew(struct leond *d);
 /* Nodes have changed their endpoints. */
 void streams_look(struct leond *d, mono_t now);
 void streams_second(struct leond *d, mono_t now);
