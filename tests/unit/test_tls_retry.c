@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * daemon/transport: the next attempt of a connection over TLS after a failure, and after a reload
- * that corrects the reason; addresses of the proxy. The linker replaces resolver,
+ * that corrects the reason; addresses of the proxy and of UDP. The linker replaces resolver,
  * leon-tls and the protocol (meson.build).
  */
 #include <setjmp.h>
@@ -26,8 +26,11 @@
 #include "daemon/underlay/resolve.h"
 #include "io/tcp_socket.h"
 #include "io/udp.h"
+#include "proto/overlay.h"
 #include "proto/overlay_seeds.h"
+#include "proto/view.h"
 #include "state/conf/conf.h"
+#include "state/tables/nodedb.h"
 
 #define PROXY_PORT 3128
 #define LONG_S	   600 /* longer than each wait */
@@ -43,7 +46,10 @@ static struct leond d;
 static unsigned dials, requests;
 static unsigned reached; /* bit of the last byte of each address of the proxy */
 static uint64_t requested_id;
-static bool can_dial; /* a connection begins */
+static struct overlay_link link;
+static struct overlay_seed addresses;
+static unsigned offered; /* bit of the last byte of each endpoint */
+static bool can_dial;	 /* a connection begins */
 static uint32_t dialed;
 static streams_changed_fn on_changed;
 static loop_fd_fn on_resolved;
@@ -85,9 +91,38 @@ REPLACED(bool, overlay_seed, struct overlay *o, unsigned index, struct overlay_s
 {
 	(void)o;
 	(void)index;
-	*out = (struct overlay_seed){ .n = 1 };
-	out->address[0].ep = (struct endpoint){ { 4, { 198, 51, 100, 1 } }, 4000, 0 };
+	*out = addresses;
 	return true;
+}
+
+REPLACED(struct nodedb *, overlay_nodes, struct overlay *o)
+{
+	(void)o;
+	return NULL;
+}
+
+REPLACED(struct node *, nodedb_find, struct nodedb *db, node_id_t id)
+{
+	static struct node n;
+
+	(void)db;
+	(void)id;
+	return &n;
+}
+
+REPLACED(bool, overlay_link, const struct overlay *o, uint16_t slot, struct overlay_link *out)
+{
+	(void)o;
+	(void)slot;
+	*out = link;
+	return true;
+}
+
+REPLACED(void, overlay_offer_endpoint, struct overlay *o, node_id_t node, const struct endpoint *ep)
+{
+	(void)o;
+	(void)node;
+	offered |= 1u << ep->ip.b[3];
 }
 
 REPLACED(void, seeds_set_stream, struct leond *to, uint32_t i, const struct endpoint *stream)
@@ -171,7 +206,9 @@ static int setup(void **state)
 	d.conf->transport_tls = true;
 	d.conf->peer = &peer;
 	d.conf->n_peers = 1;
-	dials = requests = dialed = reached = 0;
+	dials = requests = dialed = reached = offered = 0;
+	addresses = (struct overlay_seed){ .n = 1 };
+	addresses.address[0].ep = (struct endpoint){ { 4, { 198, 51, 100, 1 } }, 4000, 0 };
 	can_dial = has_answer = false;
 	on_changed = NULL;
 	return 0;
@@ -309,6 +346,39 @@ static void an_answer_about_the_former_proxy_is_ignored(void **state)
 	assert_int_equal(reached, 1);
 }
 
+/* --- a link over TLS --- */
+
+/* The peer has n addresses of UDP, then the stream in use. UDP worked at 198.51.100.0 before. */
+static unsigned offers_of(unsigned n, bool backup)
+{
+	struct endpoint stream = { { IP_STREAM, { IP_STREAM_NET, 1, 9 } }, 4000, 0 };
+	struct endpoint udp_ep = { { 4, { 198, 51, 100, 0 } }, 4000, 0 };
+
+	link = (struct overlay_link){ .up = true, .ep = stream };
+	if (backup)
+		link.backup = udp_ep;
+	addresses = (struct overlay_seed){ .reached = true, .n = n + 1 };
+	for (unsigned i = 0; i < n; i++) {
+		udp_ep.ip.b[3]++;
+		addresses.address[i].ep = udp_ep;
+	}
+	addresses.address[n].ep = stream;
+	offered = 0;
+	pass(20);
+	return offered;
+}
+
+static void each_address_of_udp_is_tried(void **state)
+{
+	(void)state;
+	fallback_start(&d);
+	fallback_apply_conf(&d);
+	for (unsigned n = 1; n < SEED_ENDPOINTS; n++) {
+		assert_int_equal(offers_of(n, true), (2u << n) - 1);
+		assert_int_equal(offers_of(n, false), (2u << n) - 2);
+	}
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -319,6 +389,7 @@ int main(void)
 		T(a_name_that_fails_is_asked_again_soon),
 		T(each_address_of_the_proxy_is_tried),
 		T(an_answer_about_the_former_proxy_is_ignored),
+		T(each_address_of_udp_is_tried),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

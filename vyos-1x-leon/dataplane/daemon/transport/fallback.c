@@ -36,7 +36,7 @@ struct attempt {
 	unsigned next; /* address of the peer for the next attempt */
 	char reason[STREAM_REASON_LEN];
 	/* While TLS is in use. */
-	bool on_stream;
+	bool on_stream, backup_turn;
 	mono_t udp_at, udp_since;
 	int64_t udp_wait_ms;
 };
@@ -129,7 +129,8 @@ static void choose(struct leond *d, struct attempt *a, const struct overlay_seed
 		return;
 	a->udp_at = mono_add_ms(now, UDP_AGAIN_MS);
 	/* The address before, or one of the configuration. */
-	if (endpoint_is_usable(&link->backup) && a->next++ % 2)
+	a->backup_turn = !a->backup_turn;
+	if (a->backup_turn && endpoint_is_usable(&link->backup))
 		udp = link->backup;
 	else if (!next_address(s, &a->next, &udp))
 		return;
