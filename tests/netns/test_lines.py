@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Two lines of a site (doc/operations.md, Two lines). The second line of n0 is the site n0-2 of the
 Internet, with the interface wan1."""
+import socket
 import time
 
 import pytest
@@ -287,29 +288,60 @@ def test_a_line_whose_address_goes_is_left_at_once(lab):
     stream.stop()
 
 
-def dial(net, node):
+def dial(node):
     """The interface up1 of the second line, which the test can delete: a bridge with wan1."""
-    node.namespace.ip('link add up1 type bridge', 'link set wan1 master up1', 'link set up1 up',
+    node.namespace.ip('link add up1 type bridge')
+    connect_up1(node)
+
+
+def connect_up1(node):
+    node.namespace.ip('link set wan1 master up1', 'link set up1 up',
                       f'addr add {node.second}/16 dev up1',
                       f'neigh replace {wan.ip4(1)} lladdr {wan.mac(1)} dev up1 nud permanent')
 
 
-def test_an_interface_that_comes_and_goes(lab):
-    """A dial-up interface has another index after each dial-in, and is missing at the start."""
+def line_reason(node):
+    return node.show('lines')['lines'][1]['reason']
+
+
+def without_up1(lab):
+    """The second line has the interface up1, which does not exist yet."""
     net = start(lab, first=False, lines={'first': {'interface': 'wan0'}, 'second': {'interface': 'up1'}})
     node = net.node['n0']
     node.namespace.ip(f'addr del {node.second}/16 dev wan1')
     assert {line['name']: line['reason'] for line in node.show('lines')['lines']} == \
         {'first': None, 'second': 'the interface is missing'}
+    return net, node
+
+
+def test_an_interface_that_comes_and_goes(lab):
+    """A dial-up interface has another index after each dial-in, and is missing at the start."""
+    net, node = without_up1(lab)
     for _ in range(2):
-        dial(net, node)
+        dial(node)
         wait_use(net, 'first', within=30)
         cut(net)
         wait_leave(net, 'second')
         cut(net, up=True)
         wait_use(net, 'first', within=30)
         node.namespace.ip('link del up1')
-        wait_for(lambda: node.show('lines')['lines'][1]['reason'] == 'the interface is missing', 10)
+        wait_for(lambda: line_reason(node) == 'the interface is missing', 10)
+
+
+def test_an_interface_that_refuses_first(lab):
+    """Another program has the port of the new interface for a while."""
+    net, node = without_up1(lab)
+    node.namespace.ip('link add up0 type bridge')
+    with node.namespace:
+        other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    other.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b'up0')
+    other.bind(('', 5366))
+    node.namespace.ip('link set up0 name up1')
+    wait_for(lambda: 'line second cannot use interface up1' in node.log(), 10, 'refused')
+    assert line_reason(node) == 'the interface cannot be used'
+    other.close()
+    connect_up1(node)
+    wait_use(net, 'first', within=30)
 
 
 def test_the_second_line_joins_alone(lab):

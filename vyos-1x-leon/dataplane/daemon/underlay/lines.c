@@ -69,8 +69,8 @@ static struct udp_config sockets_of(const struct leond *d, uint8_t i)
 	return c;
 }
 
-/* The interface was created, perhaps again. */
-static void bind_again(struct leond *d, uint8_t i, int index)
+/* The interface was created, perhaps again. Returns false if a socket cannot use it. */
+static bool bind_again(struct leond *d, uint8_t i, int index)
 {
 	struct udp_config c = sockets_of(d, i);
 	struct udp *u = lines_udp(d, i);
@@ -86,7 +86,8 @@ static void bind_again(struct leond *d, uint8_t i, int index)
 		fwd_wake(d->fwd);
 	datagrams_apply_conf(d);
 	udp_use_gro(u, !d->conf->udp_gro_disable);
-	d->line[i].index = index;
+	d->line[i].index = r < 0 ? 0 : index;
+	return r == 0;
 }
 
 /* Returns the reason why the line cannot be used; NULL: none. Binds the sockets to an interface
@@ -101,8 +102,8 @@ static const char *look(struct leond *d, uint8_t i)
 		s->index = 0;
 		return "the interface is missing";
 	}
-	if (l->interface[0] && link.index != s->index)
-		bind_again(d, i, link.index);
+	if (l->interface[0] && link.index != s->index && !bind_again(d, i, link.index))
+		return "the interface cannot be used";
 	if (l->interface[0] && !link.running)
 		return "the interface is down";
 	return is_present(d, l, s->index) ? NULL : "the address is missing";
