@@ -100,14 +100,15 @@ static mono_t row_soon(struct overlay *o)
 	return later_of(at, mono_add_ms(o->done.row, ms));
 }
 
-/* The interval of failure announcements doubles while failures continue, as routers throttle LSAs:
- * on a lossy underlay or a busy machine, each announcement adds load for all members. */
+/* The interval of failure announcements doubles whenever an announcement had to wait for it, as
+ * routers throttle LSAs: on a lossy underlay or a busy machine, each one adds load for all members.
+ * It shrinks again while none has to wait. */
 static void failure_done(struct overlay *o, mono_t at)
 {
-	bool quiet = mono_sub_ms(at, o->done.failure) >= 2 * SETTLE_MS;
+	int64_t since = mono_sub_ms(at, o->done.failure), gap = o->done.failure_gap_ms;
 
-	o->done.failure_gap_ms =
-		quiet ? TRIGGERED_MS : min_of(2 * o->done.failure_gap_ms, (int64_t)SETTLE_MS);
+	gap = since <= gap + TRIGGERED_MS ? min_of(2 * gap, (int64_t)SETTLE_MS) : gap / 2;
+	o->done.failure_gap_ms = max_of(gap, (int64_t)TRIGGERED_MS);
 	o->done.failure = at;
 	o->done.row_now = false;
 }
