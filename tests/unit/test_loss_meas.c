@@ -177,6 +177,24 @@ static void another_run_of_the_far_end_counts_anew(void **state)
 	free(w);
 }
 
+/* The kernel refuses datagrams that the mark of a PING contains, and the other end answers two PINGs
+ * without data between them. */
+static void refused_datagrams_are_no_window(void **state)
+{
+	struct loss_meas t = { 0 };
+	struct loss_meas_answer a = { .epoch = 7, .received = 3 };
+	mono_t now = { NS_PER_S };
+
+	(void)state;
+	a.sent = loss_meas_mark(&t, 1000, now);
+	a.sent_now = 960;
+	assert_false(loss_meas_add(&t, &a, mono_add_ms(now, 40)));
+	a.sent = loss_meas_mark(&t, 960, mono_add_ms(now, 265));
+	assert_int_equal(a.sent, 1000);
+	assert_false(loss_meas_add(&t, &a, mono_add_ms(now, 305)));
+	assert_int_equal(loss_meas_verdict(&t), LOSS_MEAS_OPEN);
+}
+
 static void holds_grow_while_it_comes_back(void **state)
 {
 	struct loss_meas_hold h = { 0 };
@@ -206,6 +224,7 @@ int main(void)
 		cmocka_unit_test(an_outage_is_found_once),
 		cmocka_unit_test(a_little_loss_is_borne),
 		cmocka_unit_test(another_run_of_the_far_end_counts_anew),
+		cmocka_unit_test(refused_datagrams_are_no_window),
 		cmocka_unit_test(holds_grow_while_it_comes_back),
 	};
 

@@ -49,7 +49,8 @@ static void begin_window(struct loss_meas *t, const struct loss_meas_answer *a, 
 	t->early = min_of(max_of(early, 0), (int32_t)(a->sent_now - a->sent));
 	t->epoch = a->epoch;
 	t->tx = a->sent;
-	t->tx_now = a->sent_now;
+	/* The own counter falls if the kernel refuses datagrams that were counted. */
+	t->tx_now = (int32_t)(a->sent_now - a->sent) < 0 ? a->sent : a->sent_now;
 	t->rx = a->received;
 	t->since = now;
 	t->based = true;
