@@ -529,6 +529,12 @@ static void mtu_is_the_smallest_or_unknown(void **state)
 	path_evaluate(db, &pp, 0, &p);
 	assert_int_equal(p.mtu, 0);
 	assert_int_equal(p.cost_us, 2000);
+	/* No honest node states such a value. */
+	m.seq = 3;
+	m.entry[0].mtu = 1;
+	latdb_merge(db, 1, &m, slot_is_id_minus_one, NULL);
+	path_evaluate(db, &pp, 0, &p);
+	assert_int_equal(p.mtu, 0);
 	latdb_free(db);
 }
 
