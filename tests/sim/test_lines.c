@@ -10,6 +10,9 @@
 
 #include <cmocka.h>
 
+#include "proto/core.h"
+#include "proto/overlay.h"
+#include "proto/peer.h"
 #include "proto/view.h"
 #include "sim.h"
 
@@ -135,6 +138,54 @@ static void a_small_difference_changes_nothing(void **state)
 }
 
 /* `from`: time since which the first line was usable. */
+static const struct overlay_pair_view *pair_of(struct sim *s, unsigned line,
+					       struct overlay_pair_view *v)
+{
+	for (unsigned i = 0; i < LINE_PAIRS; i++)
+		if (view(s, 0, i, v) && v->ep.line == line)
+			return v;
+	fail_msg("no pair of line %u", line);
+	return NULL;
+}
+
+/* The queue of the own data is no property of the pair that the data leaves. */
+static void own_load_leaves_with_the_data(void **state)
+{
+	struct sim *s = two(12, 20, 35);
+	struct overlay *o = s->node[0].o;
+	struct overlay_pair_view v;
+
+	(void)state;
+	set_rtt(s, 80, 35);
+	for (unsigned i = 0; i < 3000 && line_of(s, 0) == FIRST; i++) {
+		peer_at(o, sim_slot(s, 0, 1))->probe.filter.load_us = 30000;
+		sim_run(s, 10);
+	}
+	assert_int_equal(line_of(s, 0), SECOND);
+	sim_run(s, 30000);
+	assert_int_equal(line_of(s, 0), SECOND);
+	assert_in_range(pair_of(s, FIRST, &v)->filter.now_us, 79000, 81000);
+	sim_free(s);
+}
+
+static void the_first_change_keeps_the_mtu(void **state)
+{
+	struct sim *s = two(10, 20, 35);
+	struct overlay_link link;
+	uint16_t mtu;
+
+	(void)state;
+	sim_run(s, 60000);
+	assert_true(overlay_link(s->node[0].o, sim_slot(s, 0, 1), &link));
+	mtu = link.mtu;
+	assert_true(mtu > 1200);
+	overlay_line_changed(s->node[0].o, FIRST, true);
+	assert_int_equal(line_of(s, 0), SECOND);
+	assert_true(overlay_link(s->node[0].o, sim_slot(s, 0, 1), &link));
+	assert_int_equal(link.mtu, mtu);
+	sim_free(s);
+}
+
 static void returns_after_ten_seconds(struct sim *s, mono_t from)
 {
 	for (unsigned i = 0; i < 2; i++)
@@ -305,6 +356,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_better_pair_is_used),
 		cmocka_unit_test(a_small_difference_changes_nothing),
+		cmocka_unit_test(own_load_leaves_with_the_data),
+		cmocka_unit_test(the_first_change_keeps_the_mtu),
 		cmocka_unit_test(a_lost_line_is_left_at_once),
 		cmocka_unit_test(new_keys_change_no_line),
 		cmocka_unit_test(a_dead_line_is_left_and_used_after_ten_seconds),

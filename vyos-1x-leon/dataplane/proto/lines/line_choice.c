@@ -67,7 +67,9 @@ static void use(struct overlay *o, struct peer *p, unsigned i, const char *reaso
 	p->lines.in_use = (uint8_t)i;
 	p->lines.changes++;
 	p->lines.since = now;
-	old->mtu = link_state_line_changed(o, p, &q->filter, q->mtu, &old->filter);
+	/* At the first use, the size of a PING that the pair passed. */
+	old->mtu = link_state_line_changed(o, p, &q->filter, q->mtu ? q->mtu : q->passed,
+					   &old->filter);
 	schedule_snapshot_now(o);
 	overlay_emit(o, EV_LINK_LINE, p->id, NODE_ID_NONE, own_line_changes, reason);
 }

@@ -107,6 +107,7 @@ static void start_on_new(struct overlay *o, struct peer *p)
 static void save_filter(const struct probing *pr, struct link_filter *out)
 {
 	*out = pr->filter;
+	out->load_us = 0; /* the data leaves with the pair */
 	if (pr->misses)
 		out->loss_pm = pr->loss_before;
 }
