@@ -29,9 +29,9 @@ struct side {
 	struct accel_frame told[LOG_MAX];
 	unsigned n_notified, n_intercepted;
 	uint32_t far[LOG_MAX], near[LOG_MAX], inside[LOG_MAX]; /* `end` of the frames */
-	/* TSval of the same frames; checksum of the last frame to the far host */
-	uint32_t far_ts[LOG_MAX], inside_ts[LOG_MAX];
-	uint16_t far_sum;
+	/* TSval of the same frames; checksum of the last frame to a host */
+	uint32_t far_ts[LOG_MAX], near_ts[LOG_MAX], inside_ts[LOG_MAX];
+	uint16_t far_sum, near_sum;
 	unsigned n_far, n_near, n_inside, n_refused;
 	int proxy_sock;	   /* result of making the proxy socket */
 	bool made, starts; /* of the proxy socket */
@@ -46,6 +46,7 @@ struct lab {
 	struct side leader, follower;
 	mono_t now;
 	unsigned clock_hz; /* of the hosts' timestamps; 0: none */
+	uint32_t behind;   /* time for which the clocks of the hosts were paused, in ticks */
 	/* received segments have an option that forbids a proxy socket in the middle */
 	bool foreign;
 	/* segments have a checksum of the pseudo-header only */
@@ -100,6 +101,8 @@ static inline void to_near(struct flow *f, const struct flow_frame *frame)
 {
 	struct side *s = side_of(f);
 
+	s->near_ts[s->n_near % LOG_MAX] = tcp_of(frame).ts_val;
+	s->near_sum = get_u16(frame->data + CHECKSUM_AT);
 	s->near[s->n_near++ % LOG_MAX] = end_of(frame);
 }
 static inline void to_proxy_sock(struct flow *f, const struct flow_frame *frame)
@@ -202,7 +205,8 @@ static inline void segment(struct lab *l, struct side *from, struct side *at, ui
 				 .window = 100,
 				 .flags = flags,
 				 .has_ts = l->clock_hz,
-				 .ts_val = (uint32_t)(l->now.ns / 1000000 * l->clock_hz / 1000) };
+				 .ts_val = (uint32_t)(l->now.ns / 1000000 * l->clock_hz / 1000) -
+					   l->behind };
 	uint8_t message[18 + TCP_FRAME_MAX + 512] = { 0 };
 	struct flow_frame f = { .message = message, .data = message + 18 };
 	struct eth_view v;

@@ -192,6 +192,78 @@ static void test_kept_without_old_timestamps(void **state)
 	end(&l);
 }
 
+static void release(struct lab *l)
+{
+	l->leader.drained = l->follower.drained = true;
+	flow_release(&l->leader.flow, l->now);
+	deliver_all(l);
+	assert_int_equal(l->leader.flow.state, FLOW_PLAIN);
+	assert_int_equal(l->follower.flow.state, FLOW_PLAIN);
+}
+
+static uint32_t last_near_ts(const struct side *s)
+{
+	return s->near_ts[(s->n_near - 1) % LOG_MAX];
+}
+
+/* A proxy socket has the clock of its node. If the clock of the far host was paused, the near host
+ * would discard the segments of the far host after a release (PAWS). */
+static void test_paused_clock(void **state)
+{
+	uint16_t sum[2];
+
+	(void)state;
+	for (int partial = 0; partial <= 1; partial++) {
+		struct lab l;
+		uint32_t least;
+
+		begin_with_clocks(&l);
+		l.partial = partial;
+		take(&l);
+		l.now = mono_add_ms(l.now, 60000);
+		l.behind = 20000;
+		least = clock_of(&l) | 1;
+		l.leader.proof.ts_val = least;
+		release(&l);
+		across(&l, &l.follower, 5100, 100, 1100);
+		assert_int_equal(last_near_ts(&l.leader), least);
+		sum[partial] = l.leader.near_sum;
+		/* A timestamp of another node is not the present one of the host. */
+		across(&l, &l.leader, 1100, 0, 5200);
+		offer(&l, &l.leader);
+		deliver_all(&l);
+		assert_int_equal(last_notified(&l.follower)->refuse.reason, ACCEL_CLOCKS_DIFFER);
+		/* The clock passes the timestamp of the proxy socket. */
+		l.now = mono_add_ms(l.now, 20002);
+		across(&l, &l.follower, 5200, 100, 1100);
+		assert_int_equal(last_near_ts(&l.leader), clock_of(&l) - l.behind);
+		l.behind++;
+		across(&l, &l.follower, 5300, 100, 1100);
+		assert_int_equal(last_near_ts(&l.leader), clock_of(&l) - l.behind);
+		end(&l);
+	}
+	/* A partial checksum does not cover the TSval. */
+	assert_int_not_equal(sum[0], sum[1]);
+}
+
+/* A new connection of the host has a timestamp of its own. */
+static void test_clock_of_new_connection(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin_with_clocks(&l);
+	take(&l);
+	l.leader.proof.ts_val = clock_of(&l) + 1000;
+	release(&l);
+	segment(&l, &l.leader, &l.leader, 9000, 0, 0, TCP_SYN);
+	segment(&l, &l.follower, &l.leader, 7000, 0, 9001, TCP_SYN | TCP_ACK);
+	assert_int_equal(last_near_ts(&l.leader), clock_of(&l));
+	segment(&l, &l.follower, &l.leader, 7001, 10, 9001, TCP_ACK);
+	assert_int_equal(last_near_ts(&l.leader), clock_of(&l));
+	end(&l);
+}
+
 static void test_given_back(void **state)
 {
 	struct lab l;
@@ -666,6 +738,8 @@ int main(void)
 		cmocka_unit_test(test_given_up_in_time),
 		cmocka_unit_test(test_given_up_without_old_timestamps),
 		cmocka_unit_test(test_kept_without_old_timestamps),
+		cmocka_unit_test(test_paused_clock),
+		cmocka_unit_test(test_clock_of_new_connection),
 		cmocka_unit_test(test_given_back),
 		cmocka_unit_test(test_first_segment_is_a_fin),
 		cmocka_unit_test(test_late_copy_returns_nothing),

@@ -153,6 +153,7 @@ static void test_takes_its_place(const char *address)
 	assert_reads(fd, "to the stand-in");
 	say(fd, "and from it");
 	assert_reads(p.near, "and from it");
+	assert_true(proxy_sock_proof(fd).ts_val - p.s.timestamp < 20000);
 	for (unsigned i = 0; proxy_sock_unacknowledged(fd) && i < 2000; i++)
 		usleep(10000);
 	assert_int_equal(proxy_sock_unacknowledged(fd), 0);

@@ -213,6 +213,7 @@ static struct flow_proof proof(struct flow *f)
 			    p.silent_ms + PROOF_NOISE_MS < mono_sub_ms(now, c->socket.made),
 		.retries = p.retries,
 		.sent_at = mono_add_ms(now, -p.sent_ms),
+		.ts_val = p.ts_val,
 	};
 }
 

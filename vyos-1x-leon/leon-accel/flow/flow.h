@@ -44,6 +44,7 @@ struct flow_proof {
 	bool answered;	   /* An acknowledgement or data was accepted. */
 	unsigned retries;  /* Number of retransmitted segments. */
 	mono_t sent_at;	   /* Time of the last segment with data. */
+	uint32_t ts_val;   /* Present TSval of the proxy socket. 0: without timestamps. */
 };
 
 /* A frame in a message of the queue. `room` bytes in front of `data` belong to the message. */

@@ -179,6 +179,13 @@ void flow_fini(struct flow *f)
 
 void flow_finish_return(struct flow *f, mono_t now)
 {
+	uint32_t ts_val = f->ops->proof(f).ts_val;
+
+	if (ts_val) {
+		f->far.ts_val = ts_val;
+		f->far.ts_at = now;
+		f->far.ts_raised = true;
+	}
 	f->ops->give_up(f, FLOW_RELEASED);
 	if (flow_leads(f))
 		flow_notify(f, ACCEL_RETURN);

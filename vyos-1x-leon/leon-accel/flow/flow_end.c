@@ -23,7 +23,7 @@ void flow_end_begin(struct flow_end *e)
 static bool is_late(const struct flow_end *e, const struct tcp_view *t, mono_t now)
 {
 	return e->has_ts && seq_before(t->ts_val, e->ts_val) &&
-	       mono_sub_ms(now, e->ts_at) <= CLOCK_MAX_MS;
+	       (e->ts_raised || mono_sub_ms(now, e->ts_at) <= CLOCK_MAX_MS);
 }
 
 static void receive_clock(struct flow_end *e, const struct tcp_view *t, mono_t now)

@@ -26,6 +26,8 @@ struct flow_end {
 	/* The latest timestamp, and the first timestamp of the comparison. */
 	uint32_t ts_val, ts_first;
 	mono_t ts_at, ts_first_at;
+	/* ts_val is of a proxy socket, and the far host has not reached it since the release. */
+	bool ts_raised;
 	struct accel_options syn; /* Options of the SYN, from either node. */
 	bool sack_seen;
 	uint16_t largest;  /* Payload of the largest segment in bytes. */

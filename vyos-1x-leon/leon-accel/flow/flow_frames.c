@@ -118,6 +118,18 @@ static bool is_returned(const struct flow *f, const struct tcp_view *t)
 	       seq_before(f->drain.far_point, t->end);
 }
 
+/* The near host has the TSval of the released proxy socket, and discards a segment with an older
+ * one (PAWS). The clock of the far host may have paused, as in a suspended virtual machine. */
+static void raise_ts(struct flow *f, const struct flow_frame *frame)
+{
+	const struct tcp_view *t = frame->t;
+
+	if (!f->far.ts_raised || !t->has_ts || t->flags & TCP_SYN)
+		return;
+	f->far.ts_raised = seq_before(t->ts_val, f->far.ts_val);
+	flow_raise_ts(frame, f->far.ts_val);
+}
+
 uint32_t flow_acknowledges(const struct flow *f, const struct tcp_view *t)
 {
 	bool is_plain = f->state == FLOW_PLAIN || flow_is_draining(f);
@@ -139,6 +151,7 @@ void flow_from_far(struct flow *f, const struct flow_frame *frame, mono_t now)
 	/* A late copy of acknowledged data. */
 	if (f->state != FLOW_PLAIN && !flow_is_draining(f))
 		return;
+	raise_ts(f, frame);
 	track(f, &f->far, frame, now);
 	if (f->foreign)
 		flow_cancel(f, now);

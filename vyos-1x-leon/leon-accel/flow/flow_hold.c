@@ -61,23 +61,13 @@ uint32_t flow_held(const struct flow *f)
 	return end - f->drain.near_point;
 }
 
-static bool has_partial_checksum(const struct waiting *h)
+void flow_raise_ts(const struct flow_frame *frame, uint32_t ts_val)
 {
 	struct virtio_net_hdr vnet;
 
-	memcpy(&vnet, h->message + ACCEL_QUEUE_HDR, sizeof(vnet));
-	return vnet.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM;
-}
-
-/*
- * Raises the TSval of a held frame to the newest one of the host. Acknowledgements and
- * retransmissions have overtaken the frame, and the receiver discards a segment with an older TSval
- * (PAWS, RFC 7323 section 5). An RTT that the host derives from TSecr lacks the time of the hold.
- */
-static void renew_ts(const struct flow *f, struct waiting *h)
-{
-	tcp_raise_ts(h->message + h->data_at, &h->v, &h->t, f->near.ts_val,
-		     has_partial_checksum(h));
+	memcpy(&vnet, frame->message + ACCEL_QUEUE_HDR, sizeof(vnet));
+	tcp_raise_ts(frame->data, frame->v, frame->t, ts_val,
+		     vnet.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM);
 }
 
 void flow_pass_held(struct flow *f, pass_fn way)
@@ -95,7 +85,11 @@ void flow_pass_held(struct flow *f, pass_fn way)
 		f->ops->may_hold(f, -(int64_t)h->message_len);
 		if (way) {
 			flow_end_took(&f->near, &h->t, h->gso_size);
-			renew_ts(f, h);
+			/* Acknowledgements and retransmissions have overtaken the frame, and the
+			 * receiver discards a segment with an older TSval (PAWS, RFC 7323 section
+			 * 5). An RTT that the host derives from TSecr lacks the time of the
+			 * hold. */
+			flow_raise_ts(&frame, f->near.ts_val);
 			way(f, &frame);
 		}
 		free(h);

@@ -15,6 +15,8 @@ typedef void (*pass_fn)(struct flow *f, const struct flow_frame *frame);
  * the far end may lack them.
  */
 void flow_hold_beyond(struct flow *f, const struct flow_frame *frame, pass_fn way);
+/* Raises an older TSval in a message of the queue. */
+void flow_raise_ts(const struct flow_frame *frame, uint32_t ts_val);
 /* Passes the frames on in order, with the newest TSval of the host. way NULL: discards the
  * frames. */
 void flow_pass_held(struct flow *f, pass_fn way);

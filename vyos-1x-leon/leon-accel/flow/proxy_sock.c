@@ -191,16 +191,22 @@ uint32_t proxy_sock_unread(int fd)
 struct proxy_sock_proof proxy_sock_proof(int fd)
 {
 	struct tcp_info t = { 0 };
-	socklen_t len = sizeof(t);
+	socklen_t len = sizeof(t), ts_len = sizeof(uint32_t);
+	uint32_t ts_val = 0;
 
 	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &t, &len) < 0)
 		return (struct proxy_sock_proof){ .acknowledged = true };
+	/* The kernel clears the lowest bit of milliseconds (6.7). */
+	if (t.tcpi_options & TCPI_OPT_TIMESTAMPS &&
+	    getsockopt(fd, IPPROTO_TCP, TCP_TIMESTAMP, &ts_val, &ts_len) == 0)
+		ts_val |= 1;
 	return (struct proxy_sock_proof){
 		.acknowledged = t.tcpi_bytes_acked > 0,
 		.received = t.tcpi_bytes_received > 0,
 		.retries = t.tcpi_total_retrans,
 		.sent_ms = t.tcpi_last_data_sent,
 		.silent_ms = t.tcpi_last_ack_recv,
+		.ts_val = ts_val,
 	};
 }
 

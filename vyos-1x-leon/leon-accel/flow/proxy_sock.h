@@ -51,6 +51,7 @@ struct proxy_sock_proof {
 	/* Time since the last accepted acknowledgement without data, or since the socket was
 	 * made. */
 	int64_t silent_ms;
+	uint32_t ts_val; /* Present TSval. 0: without timestamps. */
 };
 struct proxy_sock_proof proxy_sock_proof(int fd);
 /* Reports whether the near host has reset the connection, or the kernel has ended it after a
