@@ -39,6 +39,7 @@ struct side {
 	unsigned n_probed;
 	struct flow_proof proof;
 	bool stands, drained, reset;
+	bool unsent; /* data of the near host is in the proxy socket */
 	int64_t held;
 };
 
@@ -137,6 +138,10 @@ static inline bool is_drained(struct flow *f)
 {
 	return side_of(f)->drained;
 }
+static inline bool is_sent(struct flow *f)
+{
+	return !side_of(f)->unsent;
+}
 static inline void refuse_far(struct flow *f, const struct flow_frame *frame)
 {
 	(void)frame;
@@ -183,6 +188,7 @@ static const struct flow_ops OPS = { .leads = leads,
 				     .proxy_sock = proxy_sock,
 				     .start = start,
 				     .is_drained = is_drained,
+				     .is_sent = is_sent,
 				     .refuse_far = refuse_far,
 				     .refuse_near = refuse_near,
 				     .give_up = give_up,

@@ -342,6 +342,29 @@ static void test_late_copy_returns_nothing(void **state)
 	end(&l);
 }
 
+/* The full queue of the leader sheds a frame, while the proxy socket of the follower still has data
+ * of its host. */
+static void test_shed_frame_returns_nothing(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	take(&l);
+	segment(&l, &l.follower, &l.follower, 5100, 100, 1100, TCP_ACK);
+	l.follower.drained = l.follower.unsent = true;
+	flow_release(&l.leader.flow, l.now);
+	deliver_all(&l);
+	assert_int_equal(last_notified(&l.follower)->type, ACCEL_DRAINED);
+	segment(&l, &l.leader, &l.follower, 1100, 100, 5100, TCP_ACK);
+	assert_int_equal(l.follower.flow.state, FLOW_RELEASING);
+	assert_true(l.follower.stands);
+	l.follower.unsent = false;
+	segment(&l, &l.leader, &l.follower, 1100, 100, 5100, TCP_ACK);
+	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
+	end(&l);
+}
+
 static void test_reset_while_drained(void **state)
 {
 	struct lab l;
@@ -743,6 +766,7 @@ int main(void)
 		cmocka_unit_test(test_given_back),
 		cmocka_unit_test(test_first_segment_is_a_fin),
 		cmocka_unit_test(test_late_copy_returns_nothing),
+		cmocka_unit_test(test_shed_frame_returns_nothing),
 		cmocka_unit_test(test_reset_while_drained),
 		cmocka_unit_test(test_interproxy_breaks),
 		cmocka_unit_test(test_buried),

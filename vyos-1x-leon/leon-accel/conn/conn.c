@@ -232,6 +232,13 @@ static bool is_drained(struct flow *f)
 	       !proxy_sock_unacknowledged(c->socket.fd);
 }
 
+static bool is_sent(struct flow *f)
+{
+	const struct conn *c = conn_of(f);
+
+	return c->socket.read + c->ended.near_eof == f->drain.near_point - f->near_start;
+}
+
 static void on_socket(void *arg, int fd, uint32_t events);
 
 static int open_proxy_sock(struct flow *f)
@@ -254,6 +261,7 @@ const struct flow_ops conn_ops = {
 	.proxy_sock = open_proxy_sock,
 	.start = start_proxy_sock,
 	.is_drained = is_drained,
+	.is_sent = is_sent,
 	.refuse_far = refuse_far,
 	.refuse_near = refuse_near,
 	.give_up = give_up,
@@ -375,6 +383,7 @@ size_t conn_send(struct conn *c, size_t max)
 	if (n <= 0)
 		return 0;
 	c->window.may_send -= (uint32_t)n;
+	c->socket.read += (uint32_t)n;
 	count(c, SAVED_OUT, (size_t)n);
 	carried = peer_send(c->peer, c->flow.stream, buf, (size_t)n);
 	c->bytes.carried_out += carried;

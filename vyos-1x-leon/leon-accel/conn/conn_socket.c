@@ -217,7 +217,7 @@ bool conn_start_proxy_sock(struct conn *c)
 	c->no_benefit = false;
 	c->refused = ACCEL_REASON_NONE;
 	count_intercepted(c);
-	c->socket.written = 0;
+	c->socket.written = c->socket.read = 0;
 	c->ended.far = FAR_SENDS;
 	c->ended.near_eof = false;
 	/* The near host has acknowledged the FIN. A socket discards each segment that acknowledges

@@ -35,6 +35,7 @@ struct conn_socket {
 	int file_index;	  /* Index in the file of intercepted.h. -1: not in the file. */
 	uint32_t watched; /* Watched events. */
 	uint32_t written; /* Bytes of the far host in the proxy socket, modulo 2^32. */
+	uint32_t read;	  /* Bytes of the near host from the proxy socket, modulo 2^32. */
 };
 
 /* Credit, in bytes. */

@@ -79,6 +79,9 @@ struct flow_ops {
 	/* Reports whether the near host has acknowledged all data of the far host up to
 	 * flow_point(far). */
 	bool (*is_drained)(struct flow *f);
+	/* Reports whether the other node was sent all data of the near host up to
+	 * flow_point(near). */
+	bool (*is_sent)(struct flow *f);
 	/* Resets the connection of the far host, which sent a frame after a reset. */
 	void (*refuse_far)(struct flow *f, const struct flow_frame *frame);
 	/* Resets the connection of the near host, which sent a frame after a reset. The namespace

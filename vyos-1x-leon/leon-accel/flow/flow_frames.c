@@ -111,11 +111,12 @@ void flow_from_near(struct flow *f, const struct flow_frame *frame, mono_t now)
 	flow_step(f, now);
 }
 
-/* The leader has released the connection, and the message is still in transit. */
-static bool is_returned(const struct flow *f, const struct tcp_view *t)
+/* The leader has released the connection, and the message is still in transit. Without all data of
+ * the near host, the leader cannot have released, and its full queue has shed the frame. */
+static bool is_returned(struct flow *f, const struct tcp_view *t)
 {
 	return f->state == FLOW_RELEASING && !flow_leads(f) && f->drain.near_ready &&
-	       seq_before(f->drain.far_point, t->end);
+	       seq_before(f->drain.far_point, t->end) && f->ops->is_sent(f);
 }
 
 /* The near host has the TSval of the released proxy socket, and discards a segment with an older
