@@ -576,6 +576,28 @@ def test_far_host_is_not_forgotten(lab):
         far.assert_no_resets()
 
 
+def test_another_node_id(lab):
+    """leon-accel has the address of the node-id. With another one, the process resets its
+    connections and ends. systemd starts it again."""
+    with far_apart(lab({'sites': {'a': {}, 'b': {}}, 'config': CONFIG,
+                        'rtt_ms_default': RTT_MS})) as far:
+        ends = far.host['a'], far.host['b']
+        t = both_ways(ends)
+        far.wait_intercepted()
+        far.node['b'].kill()
+        far.node['b'].config['node-id'] = '10.0.0.9'
+        far.lab.start('b')
+        accel = far.accel['b']
+        assert accel.process.wait(30) == 1
+        assert 'leond has another node-id' in accel.log()
+        accel.start()
+        wait_for(lambda: set(t.error) == {'client', 'server'}, 30, 'both ends are reset')
+        t.enough.set()
+        t = both_ways(ends)
+        far.wait_intercepted()
+        t.finish(60).assert_whole()
+
+
 def test_none_at_the_other_node(lab):
     """Nothing is diverted for a node without acceleration, and no datagram of kind 6 is sent to
     the node."""

@@ -302,8 +302,13 @@ int engine_setup(struct engine *e, const struct accel_notify_frame *f, const int
 	}
 	e->n_queues = n;
 	e->device = f->setup.device;
-	if (e->interproxy_is_open)
+	if (e->interproxy_is_open && e->self == f->setup.self)
 		return 0;
+	/* The inter-proxy connections have the address of the former node-id. */
+	if (e->interproxy_is_open) {
+		conns_reset_all(e, now);
+		return -ESTALE;
+	}
 	e->self = f->setup.self;
 	return open_interproxy(e);
 }

@@ -96,7 +96,8 @@ static void take(struct accel *a, const void *data, size_t len, const int *fd, u
 		rc = engine_setup(&a->engine, &f, fd, n);
 		if (rc < 0) {
 			log_error("accel", "the network namespace cannot be set up: %s",
-				  strerror(-rc));
+				  rc == -ESTALE ? "leond has another node-id, which needs a restart"
+						: strerror(-rc));
 			loop_quit(a->loop, EXIT_FAILED);
 		}
 		return;
