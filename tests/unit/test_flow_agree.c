@@ -413,6 +413,31 @@ static void test_urgent_and_never_drained(void **state)
 	}
 }
 
+/* A host reads slowly. Each release holds new data of the hosts for 20 s, so the next one waits. */
+static void test_kept_for_longer(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	take(&l);
+	assert_false(mono_before(l.now, l.leader.flow.retry.not_before));
+	for (unsigned i = 0; i < 5; i++) {
+		int64_t ms = 60000 << min_of(i, 3u);
+
+		flow_release(&l.leader.flow, l.now);
+		deliver_all(&l);
+		l.now = mono_add_ms(l.now, 20001);
+		flow_tick(&l.leader.flow, 100, l.now);
+		deliver_all(&l);
+		assert_int_equal(l.leader.flow.state, FLOW_INTERCEPTED);
+		assert_int_equal(l.follower.flow.state, FLOW_INTERCEPTED);
+		assert_int_equal(mono_sub_ms(l.leader.flow.retry.not_before, l.now), ms);
+		assert_int_equal(mono_sub_ms(l.follower.flow.retry.not_before, l.now), ms);
+	}
+	end(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -429,6 +454,7 @@ int main(void)
 		cmocka_unit_test(test_urgent_while_intercepted),
 		cmocka_unit_test(test_urgent_while_accepted),
 		cmocka_unit_test(test_urgent_and_never_drained),
+		cmocka_unit_test(test_kept_for_longer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

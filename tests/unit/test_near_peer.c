@@ -161,6 +161,36 @@ static void others_keep_the_place(void **state)
 	}
 }
 
+/* Returns the state of a connection to a near node, that time after a failed release. */
+static enum flow_state after_failed_release(int64_t ms, node_id_t far_at, bool stopping)
+{
+	struct conns_lab l;
+	struct accel_peer *p;
+	struct conn *c;
+	enum flow_state state;
+	int far = open_lab(&l, &p, NEAR_US);
+
+	c = conns_lab_track(&l);
+	c->flow.state = FLOW_INTERCEPTED;
+	c->flow.retry.not_before = mono_add_ms(l.now, 60000);
+	c->away.far_at = far_at;
+	l.e.stopping = stopping;
+	conns_second(&l.e, mono_add_ms(l.now, ms));
+	state = c->flow.state;
+	close_lab(&l, far);
+	return state;
+}
+
+static void a_failed_release_waits(void **state)
+{
+	(void)state;
+	assert_int_equal(after_failed_release(59999, NODE_ID_NONE, false), FLOW_INTERCEPTED);
+	assert_int_equal(after_failed_release(60000, NODE_ID_NONE, false), FLOW_RELEASING);
+	/* The hosts of these connections cannot wait. */
+	assert_int_equal(after_failed_release(0, OTHER_NODE, false), FLOW_RELEASING);
+	assert_int_equal(after_failed_release(0, NODE_ID_NONE, true), FLOW_RELEASING);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +200,7 @@ int main(void)
 		cmocka_unit_test(a_stream_of_the_other_node_keeps_the_place),
 		cmocka_unit_test(unsent_data_is_not_lost),
 		cmocka_unit_test(others_keep_the_place),
+		cmocka_unit_test(a_failed_release_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

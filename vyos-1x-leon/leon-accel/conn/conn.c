@@ -270,12 +270,6 @@ const struct flow_ops conn_ops = {
 	.may_hold = may_hold,
 };
 
-/* Reports whether an intercepted connection has had no benefit for that time. */
-bool conn_is_no_benefit_for(const struct conn *c, int64_t ms, mono_t now)
-{
-	return c->e->settings.mode != ACCEL_ALWAYS && mono_sub_ms(now, c->benefit_at) >= ms;
-}
-
 void conn_release(struct conn *c, mono_t now)
 {
 	struct accel_frame ask = { .type = ACCEL_RELEASE,

@@ -24,15 +24,10 @@
 #define CLOSED_SILENT_MS 70000
 /* Limit of an unanswered connection (share.h). A host repeats a SYN after 1, 2, 4 and 8 s. */
 #define UNANSWERED_SILENT_MS 10000
-/* Time without benefit after which an intercepted connection is released: the first if no other
- * connection needs its place, the second otherwise. A shorter time would mistake a pause for the
- * end of a transfer. */
-#define NO_BENEFIT_MS 60000
 /* Silence before frames bypass leon-accel, or duration of the bypass, after which a connection is
  * forgotten (TIME_WAIT is over). */
 #define UNSEEN_MS     5000
 #define UNSEEN_ALL_MS 60000
-#define FULL_MS	      10000 /* time for which a refused connection counts as waiting for a place */
 
 struct conn_entry {
 	struct conn conn;
@@ -108,14 +103,6 @@ static bool make_room(struct engine *e, struct accel_peer *p)
 	if (oldest)
 		forget(oldest);
 	return oldest;
-}
-
-static bool is_needed(const struct conn *c, mono_t now)
-{
-	const struct engine *e = c->e;
-	bool others_wait = e->full_at.ns && mono_sub_ms(now, e->full_at) < FULL_MS;
-
-	return !conn_is_no_benefit_for(c, others_wait ? CONN_NO_BENEFIT_MS : NO_BENEFIT_MS, now);
 }
 
 static void consider(struct conn *c, mono_t now)
@@ -423,9 +410,7 @@ void conns_second(struct engine *e, mono_t now)
 		}
 		if (is_intercepted(c) && migrated_is_lost(c, now))
 			flow_reset(&c->flow, false, now);
-		if (c->flow.state == FLOW_INTERCEPTED &&
-		    (!eligibility_is_wanted(c) || !is_needed(c, now) || place_is_migrated(c) ||
-		     c->flow.foreign))
+		if (c->flow.state == FLOW_INTERCEPTED && eligibility_is_over(c, now))
 			conn_release(c, now);
 		if (!place_is_migrated(c) && flow_watch(&c->flow, peer_rtt_ms(c->peer), now))
 			e->counters.fault[ACCEL_FAULT_UNPROVED]++;

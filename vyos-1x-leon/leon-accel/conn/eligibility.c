@@ -7,6 +7,7 @@
 #include "base/defs.h"
 #include "base/json/jsonw.h"
 #include "conn/conn_state.h"
+#include "conn/place.h"
 #include "peer/peer.h"
 #include "peer/benefit.h"
 
@@ -17,6 +18,12 @@
 #define MEASURED_ROUNDS 2
 
 /* The compared figures of a check. unit NULL: no figures. */
+/* Time without benefit after which an intercepted connection is released: the first if no other
+ * connection needs its place, the second otherwise. A shorter time would mistake a pause for the
+ * end of a transfer. */
+#define NO_BENEFIT_MS 60000
+#define FULL_MS	      10000 /* time for which a refused connection counts as waiting for a place */
+
 struct figure {
 	uint64_t value, limit;
 	const char *unit;
@@ -60,6 +67,27 @@ bool eligibility_is_admitted(const struct conn *c)
 bool eligibility_is_wanted(const struct conn *c)
 {
 	return eligibility_is_on(c) && eligibility_is_admitted(c);
+}
+
+bool conn_is_no_benefit_for(const struct conn *c, int64_t ms, mono_t now)
+{
+	return c->e->settings.mode != ACCEL_ALWAYS && mono_sub_ms(now, c->benefit_at) >= ms;
+}
+
+static bool is_needed(const struct conn *c, mono_t now)
+{
+	const struct engine *e = c->e;
+	bool others_wait = e->full_at.ns && mono_sub_ms(now, e->full_at) < FULL_MS;
+
+	return !conn_is_no_benefit_for(c, others_wait ? CONN_NO_BENEFIT_MS : NO_BENEFIT_MS, now);
+}
+
+bool eligibility_is_over(const struct conn *c, mono_t now)
+{
+	if (!engine_answers(c->e) || place_is_migrated(c) || c->flow.foreign)
+		return true;
+	return !mono_before(now, c->flow.retry.not_before) &&
+	       (!eligibility_is_wanted(c) || !is_needed(c, now));
 }
 
 bool eligibility_is_full(const struct engine *e)

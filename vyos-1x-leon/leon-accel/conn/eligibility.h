@@ -27,6 +27,8 @@ bool eligibility_is_on(const struct conn *c);
 bool eligibility_is_admitted(const struct conn *c);
 /* Both: the connection may stay intercepted. */
 bool eligibility_is_wanted(const struct conn *c);
+/* Reports whether an intercepted connection is to be released now. */
+bool eligibility_is_over(const struct conn *c, mono_t now);
 /* Reports whether the maximum of connections is intercepted. */
 bool eligibility_is_full(const struct engine *e);
 /* `reason` is the enum accel_refusal of the other accelerator. */

@@ -14,6 +14,8 @@
 #define DRAIN_RTTS    3
 #define DRAIN_MIN_MS  500
 #define RETURN_MAX_MS 20000
+#define KEPT_MS	      60000 /* doubles with each failed release, KEPT_TIMES times */
+#define KEPT_TIMES    3
 #define PROOF_MIN_MS  1000
 #define PROOF_TRIES   2 /* a segment to the kernel may be lost */
 #define RETRIES_MIN   2
@@ -29,7 +31,7 @@ static int make_proxy_sock(struct flow *f)
 
 static void begin_intercepted(struct flow *f, mono_t now)
 {
-	f->retry.failed = 0;
+	f->retry = (struct flow_retry){ 0 };
 	flow_enter(f, FLOW_INTERCEPTED, now);
 	f->proof.proved = false;
 	f->proof.watched = (mono_t){ 0 };
@@ -205,8 +207,8 @@ static void on_take(struct flow *f, const struct accel_frame *m, mono_t now)
 		begin_intercepted(f, now);
 }
 
-/* The connection stays intercepted, because some bytes did not reach the host of the leader in
- * time. */
+/* The connection stays intercepted, because some bytes did not reach a host in time. The
+ * attempt held new data of both hosts, so the next one waits for longer. */
 static void keep_intercepted(struct flow *f, mono_t now)
 {
 	/* The held frames must not reach a proxy socket. */
@@ -214,6 +216,9 @@ static void keep_intercepted(struct flow *f, mono_t now)
 		flow_reset(f, false, now);
 		return;
 	}
+	f->retry.not_before =
+		mono_add_ms(now, KEPT_MS << min_of(f->retry.failed, (unsigned)KEPT_TIMES));
+	f->retry.failed++;
 	flow_enter(f, FLOW_INTERCEPTED, now);
 	flow_pass_held(f, f->ops->to_proxy_sock);
 }

@@ -117,7 +117,7 @@ struct flow_check {
 
 /* Attempts of this node. */
 struct flow_retry {
-	mono_t not_before; /* Earliest time of another offer of this node. */
+	mono_t not_before; /* Earliest time of another offer or release of this node. */
 	unsigned failed;   /* Number of consecutive failed attempts. */
 };
 
