@@ -22,6 +22,7 @@
 #include "control.h"
 #include "engine.h"
 
+#define BATCH	 64 /* messages of leond before the next descriptor */
 #define RETRY_MS 1000
 #define IDLE_MS	 50
 
@@ -108,9 +109,9 @@ static void take(struct accel *a, const void *data, size_t len, const int *fd, u
 		receive(a, &f);
 }
 
-static void on_leond(void *arg, int fd, uint32_t events)
+/* Returns false without a message. */
+static bool take_one(struct accel *a, int fd)
 {
-	struct accel *a = arg;
 	uint8_t buf[ACCEL_NOTIFY_MAX];
 	union {
 		struct cmsghdr header;
@@ -124,14 +125,21 @@ static void on_leond(void *arg, int fd, uint32_t events)
 	int passed[ACCEL_QUEUES_MAX];
 	ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
-	(void)events;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
+		return false;
 	if (n <= 0) {
 		lost(a, loop_now(a->loop));
-		return;
+		return false;
 	}
 	take(a, buf, (size_t)n, passed, descriptors(&m, passed));
+	return true;
+}
+
+static void on_leond(void *arg, int fd, uint32_t events)
+{
+	(void)events;
+	for (unsigned i = 0; i < BATCH && take_one(arg, fd); i++)
+		continue;
 }
 
 static void connect_leond(void *arg, mono_t now)

@@ -57,7 +57,7 @@ struct accel_queues {
 	struct accel_slot way[SLOTS]; /* By slot. */
 };
 
-static void enlarge(int fd)
+void accel_queues_enlarge(int fd)
 {
 	int bytes = ACCEL_QUEUE_BYTES;
 
@@ -79,8 +79,8 @@ int accel_queues_open(struct leond *d)
 			return -errno;
 		q->ours[q->n] = pair[0];
 		q->theirs[q->n] = pair[1];
-		enlarge(pair[0]);
-		enlarge(pair[1]);
+		accel_queues_enlarge(pair[0]);
+		accel_queues_enlarge(pair[1]);
 	}
 	return 0;
 }

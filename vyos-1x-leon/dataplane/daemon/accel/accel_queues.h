@@ -17,6 +17,8 @@ struct snap;
 /* Returns 0 or -errno. */
 int accel_queues_open(struct leond *d);
 void accel_queues_free(struct leond *d);
+/* Enlarges the send buffer of a socket to leon-accel. */
+void accel_queues_enlarge(int fd);
 unsigned accel_queues_count(const struct leond *d);
 /* The end of the worker. -1: no queue. */
 int accel_queues_worker_end(const struct leond *d, unsigned worker);

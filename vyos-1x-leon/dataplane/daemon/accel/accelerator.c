@@ -28,7 +28,8 @@
 #include "proto/view.h"
 #include "state/conf/conf.h"
 
-#define MOVED_MAX 128 /* reported hosts for a new leon-accel */
+#define MOVED_MAX   4096 /* unreported hosts */
+#define MOVED_AGAIN 128	 /* repeated hosts for a new leon-accel */
 
 struct moved_mac {
 	uint16_t vlan;
@@ -39,10 +40,10 @@ struct moved_mac {
 struct accelerator {
 	char path[CONF_CONTROL_SOCKET_MAX + 16];
 	int listener, fd; /* -1: closed. */
-	/* The last moved hosts, as a ring. n: number of moves; the next one is stored at n %
-	 * MOVED_MAX. */
+	/* The last moved hosts, as a ring. n_moved: number of moves; the next one is stored at
+	 * n_moved % MOVED_MAX. n_reported: number of reported or lost moves. */
 	struct moved_mac moved[MOVED_MAX];
-	uint32_t n_moved;
+	uint32_t n_moved, n_reported;
 	bool is_new; /* leon-accel has not reported connections yet. */
 	bool stopping;
 };
@@ -77,14 +78,17 @@ static void gone(struct leond *d)
 	notify_initial(d);
 }
 
-static void notify(struct leond *d, const struct accel_notify_frame *f)
+/* Returns false if the socket is full or closed. */
+static bool notify(struct leond *d, const struct accel_notify_frame *f)
 {
 	uint8_t buf[ACCEL_NOTIFY_MAX];
 	size_t len = accel_notify_encode(f, buf);
 
-	if (send(d->states->accelerator->fd, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 &&
-	    errno != EAGAIN)
+	if (send(d->states->accelerator->fd, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+		return true;
+	if (errno != EAGAIN)
 		gone(d);
+	return false;
 }
 
 static void notify_settings(struct leond *d)
@@ -106,22 +110,33 @@ bool accelerator_release(struct leond *d)
 	return accel_queues_are_ready(d);
 }
 
-static void notify_moved(struct leond *d, const struct moved_mac *m)
+static bool notify_moved(struct leond *d, const struct moved_mac *m)
 {
 	struct accel_notify_frame f = { .what = ACCEL_NOTIFY_MOVED,
 					.moved = { m->vlan, m->mac, m->node } };
 
-	if (d->states->accelerator->fd >= 0)
-		notify(d, &f);
+	return d->states->accelerator->fd >= 0 && notify(d, &f);
 }
 
+/* Reports the moved hosts. Hosts beyond a full socket are reported later. */
 static void notify_all_moved(struct leond *d)
 {
-	const struct accelerator *a = d->states->accelerator;
-	uint32_t n = min_of(a->n_moved, (uint32_t)MOVED_MAX);
+	struct accelerator *a = d->states->accelerator;
 
-	for (uint32_t i = a->n_moved - n; i != a->n_moved; i++)
-		notify_moved(d, &a->moved[i % MOVED_MAX]);
+	if (a->n_moved - a->n_reported > MOVED_MAX)
+		a->n_reported = a->n_moved - MOVED_MAX;
+	while (a->n_reported != a->n_moved && notify_moved(d, &a->moved[a->n_reported % MOVED_MAX]))
+		a->n_reported++;
+}
+
+/* A new leon-accel may have connections of hosts that moved before. */
+static void notify_moved_again(struct leond *d)
+{
+	struct accelerator *a = d->states->accelerator;
+	uint32_t n = min_of(a->n_moved, (uint32_t)MOVED_AGAIN);
+
+	a->n_reported = a->n_moved - max_of(a->n_moved - a->n_reported, n);
+	notify_all_moved(d);
 }
 
 static int hand_queues(struct leond *d)
@@ -233,7 +248,7 @@ static bool take_here(struct leond *d, const void *data, size_t len)
 	accel_reports_here(d);
 	d->states->accelerator->is_new = true;
 	notify_nodes(d);
-	notify_all_moved(d);
+	notify_moved_again(d);
 	return true;
 }
 
@@ -261,6 +276,7 @@ static void on_connect(void *arg, int fd, uint32_t events)
 		return;
 	/* A second leon-accel replaces the first one. The first socket is closed. */
 	gone(d);
+	accel_queues_enlarge(s);
 	d->states->accelerator->fd = s;
 	loop_fd_add(d->loop, s, EPOLLIN, on_hello, d);
 }
@@ -377,18 +393,16 @@ static void follow_host(struct leond *d, uint16_t slot)
 void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac, const struct node *n)
 {
 	struct accelerator *a = d->states->accelerator;
-	struct moved_mac *m;
 
 	if (!a)
 		return;
-	m = &a->moved[a->n_moved++ % MOVED_MAX];
-	*m = (struct moved_mac){ vlan, mac, n->id };
+	a->moved[a->n_moved++ % MOVED_MAX] = (struct moved_mac){ vlan, mac, n->id };
 	/* Also without leon-accel: a later leon-accel may have connections of the host. */
 	accel_queues_host_moved(d, n->slot, loop_now(d->loop));
 	if (!accel_queues_are_ready(d))
 		return;
 	follow_host(d, n->slot);
-	notify_moved(d, m);
+	notify_all_moved(d);
 }
 
 void accelerator_appeared(struct leond *d, const struct node *n)
@@ -422,6 +436,7 @@ void accelerator_second(struct leond *d, mono_t now)
 	}
 	if (accel_reports_second(d)) {
 		notify_nodes(d);
+		notify_all_moved(d);
 		return;
 	}
 	log_warn("accel", "leon-accel has not answered for %d s: TCP connections stay plain",

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * daemon/accel/accelerator: reports of moved hosts to a leon-accel that is slow to read. Other
+ * modules of the daemon are replaced.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/loop.h"
+#include "daemon/accel/accelerator.h"
+#include "daemon/states.h"
+#include "ipc/accel_queue.h"
+#include "proto/view.h"
+#include "state/conf/conf.h"
+#include "state/tables/snap.h"
+
+#define NODE 7
+
+struct lab {
+	struct leond d;
+	struct states states;
+	struct conf conf;
+	struct node node;
+	char directory[32];
+	int accel;    /* end of leon-accel */
+	unsigned got; /* reported moves, in order */
+};
+
+static struct {
+	bool ready;
+	loop_fd_fn on_event;
+	int leond; /* the last descriptor of the loop */
+} world;
+
+int __wrap_loop_fd_add(struct loop *l, int fd, uint32_t events, loop_fd_fn fn, void *arg);
+int __wrap_loop_fd_add(struct loop *l, int fd, uint32_t events, loop_fd_fn fn, void *arg)
+{
+	(void)l;
+	(void)events;
+	(void)arg;
+	world.on_event = fn;
+	world.leond = fd;
+	return 0;
+}
+void __wrap_loop_fd_del(struct loop *l, int fd);
+void __wrap_loop_fd_del(struct loop *l, int fd)
+{
+	(void)l;
+	(void)fd;
+}
+
+void __wrap_overlay_set_accelerates(struct overlay *o, bool accelerates);
+void __wrap_overlay_set_accelerates(struct overlay *o, bool accelerates)
+{
+	(void)o;
+	(void)accelerates;
+}
+
+const struct nodedb *__wrap_overlay_nodes(const struct overlay *o);
+const struct nodedb *__wrap_overlay_nodes(const struct overlay *o)
+{
+	(void)o;
+	return NULL;
+}
+
+uint16_t __wrap_nodedb_slots(const struct nodedb *db);
+uint16_t __wrap_nodedb_slots(const struct nodedb *db)
+{
+	(void)db;
+	return 0;
+}
+
+const struct snap *__wrap_fwd_snap(const struct fwd *f);
+const struct snap *__wrap_fwd_snap(const struct fwd *f)
+{
+	static const struct snap s = { .accelerator = true };
+
+	(void)f;
+	return &s;
+}
+
+unsigned __wrap_accel_queues_count(const struct leond *d);
+unsigned __wrap_accel_queues_count(const struct leond *d)
+{
+	(void)d;
+	return 1;
+}
+
+const int *__wrap_accel_queues_accel_ends(const struct leond *d);
+const int *__wrap_accel_queues_accel_ends(const struct leond *d)
+{
+	(void)d;
+	return &world.leond;
+}
+
+void __wrap_accel_queues_set_ready(struct leond *d, bool ready);
+void __wrap_accel_queues_set_ready(struct leond *d, bool ready)
+{
+	(void)d;
+	world.ready = ready;
+}
+
+bool __wrap_accel_queues_are_ready(const struct leond *d);
+bool __wrap_accel_queues_are_ready(const struct leond *d)
+{
+	(void)d;
+	return world.ready;
+}
+
+bool __wrap_accel_queues_track(const struct leond *d, uint16_t slot);
+bool __wrap_accel_queues_track(const struct leond *d, uint16_t slot)
+{
+	(void)d;
+	(void)slot;
+	return false;
+}
+
+void __wrap_accel_reports_here(struct leond *d);
+void __wrap_accel_reports_here(struct leond *d)
+{
+	(void)d;
+}
+
+bool __wrap_accel_reports_second(struct leond *d);
+bool __wrap_accel_reports_second(struct leond *d)
+{
+	(void)d;
+	return true;
+}
+
+const struct accel_totals *__wrap_accel_reports_totals(const struct leond *d);
+const struct accel_totals *__wrap_accel_reports_totals(const struct leond *d)
+{
+	(void)d;
+	return NULL;
+}
+
+static void open_lab(struct lab *l)
+{
+	struct accel_notify_frame here = { .what = ACCEL_NOTIFY_HERE,
+					   .version = ACCEL_NOTIFY_VERSION };
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	uint8_t buf[ACCEL_NOTIFY_MAX];
+	size_t len = accel_notify_encode(&here, buf);
+
+	memset(l, 0, sizeof(*l));
+	memset(&world, 0, sizeof(world));
+	snprintf(l->directory, sizeof(l->directory), "/tmp/leon-moved-XXXXXX");
+	assert_non_null(mkdtemp(l->directory));
+	l->d = (struct leond){ .loop = loop_sim_new(), .conf = &l->conf, .states = &l->states };
+	l->node = (struct node){ .id = NODE, .slot = 1 };
+	l->conf.acceleration = true;
+	snprintf(l->conf.control_socket, sizeof(l->conf.control_socket), "%s/a.sock", l->directory);
+	snprintf(to.sun_path, sizeof(to.sun_path), "%s/a.accel", l->directory);
+	accelerator_start(&l->d);
+	l->accel = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
+	assert_int_equal(connect(l->accel, (struct sockaddr *)&to, sizeof(to)), 0);
+	world.on_event(&l->d, world.leond, EPOLLIN);
+	assert_int_equal(send(l->accel, buf, len, 0), len);
+	world.on_event(&l->d, world.leond, EPOLLIN);
+	assert_true(world.ready);
+}
+
+static void close_lab(struct lab *l)
+{
+	accelerator_free(&l->d);
+	close(l->accel);
+	rmdir(l->directory);
+	loop_free(l->d.loop);
+}
+
+static void move(struct lab *l, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		accelerator_moved(&l->d, 0, mac_from_u64(0x020000000000 + i), &l->node);
+}
+
+/* leon-accel reads all messages, in the order of the moves. */
+static unsigned read_all(struct lab *l)
+{
+	uint8_t buf[ACCEL_NOTIFY_MAX];
+	struct accel_notify_frame f;
+	ssize_t n;
+
+	while ((n = recv(l->accel, buf, sizeof(buf), 0)) > 0) {
+		assert_int_equal(accel_notify_decode(buf, (size_t)n, &f), 0);
+		if (f.what != ACCEL_NOTIFY_MOVED)
+			continue;
+		assert_int_equal(mac_to_u64(f.moved.mac), 0x020000000000 + l->got);
+		l->got++;
+	}
+	return l->got;
+}
+
+/* A whole LAN moves while leon-accel is busy. */
+static void a_burst_fits(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip(); /* the limit of the system applies */
+	open_lab(&l);
+	move(&l, 1000);
+	assert_int_equal(read_all(&l), 1000);
+	close_lab(&l);
+}
+
+static void a_full_socket_loses_nothing(void **state)
+{
+	struct lab l;
+	int small = 1;
+
+	(void)state;
+	open_lab(&l);
+	assert_int_equal(setsockopt(world.leond, SOL_SOCKET, SO_SNDBUF, &small, sizeof(small)), 0);
+	move(&l, 1000);
+	assert_true(read_all(&l) < 1000);
+	for (unsigned i = 0; i < 1000 && l.got < 1000; i++) {
+		accelerator_second(&l.d, loop_now(l.d.loop));
+		read_all(&l);
+	}
+	assert_int_equal(l.got, 1000);
+	close_lab(&l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_burst_fits),
+		cmocka_unit_test(a_full_socket_loses_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
