@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* leon-accel/peer/peers: the inter-proxy connection to a node that has become near. */
+#include "base/json/jsonw.h"
+#include "conn/eligibility.h"
 #include "conns_lab.h"
 
 #define LIMIT_S	     60 /* seconds after which an unneeded inter-proxy connection is closed */
@@ -191,6 +193,30 @@ static void a_failed_release_waits(void **state)
 	assert_int_equal(after_failed_release(0, NODE_ID_NONE, true), FLOW_RELEASING);
 }
 
+/* The figure of the check equals the figure of the decision. */
+static void attempts_use_places(void **state)
+{
+	struct jsonw *w = jsonw_new();
+	struct conns_lab l;
+	struct accel_peer *p;
+	struct conn *c;
+	size_t len;
+	int far = open_lab(&l, &p, DISTANT_US);
+
+	(void)state;
+	l.e.settings.maximum = 1;
+	c = conns_lab_track(&l);
+	peer_bind(p, 1, c);
+	jsonw_object(w, NULL);
+	eligibility_explain(c, w, l.now);
+	jsonw_end(w);
+	assert_non_null(
+		strstr(jsonw_text(w, &len), "\"value\":1,\"limit\":1,\"unit\":\"connections\""));
+	jsonw_free(w);
+	peer_unbind(p, 1);
+	close_lab(&l, far);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,6 +227,7 @@ int main(void)
 		cmocka_unit_test(unsent_data_is_not_lost),
 		cmocka_unit_test(others_keep_the_place),
 		cmocka_unit_test(a_failed_release_waits),
+		cmocka_unit_test(attempts_use_places),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

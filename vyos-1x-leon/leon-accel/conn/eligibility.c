@@ -90,10 +90,15 @@ bool eligibility_is_over(const struct conn *c, mono_t now)
 	       (!eligibility_is_wanted(c) || !is_needed(c, now));
 }
 
+/* Attempts count too: several offers may be accepted before the first TAKE. */
+static uint64_t used_places(const struct engine *e)
+{
+	return e->n_intercepted + peers_attempts(e);
+}
+
 bool eligibility_is_full(const struct engine *e)
 {
-	/* Attempts count too: several offers may be accepted before the first TAKE. */
-	return e->n_intercepted + peers_attempts(e) >= e->settings.maximum;
+	return used_places(e) >= e->settings.maximum;
 }
 
 enum accel_reason eligibility_of_refusal(uint8_t reason)
@@ -350,7 +355,7 @@ static bool is_busy(struct conn *c, struct figure *f, mono_t now)
 
 static bool is_full(struct conn *c, struct figure *f, mono_t now)
 {
-	*f = (struct figure){ c->e->n_intercepted, c->e->settings.maximum, "connections" };
+	*f = (struct figure){ used_places(c->e), c->e->settings.maximum, "connections" };
 	return eligibility_is_full(c->e) || reason_of_wait(c, now) == ACCEL_REASON_FULL;
 }
 
