@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/defs.h"
 #include "conn/conn_state.h"
 #include "flow/local_pair.h"
 #include "ipc/accel_queue.h"
@@ -23,7 +24,20 @@ struct lan_lab {
 	struct conn c;
 	int queue; /* the end of leond */
 	mono_t now;
+	int64_t held, may_hold; /* bytes of the process, and their limit */
 };
+
+static bool may_hold(struct flow *f, int64_t bytes)
+{
+	struct lan_lab *l = container_of(f, struct lan_lab, c.flow);
+
+	if (l->held + bytes > l->may_hold)
+		return false;
+	l->held += bytes;
+	return true;
+}
+
+static const struct flow_ops ops = { .may_hold = may_hold };
 
 static void begin(struct lan_lab *l)
 {
@@ -35,6 +49,8 @@ static void begin(struct lan_lab *l)
 	l->e.queue[0] = pair[0];
 	l->e.n_queues = 1;
 	l->queue = pair[1];
+	l->may_hold = 1000;
+	l->c.flow.ops = &ops;
 	l->c.e = &l->e;
 	l->c.flow.key.near.family = l->c.flow.key.far.family = 4;
 	local_pair_begin(&l->c, l->now);
@@ -43,6 +59,7 @@ static void begin(struct lan_lab *l)
 static void end(struct lan_lab *l)
 {
 	local_pair_free(&l->c);
+	assert_int_equal(l->held, 0);
 	close(l->e.queue[0]);
 	close(l->queue);
 }
@@ -116,11 +133,32 @@ static void test_asks_again_for_one_host(void **state)
 	end(&l);
 }
 
+/* Kept frames count for the limit of the process. */
+static void test_memory_is_limited(void **state)
+{
+	struct lan_lab l;
+
+	(void)state;
+	begin(&l);
+	l.may_hold = 2 * FRAME_LEN;
+	for (int i = 0; i < 4; i++)
+		say(&l, false);
+	assert_int_equal(l.held, 2 * FRAME_LEN);
+	pass(&l, 10);
+	assert_string_equal(seen(&l), "??..");
+	assert_int_equal(l.held, 0);
+	pass(&l, 50);
+	say(&l, true);
+	assert_int_equal(l.held, FRAME_LEN);
+	end(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_drr),
 		cmocka_unit_test(test_asks_again_for_one_host),
+		cmocka_unit_test(test_memory_is_limited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,17 +25,24 @@ struct local_pair_frame {
 	uint8_t data[];
 };
 
+/* Returns the next frame. */
+static struct local_pair_frame *drop(struct conn *c, struct local_pair_frame *f)
+{
+	struct local_pair_frame *next = f->next;
+
+	c->away.local_pair.kept -= f->len;
+	c->flow.ops->may_hold(&c->flow, -(int64_t)f->len);
+	free(f);
+	return next;
+}
+
 void local_pair_free(struct conn *c)
 {
 	struct local_pair *h = &c->away.local_pair;
 
 	for (unsigned i = 0; i < array_size(h->first); i++)
-		while (h->first[i]) {
-			struct local_pair_frame *next = h->first[i]->next;
-
-			free(h->first[i]);
-			h->first[i] = next;
-		}
+		while (h->first[i])
+			h->first[i] = drop(c, h->first[i]);
 	*h = (struct local_pair){ 0 };
 }
 
@@ -81,13 +88,14 @@ static void put(struct conn *c, const uint8_t *vnet, const uint8_t *frame, size_
 	engine_send(c->e, (uint32_t)c->serial, ACCEL_LAN, c->e->self, vnet, frame, len);
 }
 
-static void keep(struct local_pair *h, bool for_far, const uint8_t *vnet, const uint8_t *frame,
+static void keep(struct conn *c, bool for_far, const uint8_t *vnet, const uint8_t *frame,
 		 size_t len)
 {
+	struct local_pair *h = &c->away.local_pair;
 	struct local_pair_frame *f;
 
 	/* Lost, as on any full queue. */
-	if (h->kept + len > KEPT_MAX)
+	if (h->kept + len > KEPT_MAX || !c->flow.ops->may_hold(&c->flow, (int64_t)len))
 		return;
 	f = x_calloc(1, sizeof(*f) + ACCEL_VNET_LEN + len);
 	f->len = len;
@@ -109,7 +117,7 @@ void local_pair_send(struct conn *c, bool to_far, const uint8_t *vnet, const uin
 	if (h->is_open && to_far == h->turn)
 		put(c, vnet, frame, len);
 	else
-		keep(h, to_far, vnet, frame, len);
+		keep(c, to_far, vnet, frame, len);
 }
 
 static void open_turn(struct conn *c)
@@ -120,12 +128,8 @@ static void open_turn(struct conn *c)
 	h->is_open = true;
 	h->first[h->turn] = NULL;
 	while (f) {
-		struct local_pair_frame *next = f->next;
-
 		put(c, f->data, f->data + ACCEL_VNET_LEN, f->len);
-		h->kept -= f->len;
-		free(f);
-		f = next;
+		f = drop(c, f);
 	}
 }
 
