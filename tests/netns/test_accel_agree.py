@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Two accelerators agree on a connection or leave the connection plain."""
+import contextlib
+import fcntl
+import os
 import resource
 import socket
 import struct
+import termios
+import time
 
 import pytest
 
@@ -83,6 +88,38 @@ def test_held_frames_are_delivered_after_a_fin(far):
     wait_for(is_intercepted, 60, 'intercepted')
     c.flows(5)
     assert retransmissions(c.server) == 0
+
+
+def cpu_seconds(process):
+    with open(f'/proc/{process.pid}/stat', encoding='ascii') as f:
+        user, system = f.read().rsplit(')', 1)[1].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf('SC_CLK_TCK')
+
+
+def test_no_cpu_time_without_credit(far):
+    """Both hosts sent FIN, and the client reads nothing. The proxy socket of the server has data
+    without credit."""
+    c = HalfClosed(far.host['a'], far.host['b'])
+    c.flows(20)
+    far.wait_intercepted()
+    c.server.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 14)
+    c.server.settimeout(2)
+    sent = got = 0
+    with contextlib.suppress(TimeoutError):
+        while True:
+            sent += c.server.send(bytes(1 << 14))
+    c.server.shutdown(socket.SHUT_WR)
+    # The FIN of the server reaches the proxy socket.
+    while fcntl.ioctl(c.server, termios.TIOCOUTQ, bytes(4)) != bytes(4):
+        got += len(c.client.recv(1 << 16))
+        time.sleep(.5)
+    process = far.accel['b'].process
+    before = cpu_seconds(process)
+    time.sleep(5)
+    assert cpu_seconds(process) - before < .5
+    receive(c.client, sent - got)
+    assert c.client.recv(1) == b''
+    far.assert_no_resets()
 
 
 def test_urgent_data_is_not_lost(far):

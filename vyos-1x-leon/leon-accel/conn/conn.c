@@ -292,8 +292,10 @@ static void choose_events(struct conn *c)
 {
 	bool reads = !c->ended.near_eof && c->window.may_send &&
 		     !peer_serves_later(c->peer, c->flow.stream);
+	uint32_t events = (reads ? EPOLLIN : 0u) | (c->in.len ? EPOLLOUT : 0u);
 
-	conn_watch(c, (reads ? EPOLLIN : 0u) | (c->in.len ? EPOLLOUT : 0u));
+	/* EPOLLHUP cannot be masked, and lasts while both directions are shut. */
+	conn_watch(c, events ? events : EPOLLET);
 }
 
 /*
@@ -431,9 +433,6 @@ static void on_socket(void *arg, int fd, uint32_t events)
 		failed(c);
 		return;
 	}
-	/* Both directions are shut, so the rest is read regardless of the credit. */
-	if (events & EPOLLHUP && !(c->socket.watched & EPOLLIN) && !c->in.len && c->ended.near_eof)
-		conn_watch(c, 0);
 	pump(c);
 }
 
