@@ -177,8 +177,8 @@ static void another_run_of_the_far_end_counts_anew(void **state)
 	free(w);
 }
 
-/* The kernel refuses datagrams that the mark of a PING contains, and the other end answers two PINGs
- * without data between them. */
+/* The kernel refuses datagrams that the mark of a PING contains, and the other end answers two
+ * PINGs without data between them. */
 static void refused_datagrams_are_no_window(void **state)
 {
 	struct loss_meas t = { 0 };

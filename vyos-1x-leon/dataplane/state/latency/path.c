@@ -18,8 +18,8 @@
 
 #define LOSS_FULL    1000
 #define LOSS_TERM_US 200000 /* see path.h */
-/* A smaller stated MTU counts as unknown: the source would drop all frames for this relay itself, so
- * no loss of data would show. */
+/* A smaller stated MTU counts as unknown: the source would drop all frames for this relay itself,
+ * so no loss of data would show. */
 #define MTU_LEAST 548
 #define LEVELS	  LEON_HOPS_MAX
 
