@@ -100,9 +100,9 @@ static mono_t row_soon(struct overlay *o)
 	return later_of(at, mono_add_ms(o->done.row, ms));
 }
 
-/* The interval of failure announcements doubles whenever an announcement had to wait for it, as
- * routers throttle LSAs: on a lossy underlay or a busy machine, each one adds load for all members.
- * It shrinks again while none has to wait. */
+/* The interval of failure announcements doubles whenever one had to wait for it, as routers
+ * throttle LSAs. On a lossy underlay or a busy machine, each announcement adds load for all
+ * members. */
 static void failure_done(struct overlay *o, mono_t at)
 {
 	int64_t since = mono_sub_ms(at, o->done.failure), gap = o->done.failure_gap_ms;
