@@ -373,15 +373,56 @@ def test_later_boots_leave_it_to_the_operator(machine):
     assert machine.ran == []
 
 
+def firmware(machine, uuid):
+    (machine.root / apply.UUID).parent.mkdir(parents=True, exist_ok=True)
+    (machine.root / apply.UUID).write_text(uuid)
+
+
 @pytest.fixture
-def copy(machine):
-    """A copy of the disk of a configured machine, with its identity key and IPsec."""
+def configured(machine):
+    """A configured machine, with its identity key and IPsec."""
+    firmware(machine, 'uuid-1\n')
     machine.tell({'ports': 'ens4', 'ipsec': {'version': 1}})
     assert apply.apply(machine) == 0
     (machine.root / 'var/lib/leon').mkdir(parents=True)
     (machine.root / 'var/lib/leon/leon0.identity').write_text('key')
     machine.ran.clear()
     return machine
+
+
+@pytest.fixture(params=['uuid-2\n', ''])
+def copy(configured, request):
+    """A copy of the disk, in a machine with another UUID or without one."""
+    firmware(configured, request.param)
+    return configured
+
+
+@pytest.mark.parametrize('is_upgraded', [False, True])
+@pytest.mark.parametrize('leon, status', [
+    ({'token': 'leon3.used'}, 1), ({'secret-from': 'https://vault.example.net/leon'}, 1),
+    ({'pear': 1}, 1), ('#cloud-config\npackages: [mtr]\n', 0)])
+def test_changed_user_data_with_an_error(configured, monkeypatch, leon, status, is_upgraded):
+    """Proxmox VE derives the instance-id from the user-data. The former configuration remains."""
+    if is_upgraded:  # from a version that did not store the UUID
+        (configured.root / apply.HARDWARE).unlink()
+        assert apply.apply(configured) == 0
+    assert (configured.root / apply.HARDWARE).stat().st_mode & 0o777 == 0o600
+    answer_joins(configured, monkeypatch, 1)
+    before = configured.document()
+    configured.tell(leon, number='i-2')
+    assert apply.apply(configured) == status
+    assert configured.document() == before and configured.read('var/lib/leon/leon0.identity') == 'key'
+    assert len(list((configured.root / 'etc/systemd/network').iterdir())) > 1
+
+
+def test_changed_user_data_replaces_the_configuration(configured):
+    """The identity key remains. No file of the former configuration remains in use."""
+    configured.tell({'interface': 'leon1'}, number='i-2')
+    assert apply.apply(configured) == 0
+    assert [path.name for path in (configured.root / 'etc/leon').glob('*.json')] == ['leon1.json']
+    assert 'ens3' in configured.read('etc/leon/leon0.json.original')
+    assert configured.read('var/lib/leon/leon0.identity') == 'key'
+    assert configured.read(apply.DONE) == 'i-2\n'
 
 
 def test_a_copy_of_the_disk_is_another_node(copy):

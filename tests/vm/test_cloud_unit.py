@@ -72,6 +72,10 @@ def start(instance, user_data):
     return Unit('leon-cloud.service')
 
 
+def move_to_other_hardware():
+    write('/var/lib/leon-cloud/machine', 'the UUID of the original\n')
+
+
 def boot(instance, more=''):
     unit = start(instance, USER_DATA.format(more=more))
     assert unit.property('Result') == 'success', unit.log()
@@ -94,6 +98,7 @@ def test_configures_in_its_sandbox(installed):
     run('chmod', '0700', '/var/lib/leon')
     leond = Unit('leond@leon0.service')
     before = leond.pid()
+    move_to_other_hardware()
     boot('i-2')
     assert 'leon-cloud.service' in leond.property('After')
     systemctl('start', leond.name)  # waits for the job of leon-cloud
@@ -112,6 +117,7 @@ def test_fault_is_above_the_login_prompt(installed):
 def test_a_copy_with_faulty_user_data_does_not_run(installed):
     boot('i-5')
     Unit('leond@leon0.service').stop()
+    move_to_other_hardware()
     start('i-6', '#cloud-config\nleon: { pear: 1 }\n')
     systemctl('start', 'leond@leon0.service')
     assert Unit('leond@leon0.service').property('ConditionResult') == 'no'

@@ -6,8 +6,8 @@ steps: get the default route of the machine, fetch the secret from the given sou
 document with leond, write the files, start leond. After an error, no file is written. The error
 sentences appear on the console and above its login prompt, and SSH works as before. The instance-id
 shows whether the machine is already set up, so later changes of an operator are kept. A changed
-instance-id removes the configuration first. The machine (class Machine) is a parameter, so that
-tests supply another one.
+instance-id on other hardware removes the configuration first. The machine (class Machine) is a
+parameter, so that tests supply another one.
 """
 import hashlib
 import json
@@ -33,6 +33,10 @@ STATE = 'var/lib/leon'
 ISSUE = 'run/issue.d/leon.issue'
 DONE = 'var/lib/leon-cloud/instance-id'
 REDEEMED = 'var/lib/leon-cloud/redeemed'
+HARDWARE = 'var/lib/leon-cloud/machine'
+# A hypervisor gives each clone another UUID. A changed instance-id alone may be changed user-data,
+# for example on Proxmox VE.
+UUID = 'sys/class/dmi/id/product_uuid'
 # The instance-ids of cloud-init if the metadata service does not answer.
 UNKNOWN = ('', 'iid-datasource-none')
 # Exit status of leonctl(8).
@@ -274,20 +278,30 @@ def remove_network(machine):
             path.unlink()
 
 
+def is_same_hardware(machine):
+    uuid = machine.read(UUID)
+    return uuid != '' and uuid == machine.read(HARDWARE)
+
+
+def set_aside(machine):
+    """Renames the configuration, because an operator may have edited it."""
+    for path in (machine.root / 'etc/leon').glob('*.json'):
+        path.replace(f'{path}.original')
+    # A configuration of the operator after an error remains.
+    (machine.root / DONE).unlink(missing_ok=True)
+
+
 def forget_the_original(machine):
     """A copy of a disk is another node, even if its user-data is faulty: the node-id, the addresses
     and the identity key of the original would disturb that machine. leond does not start without a
     configuration. A mounted data disk is that of this machine and keeps its key."""
-    for path in (machine.root / 'etc/leon').glob('*.json'):
-        path.replace(f'{path}.original')
     state = machine.root / STATE
     for kind in ('identity', 'invitations') if not state.is_mount() else ():
         for path in state.glob(f'*.{kind}'):
             path.unlink()
     remove_network(machine)
     machine.run('networkctl', 'reload')
-    # A configuration of the operator after an error remains.
-    (machine.root / DONE).unlink()
+    set_aside(machine)
 
 
 def install(machine, plan, document):
@@ -338,8 +352,10 @@ def apply(machine):
     (machine.root / ISSUE).unlink(missing_ok=True)
     done = machine.read(DONE).strip()
     if number and done == number:
+        if not machine.read(HARDWARE):
+            machine.write(HARDWARE, machine.read(UUID), mode=0o600)
         return 0
-    if done and number not in UNKNOWN:
+    if done and number not in UNKNOWN and not is_same_hardware(machine):
         forget_the_original(machine)
     tell_the_time(machine, (instance.get('v1') or {}).get('cloud_name'))
     try:
@@ -352,6 +368,8 @@ def apply(machine):
         judge(machine, plan, document)
         if plan.data_disk:
             mount_data_disk(machine, plan)
+        if done:
+            set_aside(machine)
         install(machine, plan, document)
     except section.SectionError as error:
         complain(machine, *error.faults, NOTHING)
@@ -360,6 +378,7 @@ def apply(machine):
     if failed:
         complain(machine, failed)
         return 1
+    machine.write(HARDWARE, machine.read(UUID), mode=0o600)
     machine.write(DONE, number + '\n')
     (machine.root / REDEEMED).unlink(missing_ok=True)
     machine.say(f'leon: {plan.interface} is configured from the user-data: node '
