@@ -373,6 +373,9 @@ static void a_vlan_has_its_share(void **state)
 		assert_int_equal(fdb_learn(f, 7, mac_of(i), 1, 1), FDB_ADDED);
 	assert_int_equal(fdb_learn(f, 7, mac_of(10), 1, 1), FDB_VLAN_FULL);
 	assert_int_equal(fdb_count_in(f, 7), 10);
+	/* The control thread knows that the VLAN is full. */
+	assert_int_equal(fdb_seen(f, 7, mac_of(10), 1, 1), FDB_QUIET);
+	assert_int_equal(fdb_seen(f, 8, mac_of(10), 1, 1), FDB_TO_LEARN);
 	/* The limit of one VLAN affects neither other VLANs nor known addresses. */
 	assert_int_equal(fdb_learn(f, 8, mac_of(10), 1, 1), FDB_ADDED);
 	assert_int_equal(fdb_learn(f, 7, mac_of(3), 2, 1), FDB_MOVED);
@@ -384,8 +387,13 @@ static void a_vlan_has_its_share(void **state)
 	/* A free place can be used again by its VLAN. */
 	fdb_age(copy, 1000, 10, 1000);
 	assert_int_equal(fdb_count_in(copy, 7), 0);
+	assert_int_equal(fdb_seen(copy, 7, mac_of(10), 1, 1), FDB_TO_LEARN);
 	assert_int_equal(fdb_learn(copy, 7, mac_of(10), 1, 1), FDB_ADDED);
+	fdb_set_vlan_maximum(copy, 1);
+	assert_int_equal(fdb_learn(copy, 7, mac_of(20), 1, 1), FDB_VLAN_FULL);
+	assert_int_equal(fdb_seen(copy, 7, mac_of(20), 1, 1), FDB_QUIET);
 	fdb_set_vlan_maximum(copy, 0);
+	assert_int_equal(fdb_seen(copy, 7, mac_of(20), 1, 1), FDB_TO_LEARN);
 	for (uint32_t i = 20; i < 40; i++)
 		assert_int_equal(fdb_learn(copy, 7, mac_of(i), 1, 1), FDB_ADDED);
 	fdb_free(copy);

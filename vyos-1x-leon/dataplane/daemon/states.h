@@ -90,5 +90,6 @@ struct states {
 	mono_t stop_at;
 	mono_t relays_until; /* despite `transit disable`, after a reload */
 	unsigned leaves_sent;
+	mono_t fdb_full_at;  /* last event `fdb-full` */
 	uint64_t moved_macs; /* neigh_moved_bit() of the reports in process */
 };

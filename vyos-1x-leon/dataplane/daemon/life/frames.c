@@ -20,7 +20,8 @@
 #include "proto/overlay_seeds.h"
 #include "proto/view.h"
 
-#define DRAIN_MAX 2048
+#define DRAIN_MAX     2048
+#define FULL_EVERY_MS 1000
 
 static void report_flapping(struct leond *d, const struct fwd_report *r, struct event_facts *facts,
 			    const char *mac, mono_t now)
@@ -49,12 +50,34 @@ static void report_flapping(struct leond *d, const struct fwd_report *r, struct 
 			mac, e.vlan, (unsigned)facts->value);
 }
 
+/* A burst of new addresses gives one event. */
+static void report_full(struct leond *d, enum fdb_result result, uint16_t vlan,
+			struct event_facts *facts, mono_t now)
+{
+	bool in_vlan = result == FDB_VLAN_FULL;
+
+	if (mono_is_recent(d->states->fdb_full_at, FULL_EVERY_MS, now))
+		return;
+	d->states->fdb_full_at = now;
+	facts->kind = EV_FDB_FULL;
+	facts->value = in_vlan ? fdb_count_in(d->fdb, vlan) : fdb_maximum(d->fdb);
+	if (in_vlan)
+		report_event(
+			d, facts,
+			"VLAN %u has %u MACs, which is fdb maximum-per-vlan: %s is not learned",
+			vlan, (unsigned)facts->value, facts->detail);
+	else
+		report_event(d, facts, "FDB is full (%u entries): MAC %s is not learned",
+			     (unsigned)facts->value, facts->detail);
+}
+
 static void learn(struct leond *d, const struct fwd_report *r, mono_t now)
 {
 	uint16_t vlan = r->learn.vlan, slot = r->learn.slot;
 	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
 	struct event_facts facts = { .node = n ? n->id : NODE_ID_NONE };
 	char mac[MAC_STRLEN], who[NODE_LABEL_LEN];
+	enum fdb_result result;
 
 	/* The node may have left since the report. */
 	if (!n || n->state == NODE_LEFT)
@@ -64,7 +87,8 @@ static void learn(struct leond *d, const struct fwd_report *r, mono_t now)
 	mac_format(r->learn.mac, mac, sizeof(mac));
 	facts.detail = mac;
 	node_label(d, n->id, who, sizeof(who));
-	switch (fdb_learn(d->fdb, vlan, r->learn.mac, slot, now_s_of(now))) {
+	result = fdb_learn(d->fdb, vlan, r->learn.mac, slot, now_s_of(now));
+	switch (result) {
 	case FDB_MOVED:
 		guard_probe_vlan(d, vlan);
 		if (slot == SLOT_SELF)
@@ -79,18 +103,8 @@ static void learn(struct leond *d, const struct fwd_report *r, mono_t now)
 		report_flapping(d, r, &facts, mac, now);
 		break;
 	case FDB_FULL:
-		facts.kind = EV_FDB_FULL;
-		facts.value = fdb_maximum(d->fdb);
-		report_event(d, &facts, "FDB is full (%u entries): MAC %s is not learned",
-			     fdb_maximum(d->fdb), mac);
-		break;
 	case FDB_VLAN_FULL:
-		facts.kind = EV_FDB_FULL;
-		facts.value = fdb_count_in(d->fdb, vlan);
-		report_event(
-			d, &facts,
-			"VLAN %u has %u MACs, which is fdb maximum-per-vlan: %s is not learned",
-			vlan, fdb_count_in(d->fdb, vlan), mac);
+		report_full(d, result, vlan, &facts, now);
 		break;
 	case FDB_ADDED:
 		accelerator_appeared(d, n);

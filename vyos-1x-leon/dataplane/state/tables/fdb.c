@@ -42,6 +42,7 @@ struct fdb {
 	uint64_t seed; /* random hash seed, so that senders cannot choose colliding MACs */
 	/* Written by the control thread only; read by all threads. */
 	_Atomic bool refusing;
+	_Atomic bool refusing_in[VLAN_IDS]; /* VLANs at vlan_maximum */
 
 	uint32_t count attr_cacheline; /* entries */
 	uint32_t n_taken;	       /* entries and holes */
@@ -137,14 +138,19 @@ uint16_t fdb_lookup(const struct fdb *f, uint16_t vlan, struct mac mac)
 	return find_entry(f, key_of(vlan, mac), &value) ? (uint16_t)value : SLOT_NONE;
 }
 
+static bool refuses(const struct fdb *f, uint16_t vlan)
+{
+	return atomic_load_explicit(&f->refusing, memory_order_relaxed) ||
+	       atomic_load_explicit(&f->refusing_in[vlan % VLAN_IDS], memory_order_relaxed);
+}
+
 enum fdb_seen fdb_seen(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t slot, uint32_t now_s)
 {
 	uint32_t value;
 	struct fdb_place *p = find_entry(f, key_of(vlan, mac), &value);
 
 	if (!p)
-		return atomic_load_explicit(&f->refusing, memory_order_relaxed) ? FDB_QUIET
-										: FDB_TO_LEARN;
+		return refuses(f, vlan) ? FDB_QUIET : FDB_TO_LEARN;
 	if ((uint16_t)value == slot) {
 		touch(p, now_s);
 		return FDB_KNOWN;
@@ -187,9 +193,14 @@ static bool has_room(const struct fdb *f, const struct fdb_place *p)
 	return f->count < f->maximum && (key_at(p) || f->n_taken < f->mask - f->mask / 8);
 }
 
+static uint16_t vlan_of(uint64_t key)
+{
+	return key >> 48 & (VLAN_IDS - 1);
+}
+
 static uint32_t *vlan_count(struct fdb *f, uint64_t key)
 {
-	return &f->in_vlan[key >> 48 & (VLAN_IDS - 1)];
+	return &f->in_vlan[vlan_of(key)];
 }
 
 /* Makes the place an entry. The key comes last, because readers find the value behind it. */
@@ -212,8 +223,10 @@ static enum fdb_result add(struct fdb *f, struct fdb_place *p, uint64_t key, uin
 		atomic_store_explicit(&f->refusing, true, memory_order_relaxed);
 		return FDB_FULL;
 	}
-	if (f->vlan_maximum && *vlan_count(f, key) >= f->vlan_maximum)
+	if (f->vlan_maximum && *vlan_count(f, key) >= f->vlan_maximum) {
+		atomic_store_explicit(&f->refusing_in[vlan_of(key)], true, memory_order_relaxed);
 		return FDB_VLAN_FULL;
+	}
 	mac_damping_begin(damping_of(f, p), now_s);
 	fill(f, p, key, slot, now_s);
 	return FDB_ADDED;
@@ -278,15 +291,18 @@ enum fdb_result fdb_learn(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t
 
 static void remove_at(struct fdb *f, struct fdb_place *p)
 {
+	uint16_t vlan = vlan_of(key_at(p));
+
 	set_value(p, VALUE_HOLE);
 	f->count--;
-	(*vlan_count(f, key_at(p)))--;
+	f->in_vlan[vlan]--;
 	atomic_store_explicit(&f->refusing, false, memory_order_relaxed);
+	atomic_store_explicit(&f->refusing_in[vlan], false, memory_order_relaxed);
 }
 
 static bool is_in(const struct fdb_place *p, const struct vlan_set *vlans)
 {
-	return !vlans || vlan_set_has(vlans, (key_at(p) >> 48) % VLAN_IDS);
+	return !vlans || vlan_set_has(vlans, vlan_of(key_at(p)));
 }
 
 uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, const struct vlan_set *vlans, uint32_t now_s)
@@ -345,6 +361,8 @@ uint32_t fdb_age(struct fdb *f, uint32_t now_s, uint32_t aging_s, uint32_t budge
 void fdb_set_vlan_maximum(struct fdb *f, uint32_t maximum)
 {
 	f->vlan_maximum = maximum;
+	for (unsigned i = 0; i < VLAN_IDS; i++)
+		atomic_store_explicit(&f->refusing_in[i], false, memory_order_relaxed);
 }
 
 uint32_t fdb_count_in(const struct fdb *f, uint16_t vlan)

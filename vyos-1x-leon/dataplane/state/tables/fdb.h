@@ -25,7 +25,7 @@ uint16_t fdb_lookup(const struct fdb *f, uint16_t vlan, struct mac mac);
 enum fdb_seen {
 	FDB_KNOWN,    /* the entry agrees; its time was updated */
 	FDB_TO_LEARN, /* new, or behind another node: report to the control thread */
-	FDB_QUIET,    /* nothing to report: frozen at no node, or new and the table is full */
+	FDB_QUIET,    /* nothing to report: frozen at no node, or new in a full table or VLAN */
 	FDB_FROZEN    /* frozen at another node: drop the frame */
 };
 /* Enters a frame with this source address from `slot`. now_s: coarse monotonic seconds. */
