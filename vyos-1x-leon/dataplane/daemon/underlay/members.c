@@ -6,7 +6,7 @@
 #include "daemon/underlay/members.h"
 
 #include "base/json/jsonr.h"
-#include "state/tables/state_file.h"
+#include "state/state_file.h"
 
 #define MEMBERS_VERSION 1
 

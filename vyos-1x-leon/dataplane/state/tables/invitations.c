@@ -10,7 +10,7 @@
 #include "base/hex.h"
 #include "base/json/jsonr.h"
 #include "base/mem.h"
-#include "state/tables/state_file.h"
+#include "state/state_file.h"
 
 #define FILE_VERSION 1
 

@@ -2,7 +2,7 @@
 /*
  * Version and VNI of the JSON files of leond, see state_file.h.
  */
-#include "state/tables/state_file.h"
+#include "state/state_file.h"
 
 #include <errno.h>
 #include <stdio.h>
