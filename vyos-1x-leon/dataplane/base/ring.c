@@ -111,6 +111,11 @@ void ring_commit(struct ring *r)
 	atomic_store_explicit(&r->prod.head, r->prod.next_head, memory_order_release);
 }
 
+bool ring_has_room(struct ring *r, size_t bytes)
+{
+	return has_room(r, atomic_load_explicit(&r->prod.head, memory_order_relaxed), bytes);
+}
+
 static bool has_record(struct ring *r, size_t tail)
 {
 	if (r->cons.head_seen == tail)

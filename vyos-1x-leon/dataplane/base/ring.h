@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,8 @@ void ring_free(struct ring *r);	     /* NULL ok */
  */
 void *ring_reserve(struct ring *r, uint16_t type, size_t len);
 void ring_commit(struct ring *r);
+/* Producer: returns true if `bytes` are free, headers and padding of records included. */
+bool ring_has_room(struct ring *r, size_t bytes);
 
 /* Consumer: returns the oldest record or NULL; valid until ring_release(). */
 const void *ring_peek(struct ring *r, uint16_t *type, size_t *len);

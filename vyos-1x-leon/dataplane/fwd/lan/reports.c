@@ -10,6 +10,8 @@
 #include "base/ring.h"
 #include "fwd/worker.h"
 
+#define GUARD_ROOM (REPORT_RING_BYTES / 8)
+
 static_assert(GROUPS_HOLD_MS * NS_PER_MS > REPORT_HOLD_NS, "groups.h expects the hold of joins");
 
 /* Header of a control datagram in the ring, followed by the bytes. */
@@ -35,10 +37,14 @@ void report_control(struct worker *w, const struct endpoint *from, mono_t rx, co
 	w->posted = true;
 }
 
+/* Reports of other types leave room for guards, because hosts can cause many, and a lost guard
+ * counts as silence of its node. */
 static bool post(struct worker *w, const struct fwd_report *r)
 {
-	struct fwd_report *rec = ring_reserve(w->reports, (uint16_t)r->type, sizeof(*rec));
+	struct fwd_report *rec = NULL;
 
+	if (r->type == FWD_GUARD || ring_has_room(w->reports, GUARD_ROOM))
+		rec = ring_reserve(w->reports, (uint16_t)r->type, sizeof(*rec));
 	if (!rec) {
 		drop(w, DROP_event_ring_full);
 		return false;
