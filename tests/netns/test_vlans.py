@@ -124,6 +124,24 @@ def test_the_vlans_of_the_bridge_are_known(lab):
              'a bridge that does not look at VLANs carries all')
 
 
+def test_a_tag_of_another_protocol_leads_into_no_vlan(lab):
+    """To the bridge, a frame with an 802.1ad tag is an untagged frame."""
+    net = lab(line_up(2)).joined()
+    n0, host = net.node['n0'], net.host['n0']
+    n0.namespace.ip('link set br0 type bridge vlan_filtering 1 vlan_default_pvid 1')
+    bridge_vlan(n0, 'add dev leon0 vid 20')
+    wait_for(lambda: listened(n0) == dict.fromkeys((0, 20), 'clear'), 20, 'VLAN 20 is open')
+    out = Tap(host.namespace, 'eth0')
+    try:
+        def dropped():
+            out.send(ethernet('ff:ff:ff:ff:ff:ff', host.mac, 0x88a8, b'\0\x14\x88\xb6' + b'leon' * 20))
+            return n0.drops('foreign_tag')
+        wait_for(dropped, 10, 'the frame is dropped')
+    finally:
+        out.close()
+    assert (20, host.mac) not in n0.fdb()
+
+
 def test_the_vlans_of_interfaces_on_leon0(lab):
     net = lab(line_up(2, hosts=False)).joined()
     n0 = net.node['n0']

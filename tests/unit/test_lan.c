@@ -433,6 +433,37 @@ static void a_second_tag_is_no_way_into_its_vlan(void **state)
 	assert_int_equal(fx_drops(&fx, DROP_second_tag), 3);
 }
 
+static void filter_8021q(struct snap *s)
+{
+	vlan_set_add_range(&snap_add_lan(s)->open, 0, 20);
+	s->lan->tag = ETHERTYPE_DOT1Q;
+}
+
+/* To a bridge of 802.1Q VLANs, an 802.1ad tag is payload of an untagged frame. */
+static void a_tag_of_another_protocol_is_no_way_into_its_vlan(void **state)
+{
+	static const uint16_t tag[] = { ETHERTYPE_DOT1Q, ETHERTYPE_DOT1AD };
+	uint8_t buf[256] = { 0 };
+	struct fwd_report ev;
+
+	(void)state;
+	fx_publish(&fx, filter_8021q);
+	fx_eth(buf + TAP_VNET_LEN, 1, 7, ETHERTYPE_TEST);
+	memcpy(buf + TAP_VNET_LEN + 14, "\x00\x14\x88\xb6", 4);
+	for (unsigned i = 0; i < array_size(tag); i++) {
+		put_u16(buf + TAP_VNET_LEN + 12, tag[i]);
+		assert_true(fx_host_sends(&fx, buf, TAP_VNET_LEN + 64));
+		assert_int_equal(fwd_next_report(fx.f, &ev), !i);
+		assert_int_equal(fx_drops(&fx, DROP_foreign_tag), i);
+	}
+	node_1_sends_tags(10, false);
+	assert_int_equal(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT), TAP_VNET_LEN + 60);
+	fx.snap->lan->tag = ETHERTYPE_DOT1AD;
+	node_1_sends_tags(10, false);
+	assert_int_equal(fx_drops(&fx, DROP_foreign_tag), 2);
+	assert_int_equal(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT), -1);
+}
+
 /* A node without a map has no VLAN for a large segment number, and keeps all others. */
 static void without_a_map(void **state)
 {
@@ -462,6 +493,7 @@ int main(void)
 		T(a_segment_has_the_vlan_that_it_has_here),
 		T(without_a_map),
 		T(a_second_tag_is_no_way_into_its_vlan),
+		T(a_tag_of_another_protocol_is_no_way_into_its_vlan),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,7 +76,7 @@ static enum vlans_source of_stack(struct leond *d, struct vlan_set *out)
 	return VLANS_DEVICES;
 }
 
-static enum vlans_source of_kernel(struct leond *d, struct vlan_set *out)
+static enum vlans_source of_kernel(struct leond *d, struct vlan_set *out, uint16_t *tag)
 {
 	struct nl_link master;
 
@@ -85,12 +85,13 @@ static enum vlans_source of_kernel(struct leond *d, struct vlan_set *out)
 	if (!d->device.bridge_port || nl_link_by_index(d->nl, d->device.master, &master) < 0 ||
 	    !master.vlan_filtering || nl_port_vlans(d->nl, d->tap->ifindex, out) < 0)
 		return VLANS_ANY;
+	*tag = master.vlan_protocol;
 	return VLANS_BRIDGE;
 }
 
-static enum vlans_source find(struct leond *d, struct vlan_set *out)
+static enum vlans_source find(struct leond *d, struct vlan_set *out, uint16_t *tag)
 {
-	enum vlans_source source = of_kernel(d, out);
+	enum vlans_source source = of_kernel(d, out, tag);
 
 	if (d->conf->has_vlans) {
 		*out = d->conf->vlans;
@@ -133,11 +134,14 @@ static void announce(struct leond *d)
 static void update(struct leond *d)
 {
 	struct vlan_set set = { 0 };
-	enum vlans_source source = find(d, &set);
+	uint16_t tag = 0;
+	enum vlans_source source = find(d, &set, &tag);
 
-	if (source == d->vlans->source && vlan_set_equal(&set, &d->vlans->set))
+	if (source == d->vlans->source && tag == d->vlans->tag &&
+	    vlan_set_equal(&set, &d->vlans->set))
 		return;
 	d->vlans->source = source;
+	d->vlans->tag = tag;
 	d->vlans->set = set;
 	report(d);
 	announce(d);

@@ -24,6 +24,7 @@ const char *vlans_source_name(enum vlans_source s); /* "any", "bridge" ... */
 struct vlans {
 	enum vlans_source source;
 	struct vlan_set set; /* undefined with VLANS_ANY */
+	uint16_t tag;	     /* EtherType of the tags of a VLAN-filtering bridge; 0: unknown */
 	/* Frames of other VLANs than VLANS_DEVICES were seen, from a sender that the kernel does
 	 * not report. */
 	bool hidden;

@@ -45,6 +45,7 @@ static void fill_lan(struct leond *d, struct snap *s)
 		s->lan->served = *served;
 	segments_limit(d->vlans->map, &s->lan->served);
 	s->lan->guarded = guarded;
+	s->lan->tag = d->vlans->tag;
 	if (!guarded)
 		s->lan->open = s->lan->served;
 	for (unsigned i = 0; guarded && i < g->n_used; i++)

@@ -54,10 +54,8 @@ void local_frame(struct worker *w, const struct arrived *a, uint8_t *data, size_
 		drop(w, DROP_bad_frame);
 		return;
 	}
-	if (unlikely(eth_hides_tag(&v))) {
-		drop(w, DROP_second_tag);
+	if (v.tag && unlikely(!tag_passes(w, &v)))
 		return;
-	}
 	if (unlikely(eth_is_link_local_control(v.dst) || is_guard(data, len, &v))) {
 		drop(w, DROP_link_local_control);
 		return;

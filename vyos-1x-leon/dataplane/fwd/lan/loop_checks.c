@@ -8,6 +8,20 @@
 #include "fwd/lan/reports.h"
 #include "fwd/worker.h"
 
+bool tag_passes(struct worker *w, const struct eth_view *v)
+{
+	const struct snap_lan *lan = w->snap->lan;
+
+	if (eth_hides_tag(v)) {
+		drop(w, DROP_second_tag);
+		return false;
+	}
+	if (likely(!lan || !lan->tag || lan->tag == v->tag))
+		return true;
+	drop(w, DROP_foreign_tag);
+	return false;
+}
+
 bool lan_passes(struct worker *w, uint16_t vlan)
 {
 	const struct snap_lan *lan = w->snap->lan;

@@ -38,10 +38,8 @@ static bool stays_local(struct worker *w, const struct frame *f)
 		drop(w, DROP_link_local_control);
 		return true;
 	}
-	if (unlikely(eth_hides_tag(&f->v))) {
-		drop(w, DROP_second_tag);
+	if (f->v.tag && unlikely(!tag_passes(w, &f->v)))
 		return true;
-	}
 	if (likely(lan_passes(w, f->v.vlan)))
 		return false;
 	/* A node that becomes the forwarder must know the listeners. */

@@ -155,6 +155,9 @@ static int read_bridge_attr(const struct nlattr *a, void *arg)
 	if (mnl_attr_get_type(a) == IFLA_BR_VLAN_FILTERING &&
 	    mnl_attr_validate(a, MNL_TYPE_U8) == 0)
 		l->vlan_filtering = mnl_attr_get_u8(a);
+	if (mnl_attr_get_type(a) == IFLA_BR_VLAN_PROTOCOL &&
+	    mnl_attr_validate(a, MNL_TYPE_U16) == 0)
+		l->vlan_protocol = ntohs(mnl_attr_get_u16(a));
 	return MNL_CB_OK;
 }
 

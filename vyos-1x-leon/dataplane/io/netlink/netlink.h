@@ -26,13 +26,14 @@ struct nl_link {
 	bool in_vrf;	  /* the master is a VRF */
 	int lower;	  /* kinds "vlan", "macvlan", "ipvlan": index of the lower link; else 0 */
 	uint16_t vlan_id; /* VLAN id of kind "vlan" with 802.1Q tags */
-	bool vlan_filtering; /* kind "bridge": nl_port_vlans() returns the VLANs of a port */
-	bool up;	     /* administratively up */
-	bool running;	     /* up and with carrier */
-	char kind[16];	     /* "tun", "bridge", "vlan" ...; empty for hardware */
-	bool tun_is_tap;     /* kind "tun": the mode is TAP */
-	uint32_t tun_queues; /* kind "tun": number of queues held open by processes */
-	uint32_t vrf_table;  /* kind "vrf": routing table */
+	bool vlan_filtering;	/* kind "bridge": nl_port_vlans() returns the VLANs of a port */
+	uint16_t vlan_protocol; /* kind "bridge": EtherType of its VLAN tags; 0: unknown */
+	bool up;		/* administratively up */
+	bool running;		/* up and with carrier */
+	char kind[16];		/* "tun", "bridge", "vlan" ...; empty for hardware */
+	bool tun_is_tap;	/* kind "tun": the mode is TAP */
+	uint32_t tun_queues;	/* kind "tun": number of queues held open by processes */
+	uint32_t vrf_table;	/* kind "vrf": routing table */
 };
 
 /* Opens the request socket. Returns 0 or -errno. */

@@ -81,6 +81,7 @@ struct snap_lan {
 	struct vlan_set blocked; /* frames do not pass, because another node forwards them */
 	struct vlan_set served;	 /* the segment carries the VLAN */
 	bool guarded;		 /* the loop guard is active */
+	uint16_t tag; /* EtherType of VLAN tags; other tags are payload to the bridge; 0: any */
 };
 
 /* The two paths of critical frames to a node; only path fields are set. If both have a path, frames

@@ -112,8 +112,10 @@ int eth_parse(const void *frame, size_t len, struct eth_view *v)
 	for (unsigned tags = 0; tags < TAGS_MAX && is_tag(v->ethertype); tags++) {
 		if (unlikely(len < offset + ETH_TAG_LEN))
 			return -EBADMSG;
-		if (tags == 0)
+		if (tags == 0) {
+			v->tag = v->ethertype;
 			v->vlan = get_u16(p + offset) & 0x0fff;
+		}
 		v->ethertype = get_u16(p + offset + 2);
 		offset += ETH_TAG_LEN;
 	}

@@ -25,6 +25,7 @@
 
 struct eth_view {
 	struct mac dst, src;
+	uint16_t tag;	    /* EtherType of the outermost VLAN tag; 0: untagged */
 	uint16_t vlan;	    /* outermost VLAN id; 0: untagged or priority-tagged */
 	uint16_t ethertype; /* EtherType behind all (at most two) VLAN tags */
 	uint16_t l3_offset; /* offset of the network header */
