@@ -241,7 +241,7 @@ static struct vlan_set set_of(const char *text)
 
 static void what_the_lan_carries_is_listened_to(void **state)
 {
-	struct vlan_set tagged = set_of("10 20"), ten = set_of("10");
+	struct vlan_set tagged = set_of("10 20"), ten = set_of("10"), twenty = set_of("20");
 	unsigned i = 0, n = 0;
 	uint16_t vlan;
 
@@ -263,14 +263,21 @@ static void what_the_lan_carries_is_listened_to(void **state)
 	/* If one VLAN is removed, its state is deleted and the other VLAN does not change. */
 	receive_in(20, BETTER, BOTH, LISTEN_MS);
 	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
+	g.moved = (struct vlan_set){ 0 };
 	guard_carry(&g, &ten, at_ms(LISTEN_MS));
 	assert_int_equal(g.n_used, 1);
+	assert_true(vlan_set_is_empty(&g.moved));
 	assert_int_equal(guard_vlan_state(&g, 10), GUARD_CLEAR);
 	assert_int_equal(guard_state(&g), GUARD_CLEAR);
 	/* A VLAN that returns starts again from listening. */
 	guard_carry(&g, &tagged, at_ms(LISTEN_MS));
 	assert_int_equal(guard_vlan_state(&g, 20), GUARD_LISTENING);
 	assert_int_equal(guard_vlan_state(&g, 10), GUARD_CLEAR);
+	/* The hosts of a removed VLAN are behind this node no more. */
+	guard_carry(&g, NULL, at_ms(LISTEN_MS + 1));
+	assert_true(vlan_set_is_empty(&g.moved));
+	guard_carry(&g, &twenty, at_ms(LISTEN_MS + 2));
+	assert_true(vlan_set_has(&g.moved, 10) && !vlan_set_has(&g.moved, 20));
 }
 
 static void a_lan_that_carries_nothing_is_quiet(void **state)

@@ -97,10 +97,18 @@ static struct guard_vlan *vlan_in_use(struct guard *g, uint16_t id)
 	return v;
 }
 
+/* Notes that the node has no hosts in the VLAN any more. */
+static void leave_vlan(struct guard *g, const struct guard_vlan *v)
+{
+	if (v->settled == GUARD_SHARED || v->settled == GUARD_CLEAR)
+		vlan_set_add(&g->moved, v->id);
+}
+
 static void forget_vlan(struct guard *g, unsigned i)
 {
 	uint16_t id = g->used[i];
 
+	leave_vlan(g, g->vlan[id]);
 	g->used[i] = g->used[--g->n_used];
 	free(g->vlan[id]);
 	g->vlan[id] = NULL;
@@ -274,21 +282,10 @@ unsigned guard_configure(struct guard *g, const struct guard_conf *c, mono_t now
 	return outcome | restart(g);
 }
 
-/* Notes that the node has no hosts on the LAN any more. */
-static void leave_lan(struct guard *g)
-{
-	for (unsigned i = 0; i < g->n_used; i++) {
-		const struct guard_vlan *v = g->vlan[g->used[i]];
-
-		if (v->settled == GUARD_SHARED || v->settled == GUARD_CLEAR)
-			vlan_set_add(&g->moved, v->id);
-	}
-}
-
 unsigned guard_lan(struct guard *g, bool lan, mono_t now)
 {
-	if (g->lan && !lan)
-		leave_lan(g);
+	for (unsigned i = 0; g->lan && !lan && i < g->n_used; i++)
+		leave_vlan(g, g->vlan[g->used[i]]);
 	g->lan = lan;
 	g->now = now;
 	return restart(g);
