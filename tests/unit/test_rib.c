@@ -25,9 +25,9 @@ struct world {
 	struct conf_import rule[4];
 	struct msg_record rec[NODES + 1];
 	uint32_t latency_us[NODES + 1]; /* 0: unreachable */
-	struct ip_addr own[2], underlay[2];
+	struct ip_addr own[2], underlay[2], tcp[2];
 	struct prefix connected[1];
-	unsigned n_own, n_underlay, n_connected;
+	unsigned n_own, n_underlay, n_tcp, n_connected;
 	struct rib *x;
 	unsigned changes[N_RIB_CHANGES], n_refused;
 	enum rib_refusal why; /* reason of the last new refusal */
@@ -83,6 +83,8 @@ static void step(struct world *w, int64_t at_ms)
 		.n_own = w->n_own,
 		.underlay = w->underlay,
 		.n_underlay = w->n_underlay,
+		.tcp = w->tcp,
+		.n_tcp = w->n_tcp,
 		.connected = w->connected,
 		.n_connected = w->n_connected,
 	};
@@ -372,6 +374,43 @@ static void prefixes_that_would_harm_are_refused(void **state)
 	done(w);
 }
 
+/* The proxy is in a LAN of this host, another far end of TCP is not. */
+static void a_connected_network_keeps_connections_of_tcp(void **state)
+{
+	static const struct {
+		const char *prefix;
+		bool refused;
+	} cases[] = {
+		{ "10.0.0.0/8", false },     { "10.20.0.0/16", true },	{ "10.20.0.0/24", true },
+		{ "10.20.0.5/32", true },    { "10.20.0.6/32", false }, { "203.0.113.0/24", true },
+		{ "203.0.112.0/24", false }, { "0.0.0.0/0", true },
+	};
+	struct world *w = world();
+
+	(void)state;
+	accept_prefix(w, "0.0.0.0/0", 0, 32);
+	w->latency_us[1] = 10000;
+	w->connected[w->n_connected++] = prefix("10.20.0.0/16");
+	w->tcp[w->n_tcp++] = ip("10.20.0.5");
+	w->tcp[w->n_tcp++] = ip("203.0.113.9");
+	w->rec[1].n_prefixes = 1;
+	for (size_t i = 0; i < array_size(cases); i++) {
+		w->rec[1].prefix[0] = prefix(cases[i].prefix);
+		step(w, 1000);
+		assert_int_equal(n_routes(w), cases[i].refused ? 1 : 2);
+		assert_int_equal(w->n_refused, cases[i].refused);
+		if (cases[i].refused)
+			assert_int_equal(w->why, RIB_UNDERLAY);
+	}
+	/* A far end of TCP is no gateway either. */
+	w->rec[1].prefix[0] = prefix("10.0.0.0/8");
+	w->rec[1].overlay[0] = ip("203.0.113.9");
+	step(w, 1000);
+	assert_int_equal(n_routes(w), 0);
+	assert_int_equal(w->n_refused, 2);
+	done(w);
+}
+
 static void the_gateway_is_the_announcers_own_address(void **state)
 {
 	struct world *w = world();
@@ -608,6 +647,7 @@ int main(void)
 		cmocka_unit_test(what_is_unsafe_is_refused),
 		cmocka_unit_test(prefixes_follow_the_rules),
 		cmocka_unit_test(prefixes_that_would_harm_are_refused),
+		cmocka_unit_test(a_connected_network_keeps_connections_of_tcp),
 		cmocka_unit_test(the_gateway_is_the_announcers_own_address),
 		cmocka_unit_test(anycast_goes_to_the_nearest_and_stays),
 		cmocka_unit_test(covered_addresses),

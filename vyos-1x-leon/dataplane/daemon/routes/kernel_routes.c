@@ -44,6 +44,8 @@ static void run(struct routes *r, mono_t now)
 		in.node = r->node;
 		in.underlay = r->underlay;
 		in.n_underlay = r->n_underlay;
+		in.tcp = r->tcp;
+		in.n_tcp = r->n_tcp;
 	}
 	rib_run(r->plan, &in, &report, now);
 	n_steps = routes_bring_up_to_date(r, now);
@@ -160,6 +162,7 @@ void routes_free(struct leond *d)
 	free(r->have);
 	free(r->node);
 	free(r->underlay);
+	free(r->tcp);
 	free(r);
 }
 

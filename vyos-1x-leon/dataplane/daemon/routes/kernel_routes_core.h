@@ -42,8 +42,8 @@ struct routes {
 	unsigned cap_nodes, n_own, n_connected;
 	struct ip_addr own[ROUTE_ADDRS_MAX];
 	struct prefix connected[ROUTE_ADDRS_MAX];
-	struct ip_addr *underlay;
-	unsigned n_underlay, cap_underlay;
+	struct ip_addr *underlay, *tcp;
+	unsigned n_underlay, cap_underlay, n_tcp;
 
 	struct route_count tally[N_RIB_CHANGES];
 	unsigned n_refused;

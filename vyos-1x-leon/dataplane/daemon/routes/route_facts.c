@@ -85,15 +85,20 @@ static void add_link(struct routes *r, uint16_t slot)
 static void add_streams(struct routes *r)
 {
 	const struct resolve_answer *proxy = r->d->proxy;
+	unsigned n_proxy = proxy ? proxy->n : 0;
 
+	if (!r->d->n_stream_links && !n_proxy)
+		return;
+	r->tcp = x_realloc(r->tcp, r->d->n_stream_links + n_proxy, sizeof(*r->tcp));
 	for (uint32_t i = 0; i < r->d->n_stream_links; i++) {
 		const struct stream_link *l = &r->d->stream_link[i];
 
 		if (l->kept || !(l->id & STREAM_ACCEPTED))
-			add_underlay(r, &l->remote.ip);
+			r->tcp[r->n_tcp++] = l->remote.ip;
 	}
-	for (unsigned i = 0; proxy && i < proxy->n; i++)
-		add_underlay(r, &proxy->ep[i].ip);
+	for (unsigned i = 0; i < n_proxy; i++)
+		r->tcp[r->n_tcp++] = proxy->ep[i].ip;
+	qsort(r->tcp, r->n_tcp, sizeof(*r->tcp), compare_ips);
 }
 
 /* Addresses of all transports and lines of members, addresses of configured peers, and the proxy.
@@ -104,7 +109,7 @@ void routes_gather_underlay(struct routes *r)
 	struct leond *d = r->d;
 	uint16_t n_slots = nodedb_slots(overlay_nodes(d->overlay));
 
-	r->n_underlay = 0;
+	r->n_underlay = r->n_tcp = 0;
 	if (routes_are_apart(r))
 		return;
 	for (uint16_t slot = SLOT_SELF + 1; slot < n_slots; slot++)

@@ -29,11 +29,12 @@ struct rib_node {
 
 struct rib_input {
 	const struct conf *conf;
-	unsigned n_nodes, n_own, n_connected, n_underlay;
+	unsigned n_nodes, n_own, n_connected, n_underlay, n_tcp;
 	const struct rib_node *node;	/* reachable nodes; none while routes must not exist */
 	const struct ip_addr *own;	/* addresses of this host, sorted */
 	const struct prefix *connected; /* networks of this host's other interfaces */
 	const struct ip_addr *underlay; /* underlay addresses of nodes and peers, sorted */
+	const struct ip_addr *tcp;	/* far ends of TCP connections, sorted */
 };
 
 struct rib_route {

@@ -19,8 +19,9 @@ static bool has_ip(const struct ip_addr *list, unsigned n, const struct ip_addr 
 	return n && bsearch(ip, list, n, sizeof(*list), compare_ips);
 }
 
-/* In sorted order, addresses inside a prefix directly follow the prefix address. */
-static bool covers_one_of(const struct prefix *p, const struct ip_addr *list, unsigned n)
+/* Index of the first address inside the prefix, if there is one: in sorted order, these addresses
+ * directly follow the prefix address. */
+static unsigned first_inside(const struct prefix *p, const struct ip_addr *list, unsigned n)
 {
 	unsigned low = 0, high = n;
 
@@ -32,7 +33,31 @@ static bool covers_one_of(const struct prefix *p, const struct ip_addr *list, un
 		else
 			high = mid;
 	}
-	return low < n && prefix_has(p, &list[low]);
+	return low;
+}
+
+static bool has_longer_connected(const struct rib_input *in, const struct prefix *p,
+				 const struct ip_addr *ip)
+{
+	for (unsigned i = 0; i < in->n_connected; i++)
+		if (in->connected[i].len > p->len && prefix_has(&in->connected[i], ip))
+			return true;
+	return false;
+}
+
+/* The kernel routes TCP by the longest match, so a longer connected network keeps its hosts. A
+ * datagram to an address inside a route is withheld in any case. */
+static bool diverts_underlay(const struct rib_input *in, const struct prefix *p)
+{
+	unsigned i = first_inside(p, in->underlay, in->n_underlay);
+
+	if (i < in->n_underlay && prefix_has(p, &in->underlay[i]))
+		return true;
+	i = first_inside(p, in->tcp, in->n_tcp);
+	for (; i < in->n_tcp && prefix_has(p, &in->tcp[i]); i++)
+		if (!has_longer_connected(in, p, &in->tcp[i]))
+			return true;
+	return false;
 }
 
 /* "This network", loopback, link-local and multicast never lead to another host. */
@@ -94,7 +119,7 @@ bool rib_address_is_safe(const struct rib_input *in, const struct ip_addr *ip,
 		*why = RIB_UNUSABLE;
 	else if (is_own_overlay(in->conf, ip) || has_ip(in->own, in->n_own, ip))
 		*why = RIB_OWN;
-	else if (has_ip(in->underlay, in->n_underlay, ip))
+	else if (diverts_underlay(in, &host))
 		*why = RIB_UNDERLAY;
 	else
 		return true;
@@ -139,7 +164,7 @@ bool rib_prefix_is_usable(const struct rib_input *in, const struct prefix *p,
 	    (is_own_overlay(c, &p->ip) || has_ip(in->own, in->n_own, &p->ip)))
 		return false;
 	*why = RIB_UNDERLAY;
-	return !covers_one_of(p, in->underlay, in->n_underlay);
+	return !diverts_underlay(in, p);
 }
 
 const char *rib_refusal_name(enum rib_refusal r)
