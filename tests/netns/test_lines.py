@@ -383,6 +383,25 @@ def test_an_imported_prefix_does_not_swallow_the_standby_line(lab):
     assert second not in kernel(b)
 
 
+def test_an_imported_prefix_does_not_keep_the_second_line_out(lab):
+    """n1 has the route before the first PING from the second line of n0."""
+    net = lab({'sites': {'n0': {'lines': True}, 'n1': {}}, 'hosts': False}, start=False)
+    a, b = net.node['n0'], net.node['n1']
+    second = f'{a.second}/32'
+    a.config.update({'overlay-address': ['10.99.0.1'],
+                     'export': {'unconditional': {}, 'prefix': [second]}})
+    b.config.update({'overlay-address': ['10.99.0.2'],
+                     'import': {'prefix': {'0.0.0.0/0': {'le': 32}}}})
+    cut(net, 'n0-2')
+    net.start()
+    net.joined()
+    address(net, 'n1')
+    wait_for(lambda: second in kernel(b), 10, 'n1 has the route')
+    cut(net, 'n0-2', up=True)
+    wait_for(lambda: states(b)[(second, a.node_id)] == 'underlay', 10, 'the route is withdrawn')
+    wait_for(lambda: standby(net), 20, 'the second line answers')
+
+
 def test_both_sites_have_two_lines(lab):
     net = lab({'sites': {'n0': {'lines': True}, 'n1': {'lines': True}}}, start=False)
     ms = {('n0', 'n1'): 20, ('n0', 'n1-2'): 40, ('n0-2', 'n1'): 60, ('n0-2', 'n1-2'): 80}

@@ -25,6 +25,7 @@ struct world {
 	struct conf_import rule[4];
 	struct msg_record rec[NODES + 1];
 	uint32_t latency_us[NODES + 1]; /* 0: unreachable */
+	struct ip_addr line[NODES + 1]; /* of the node, without an answer so far */
 	struct ip_addr own[2], underlay[2], tcp[2];
 	struct prefix connected[1];
 	unsigned n_own, n_underlay, n_tcp, n_connected;
@@ -91,8 +92,9 @@ static void step(struct world *w, int64_t at_ms)
 
 	for (unsigned i = 1; i <= NODES; i++)
 		if (w->latency_us[i])
-			node[in.n_nodes++] = (struct rib_node){ (uint16_t)i, id_of(i),
-								w->latency_us[i], &w->rec[i] };
+			node[in.n_nodes++] = (struct rib_node){
+				(uint16_t)i, id_of(i), w->latency_us[i], &w->rec[i], { w->line[i] }
+			};
 	memset(w->changes, 0, sizeof(w->changes));
 	w->n_refused = 0;
 	rib_run(w->x, &in, &report, MS(at_ms));
@@ -411,6 +413,28 @@ static void a_connected_network_keeps_connections_of_tcp(void **state)
 	done(w);
 }
 
+/* Node 1 cannot withdraw a route of node 2 by PINGs from a forged address. */
+static void an_unproved_line_counts_for_its_own_node(void **state)
+{
+	struct world *w = world();
+
+	(void)state;
+	accept_prefix(w, "10.0.0.0/8", 8, 32);
+	w->latency_us[1] = w->latency_us[2] = 10000;
+	w->line[1] = ip("10.1.0.9");
+	announce(w, 1, "10.1.0.0/16");
+	announce(w, 2, "10.1.0.0/24");
+	step(w, 1000);
+	assert_null(route(w, "10.1.0.0/16"));
+	assert_int_equal(w->n_refused, 1);
+	assert_int_equal(w->why, RIB_UNDERLAY);
+	assert_int_equal(route(w, "10.1.0.0/24")->node, id_of(2));
+	w->rec[1].overlay[0] = w->line[1];
+	step(w, 2000);
+	assert_null(route(w, "10.1.0.9"));
+	done(w);
+}
+
 static void the_gateway_is_the_announcers_own_address(void **state)
 {
 	struct world *w = world();
@@ -648,6 +672,7 @@ int main(void)
 		cmocka_unit_test(prefixes_follow_the_rules),
 		cmocka_unit_test(prefixes_that_would_harm_are_refused),
 		cmocka_unit_test(a_connected_network_keeps_connections_of_tcp),
+		cmocka_unit_test(an_unproved_line_counts_for_its_own_node),
 		cmocka_unit_test(the_gateway_is_the_announcers_own_address),
 		cmocka_unit_test(anycast_goes_to_the_nearest_and_stays),
 		cmocka_unit_test(covered_addresses),

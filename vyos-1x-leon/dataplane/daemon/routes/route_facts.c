@@ -129,6 +129,7 @@ unsigned routes_gather_nodes(struct routes *r)
 {
 	struct nodedb *db = overlay_nodes(r->d->overlay);
 	uint16_t n_slots = nodedb_slots(db);
+	struct overlay_pair_view v;
 	unsigned n_nodes = 0;
 
 	if (n_slots > r->cap_nodes) {
@@ -142,12 +143,16 @@ unsigned routes_gather_nodes(struct routes *r)
 		if (!n || n->state != NODE_REACHABLE || !n->has_record || !c ||
 		    !path_works(&c->path))
 			continue;
-		r->node[n_nodes++] = (struct rib_node){
+		r->node[n_nodes] = (struct rib_node){
 			.slot = slot,
 			.id = n->id,
 			.latency_us = c->path.rtt_us,
 			.rec = &n->rec,
 		};
+		for (unsigned i = 0; i < LINE_PAIRS; i++)
+			if (overlay_line_pair(r->d->overlay, slot, i, &v))
+				r->node[n_nodes].line[i] = v.ep.ip;
+		n_nodes++;
 	}
 	return n_nodes;
 }

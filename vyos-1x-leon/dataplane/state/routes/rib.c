@@ -248,7 +248,7 @@ static void collect_addresses(struct rib *x, const struct rib_input *in, const s
 		const struct ip_addr *ip = &n->rec->overlay[i];
 		struct prefix dst = prefix_of_host(ip);
 
-		if (!rib_address_is_accepted(in, ip, &why))
+		if (!rib_address_is_accepted(in, ip, n, &why))
 			refuse(x, &dst, false, n->id, why);
 		else if (!owns(x, ip, n->id))
 			refuse(x, &dst, false, n->id, RIB_CONFLICT);
@@ -265,7 +265,8 @@ static const struct ip_addr *gateway_of(const struct rib *x, const struct rib_in
 	for (uint8_t i = 0; i < n->rec->n_overlay; i++) {
 		const struct ip_addr *ip = &n->rec->overlay[i];
 
-		if (ip->family == family && rib_address_is_safe(in, ip, &why) && owns(x, ip, n->id))
+		if (ip->family == family && rib_address_is_safe(in, ip, n, &why) &&
+		    owns(x, ip, n->id))
 			return ip;
 	}
 	return NULL;

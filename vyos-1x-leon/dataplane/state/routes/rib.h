@@ -23,8 +23,9 @@
 struct rib_node {
 	uint16_t slot;
 	node_id_t id;
-	uint32_t latency_us;	      /* smoothed latency of the path in use */
-	const struct msg_record *rec; /* record of a reachable node */
+	uint32_t latency_us;		 /* smoothed latency of the path in use */
+	const struct msg_record *rec;	 /* record of a reachable node */
+	struct ip_addr line[LINE_PAIRS]; /* sources of its PINGs by pair of lines, or family 0 */
 };
 
 struct rib_input {

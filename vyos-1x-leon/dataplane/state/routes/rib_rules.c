@@ -45,14 +45,20 @@ static bool has_longer_connected(const struct rib_input *in, const struct prefix
 	return false;
 }
 
-/* The kernel routes TCP by the longest match, so a longer connected network keeps its hosts. A
- * datagram to an address inside a route is withheld in any case. */
-static bool diverts_underlay(const struct rib_input *in, const struct prefix *p)
+/* A line that has not answered yet counts for announcements of its own node only: a forged source
+ * address must not withdraw routes of other nodes. The kernel routes TCP by the longest match, so a
+ * longer connected network keeps its hosts. A datagram to an address inside a route is withheld in
+ * any case. */
+static bool diverts_underlay(const struct rib_input *in, const struct prefix *p,
+			     const struct rib_node *n)
 {
 	unsigned i = first_inside(p, in->underlay, in->n_underlay);
 
 	if (i < in->n_underlay && prefix_has(p, &in->underlay[i]))
 		return true;
+	for (i = 0; i < LINE_PAIRS; i++)
+		if (prefix_has(p, &n->line[i]))
+			return true;
 	i = first_inside(p, in->tcp, in->n_tcp);
 	for (; i < in->n_tcp && prefix_has(p, &in->tcp[i]); i++)
 		if (!has_longer_connected(in, p, &in->tcp[i]))
@@ -111,7 +117,7 @@ static bool is_prefix_accepted(const struct conf *c, const struct prefix *p,
 }
 
 bool rib_address_is_safe(const struct rib_input *in, const struct ip_addr *ip,
-			 enum rib_refusal *why)
+			 const struct rib_node *n, enum rib_refusal *why)
 {
 	struct prefix host = prefix_of_host(ip);
 
@@ -119,7 +125,7 @@ bool rib_address_is_safe(const struct rib_input *in, const struct ip_addr *ip,
 		*why = RIB_UNUSABLE;
 	else if (is_own_overlay(in->conf, ip) || has_ip(in->own, in->n_own, ip))
 		*why = RIB_OWN;
-	else if (diverts_underlay(in, &host))
+	else if (diverts_underlay(in, &host, n))
 		*why = RIB_UNDERLAY;
 	else
 		return true;
@@ -127,12 +133,12 @@ bool rib_address_is_safe(const struct rib_input *in, const struct ip_addr *ip,
 }
 
 bool rib_address_is_accepted(const struct rib_input *in, const struct ip_addr *ip,
-			     enum rib_refusal *why)
+			     const struct rib_node *n, enum rib_refusal *why)
 {
 	const struct conf *c = in->conf;
 	struct prefix host = prefix_of_host(ip);
 
-	if (!rib_address_is_safe(in, ip, why))
+	if (!rib_address_is_safe(in, ip, n, why))
 		return false;
 	*why = RIB_NOT_ACCEPTED;
 	if (c->n_import_addresses)
@@ -164,7 +170,7 @@ bool rib_prefix_is_usable(const struct rib_input *in, const struct prefix *p,
 	    (is_own_overlay(c, &p->ip) || has_ip(in->own, in->n_own, &p->ip)))
 		return false;
 	*why = RIB_UNDERLAY;
-	return !diverts_underlay(in, p);
+	return !diverts_underlay(in, p, n);
 }
 
 const char *rib_refusal_name(enum rib_refusal r)
