@@ -23,10 +23,7 @@
 
 static uint32_t interval_ms(struct sim *s, unsigned a, unsigned b)
 {
-	struct overlay_link l;
-
-	assert_true(overlay_link(s->node[a].o, sim_slot(s, a, b), &l));
-	return l.probe_ms;
+	return overlay_probe_ms(s->node[a].o, sim_slot(s, a, b));
 }
 
 static bool is_up(struct sim *s, unsigned a, unsigned b)

@@ -164,7 +164,6 @@ bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *o
 		.up_since = p->probe.up_since,
 		.last_received = p->move.received_direct,
 		.cipher = p->data.tx ? seal_cipher(p->data.tx) : SEAL_NONE,
-		.probe_ms = probe_interval_ms(o, p, overlay_now(o)),
 		.probes_tx = p->probe.tx,
 		.probes_lost = p->probe.lost,
 		.silences = p->probe.silences,
@@ -174,6 +173,13 @@ bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *o
 		.data_loss_pm = p->loss.link_pm,
 	};
 	return true;
+}
+
+uint32_t overlay_probe_ms(const struct overlay *o, uint16_t slot)
+{
+	const struct peer *p = peer_at(o, slot);
+
+	return p ? probe_interval_ms(o, p, overlay_now(o)) : 0;
 }
 
 unsigned overlay_path_data(const struct overlay *o, uint16_t slot, uint64_t *tx, uint64_t *lost,

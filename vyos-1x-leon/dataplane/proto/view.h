@@ -94,7 +94,6 @@ struct overlay_link {
 	mono_t session_ends; /* end of the session for this reason, or never */
 	mono_t up_since, last_received;
 	enum seal_cipher cipher; /* cipher of data to the node */
-	uint32_t probe_ms;	 /* current probe interval */
 	uint64_t probes_tx, probes_lost;
 	uint64_t silences;	     /* number of unresponsive periods */
 	uint64_t data_tx, data_lost; /* datagrams by comparison of both ends' counters */
@@ -102,6 +101,8 @@ struct overlay_link {
 	uint16_t data_loss_pm;	     /* recent data loss of an avoided link, or 0 */
 };
 bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *out);
+/* Current interval of PINGs, or 0. Checks all links if this link misses answers. */
+uint32_t overlay_probe_ms(const struct overlay *o, uint16_t slot);
 /* Another node with the node-id of this slot (or of this node); returns false if no such node was
  * seen recently. */
 struct overlay_duplicate {

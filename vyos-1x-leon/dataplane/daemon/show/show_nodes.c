@@ -41,6 +41,7 @@ static void write_link(struct command *c, const struct node *n, const struct ove
 {
 	static const struct overlay_link none;
 	bool has = l != NULL, sampled = has && l->filter.n_samples > 0;
+	uint32_t probe_ms = has ? overlay_probe_ms(c->d->overlay, n->slot) : 0;
 	struct jsonw *w = c->w;
 
 	l = has ? l : &none;
@@ -53,7 +54,7 @@ static void write_link(struct command *c, const struct node *n, const struct ove
 	answer_known(w, "loss_permille", sampled, l->filter.loss_pm);
 	answer_known(w, "min_rtt_us", sampled, (uint64_t)minmax_min(&l->filter.min));
 	answer_known(w, "link_mtu", l->mtu != 0, l->mtu);
-	answer_known(w, "probe_interval_ms", l->probe_ms != 0, l->probe_ms);
+	answer_known(w, "probe_interval_ms", probe_ms != 0, probe_ms);
 	jsonw_str(w, "secret", secret_name(l->secret));
 	answer_left(w, "session_ends_seconds", c->now, l->session_ends);
 	answer_known(w, "probes_sent", has, l->probes_tx);
