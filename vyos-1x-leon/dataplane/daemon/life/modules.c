@@ -26,6 +26,7 @@
 #include "daemon/underlay/cache.h"
 #include "daemon/underlay/datagrams.h"
 #include "daemon/transport/fallback.h"
+#include "daemon/underlay/lines.h"
 #include "daemon/underlay/locators.h"
 #include "daemon/transport/portmap.h"
 #include "daemon/underlay/reach.h"
@@ -112,6 +113,7 @@ static const struct module modules[] = {
 	{ .changes = CONF_KEYS, .apply = cipher_library_apply_conf },
 	{ .changes = CONF_SCHEDULING, .apply = scheduling_apply_conf },
 	{ .second = reach_run },
+	{ .second = lines_second },
 	{ .changes = CONF_DEVICE, .apply = offload_apply_conf, .second = offload_look },
 	{ .start = flow_export_apply_conf,
 	  .changes = CONF_FLOWS | CONF_DATAGRAMS,

@@ -78,7 +78,7 @@ static bool bind_again(struct leond *d, uint8_t i, int index)
 
 	c.port = d->udp->port;
 	r = udp_reopen(u, &c);
-	if (r < 0)
+	if (r < 0 && -r != d->line[i].bind_error)
 		log_error("udp", "line %s cannot use interface %s: %s", d->conf->line[i].name,
 			  d->conf->line[i].interface, strerror(-r));
 	/* The workers do not run yet at the start. */
@@ -87,6 +87,7 @@ static bool bind_again(struct leond *d, uint8_t i, int index)
 	datagrams_apply_conf(d);
 	udp_use_gro(u, !d->conf->udp_gro_disable);
 	d->line[i].index = r < 0 ? 0 : index;
+	d->line[i].bind_error = -r;
 	return r == 0;
 }
 
@@ -99,7 +100,7 @@ static const char *look(struct leond *d, uint8_t i)
 	struct nl_link link = { 0 };
 
 	if (l->interface[0] && nl_link_by_name(d->nl, l->interface, &link) < 0) {
-		s->index = 0;
+		s->index = s->bind_error = 0;
 		return "the interface is missing";
 	}
 	if (l->interface[0] && link.index != s->index && !bind_again(d, i, link.index))
@@ -171,6 +172,15 @@ void lines_changed(struct leond *d, const struct nl_event *ev)
 {
 	for (uint8_t i = 0; i < d->conf->n_lines; i++)
 		if (concerns(d, i, ev))
+			look_again(d, i);
+}
+
+/* The host has no event for a port that another program releases. */
+void lines_second(struct leond *d, mono_t now)
+{
+	(void)now;
+	for (uint8_t i = 0; i < d->conf->n_lines; i++)
+		if (d->line[i].bind_error)
 			look_again(d, i);
 }
 

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/mono.h"
+
 struct leond;
 struct nl_event;
 struct udp;
@@ -18,6 +20,8 @@ int lines_open(struct leond *d, bool v6);
 /* Announces the lines to the protocol, before its start. */
 void lines_hand_over(struct leond *d);
 void lines_changed(struct leond *d, const struct nl_event *ev); /* life/watch.c */
+/* Repeats a failed bind. */
+void lines_second(struct leond *d, mono_t now);
 /* Number of links that use this line. */
 unsigned lines_links(struct leond *d, uint8_t line);
 /* The sockets of this line. */
