@@ -251,9 +251,17 @@ static void a_mac_without_an_owner_belongs_to_nobody_while_it_flaps(void **state
 	assert_true(e.frozen);
 	assert_int_equal(e.slot, SLOT_NONE);
 	/* If one of the two becomes silent, the MAC belongs to the other after the freeze. */
-	for (uint32_t s = 1015; s < 1015 + MAC_FREEZE_S; s++)
+	for (uint32_t s = 1015; s < 1015 + MAC_FREEZE_S; s++) {
 		frame_from(f, m, OWNER, s);
+		fdb_age(f, s, 300, 100);
+	}
 	assert_int_equal(fdb_lookup(f, 0, m), OWNER);
+	/* The second freeze is longer, and nothing ends the freeze early. */
+	contest(f, m, 1, 1045, 1045 + MAC_FREEZE_S + 10);
+	assert_true(fdb_get(f, 0, m, &e));
+	assert_true(e.frozen);
+	assert_int_equal(fdb_seen(f, 0, m, OWNER, 1045 + MAC_FREEZE_S + 10), FDB_QUIET);
+	assert_in_range(e.thaw_s, 1045 + 2 * MAC_FREEZE_S, 1045 + 2 * MAC_FREEZE_S + 10);
 	fdb_free(f);
 }
 

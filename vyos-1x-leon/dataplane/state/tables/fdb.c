@@ -131,6 +131,12 @@ static int32_t silent_s(const struct fdb_place *p, uint32_t now_s)
 	return (int32_t)(now_s - seen_of(p));
 }
 
+/* A freeze at a node ends early with the silence of the node. */
+static bool owner_is_silent(const struct fdb_place *p, uint32_t value, uint32_t now_s)
+{
+	return (uint16_t)value != SLOT_NONE && silent_s(p, now_s) >= MAC_FREEZE_S;
+}
+
 uint16_t fdb_lookup(const struct fdb *f, uint16_t vlan, struct mac mac)
 {
 	uint32_t value;
@@ -155,7 +161,7 @@ enum fdb_seen fdb_seen(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t sl
 		touch(p, now_s);
 		return FDB_KNOWN;
 	}
-	if (!(value & VALUE_FROZEN) || silent_s(p, now_s) >= MAC_FREEZE_S)
+	if (!(value & VALUE_FROZEN) || owner_is_silent(p, value, now_s))
 		return FDB_TO_LEARN;
 	return (uint16_t)value == SLOT_NONE ? FDB_QUIET : FDB_FROZEN;
 }
@@ -240,7 +246,7 @@ static void place_at(struct fdb_place *p, uint32_t value, uint32_t now_s)
 
 static bool thaws(const struct fdb_place *p, const struct mac_damping *d, uint32_t now_s)
 {
-	return mac_damping_is_over(d, now_s) || silent_s(p, now_s) >= MAC_FREEZE_S;
+	return mac_damping_is_over(d, now_s) || owner_is_silent(p, value_of(p), now_s);
 }
 
 static void thaw(struct fdb_place *p, struct mac_damping *d, uint32_t now_s)
