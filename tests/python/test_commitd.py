@@ -11,8 +11,8 @@ import pytest
 
 from conftest import TOP
 from vyos import ConfigError
-from vyos.config import Config
-from vyos_leon import caches, runfile
+from vyos.config import TAG_NODES, Config
+from vyos_leon import caches, ipsec, model, runfile
 
 sys.path.insert(0, str(TOP / 'vyos-1x-leon/tools'))
 
@@ -112,6 +112,17 @@ def with_leaf(path, data):
     return made
 
 
+@pytest.fixture(autouse=True)
+def defaults(host):
+    """VyOS adds each leaf with a default to every interface, except below tag nodes."""
+    for path, data in leaves():
+        if data['default_value'] is not None and path[0] not in TAG_NODES:
+            inside = host.defaults
+            for word in path[:-1]:
+                inside = inside.setdefault(model.mangled(word), {})
+            inside[model.mangled(path[-1])] = data['default_value']
+
+
 def document(name='leon0'):
     return json.loads(open(runfile.config_path(name), encoding='utf-8').read())
 
@@ -137,6 +148,22 @@ def test_every_leaf(commitd, host, run_dir):
     print(json.dumps(refused, indent=1))
     assert all(said.endswith('.') for said in refused.values())
     assert len(refused) < len(found) / 4
+
+
+def test_defaults_switch_nothing_on(commitd, host, run_dir, tmp_path, monkeypatch):
+    """A default below a node does not make the node: `port-mapping` opens a port of the gateway."""
+    monkeypatch.setattr(ipsec, 'RUN_DIR', str(tmp_path / 'leon-ipsec'))
+    assert 'lifetime' in host.defaults['port_mapping']
+    host.config = {'interfaces': {'leon': {'leon0': LEON0}}}
+    assert commitd.call('interfaces_leon.py', 'leon0') == ''
+    assert not {'ipsec', 'metrics', *model.objects()} & set(document())
+    group = {'A': {'proposal': {'1': {'encryption': 'aes256', 'hash': 'sha256'}}}}
+    secret = {'pre-shared-secret': 'a-secret-of-ike'}
+    own = {'ike-group': 'A', 'esp-group': 'A', 'authentication': secret}
+    host.config = {'interfaces': {'leon': {'leon0': {**LEON0, 'ipsec': own}}},
+                   'vpn': {'ipsec': {'ike-group': group, 'esp-group': group}}}
+    assert commitd.call('interfaces_leon.py', 'leon0') == ''
+    assert os.listdir(tmp_path / 'leon-ipsec') == ['leon0.json']
 
 
 def as_configured(value):

@@ -453,6 +453,7 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         self.assertEqual(found['path']['threshold'], 10)
         self.assertEqual(found['measurement']['interval'], 1000)
         self.assertNotIn('mtu', found)
+        self.assertFalse({'acceleration', 'port-mapping'} & set(found))
 
     def test_leon_live_change_and_restart(self):
         interface = 'leon0'

@@ -78,10 +78,10 @@ def get_config(config=None):
     else:
         sources = routes.listed(leon.get('source_address', []))
         leon.setdefault('mac', mac.derive(ifname, _permanent_address, sources))
-    for name in ('acceleration', 'ipsec', 'metrics'):
+    for word in ('ipsec', 'metrics', *model.objects()):
         # VyOS adds leaves with a default, such as the mode of the authentication.
-        if not conf.exists(base + [ifname, name]):
-            leon.pop(name, None)
+        if not conf.exists(base + [ifname, word]):
+            leon.pop(model.mangled(word), None)
     if 'ipsec' in leon:
         leon['router'] = _router(conf)
     return leon

@@ -51,6 +51,12 @@ def _tree():
 NODES = _tree()
 
 
+def objects():
+    """Words of the top level that have an effect by their presence."""
+    found = leaves.LEAVES.values()
+    return [leaf.path for leaf in found if leaf.kind == 'OBJECT' and not leaf.section]
+
+
 def mangled(word):
     """The key of a node in VyOS's get_config_dict(key_mangling=('-', '_'))."""
     return word.replace('-', '_')
