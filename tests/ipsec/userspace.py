@@ -43,7 +43,7 @@ class Outside:
     def listen(self):
         return vici.Listener(self.vici_path, 'log')
 
-    def remove_stale(self, port):
+    def remove_stale(self, port, sources):
         return 0
 
     def install_guard(self, changed):

@@ -134,7 +134,8 @@ class World:
     def listen(self):
         return self.charon
 
-    def remove_stale(self, port):
+    def remove_stale(self, port, sources):
+        assert (port, sources) == (5366, ('192.0.2.1',))
         self.stale_removed += 1
         return 2
 

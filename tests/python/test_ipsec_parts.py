@@ -321,3 +321,13 @@ def test_only_what_is_ours_is_removed():
         'state delete src 192.0.2.1 dst 192.0.2.2 proto esp spi 0x000000c1'.split(),
     ]
     assert kernel.stale('', '', 5366) == []
+
+
+def test_state_of_other_own_addresses_stays():
+    """Another interface with IPsec uses the port at them."""
+    assert kernel.stale(POLICIES, STATES, 5366, ('192.0.2.99', '2001:DB8::0')) == []
+    assert kernel.stale(POLICIES, STATES, 5366, ('192.0.2.2',)) == []
+    of_all = kernel.stale(POLICIES, STATES, 5366)
+    assert kernel.stale(POLICIES, STATES, 5366, ('192.0.2.1',)) == of_all
+    six = POLICIES.replace('192.0.2.', '2001:db8::').replace('/32', '/128')
+    assert len(kernel.stale(six, STATES, 5366, ('2001:DB8::0:1',))) == 3

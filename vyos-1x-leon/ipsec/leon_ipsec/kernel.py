@@ -2,6 +2,7 @@
 """Removes kernel state of a crashed charon: SAs unknown to the next charon, and policies with
 these SAs. The other side has already deleted its SAs. The manager removes the state before new
 connections are loaded, so the next datagram requests new keys."""
+import ipaddress
 import re
 import subprocess
 
@@ -28,10 +29,12 @@ def _blocks(text):
     return [block.splitlines() for block in re.split(r'\n(?=\S)', text.strip()) if block.strip()]
 
 
-def stale(policies, states, port):
+def stale(policies, states, port, sources=()):
     """Arguments of `ip xfrm` that remove the policies for the UDP port in transport mode, and the
-    SAs with an equal reqid. Policies come first, because an SA without a policy is unused."""
+    SAs with an equal reqid. Another interface may use the port at other own addresses. Policies
+    come first, because an SA without a policy is unused."""
     commands, reqids = [], set()
+    own = {str(ipaddress.ip_address(source)) for source in sources}
     for lines in _blocks(policies):
         text = ' '.join(line.strip() for line in lines)
         match = POLICY.match(lines[0].strip())
@@ -40,6 +43,8 @@ def stale(policies, states, port):
             rf'proto udp (?:.* )?{"sport" if direction[1] == "out" else "dport"} {port}\b',
             match['ports'] + ' ')
         if not ours:
+            continue
+        if own and match['src' if direction[1] == 'out' else 'dst'].split('/')[0] not in own:
             continue
         commands.append(['policy', 'delete', *lines[0].split(), 'dir', direction[1]])
         reqids.update(re.findall(r'reqid (\d+)', text))
@@ -52,9 +57,9 @@ def stale(policies, states, port):
     return commands
 
 
-def remove_stale(port):
+def remove_stale(port, sources):
     """Number of entries removed."""
-    commands = stale(_ip('xfrm', 'policy', 'list'), _ip('xfrm', 'state', 'list'), port)
+    commands = stale(_ip('xfrm', 'policy', 'list'), _ip('xfrm', 'state', 'list'), port, sources)
     for words in commands:
         try:
             _ip('xfrm', *words)

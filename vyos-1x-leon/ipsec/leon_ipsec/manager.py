@@ -32,7 +32,7 @@ log = logging.getLogger('leon-ipsec')
 class Manager:
     def __init__(self, settings, outside, clock=time.monotonic):
         """`outside` has ask_daemon(command, arguments), connect() and listen() to charon,
-        remove_stale(port), install_guard(settings), start_charon()."""
+        remove_stale(port, sources), install_guard(settings), start_charon()."""
         self.settings = settings
         self.outside = outside
         self.clock = clock
@@ -127,7 +127,7 @@ class Manager:
         self.loaded = {}
         if not want.sas(self.settings, self.vici.stream('list-sas', 'list-sa', {'noblock': 'yes'})):
             # charon has no SA of the interface, so SAs in the kernel belong to an earlier charon.
-            removed = self.outside.remove_stale(self.settings.port)
+            removed = self.outside.remove_stale(self.settings.port, self.settings.sources)
             if removed:
                 log.warning('removed %d SAs and policies that an earlier charon left behind',
                             removed)
