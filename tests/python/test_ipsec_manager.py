@@ -147,6 +147,10 @@ class World:
     def start_charon(self):
         self.charon_started += 1
 
+    def restart_manager(self):
+        self.manager = Manager(self.manager.settings, self, lambda: self.now)
+        return self
+
     def tick(self, seconds=1.0):
         self.now += seconds
         self.manager.tick()
@@ -344,6 +348,12 @@ def test_a_restarted_manager_keeps_the_sas_it_finds():
     assert world.stale_removed == 0
     assert world.charon.sas
     assert world.reports == [['192.0.2.2']]
+
+
+def test_a_restarted_manager_keeps_the_traps_of_a_living_charon():
+    """charon installs no trap again if it knows an equal connection."""
+    world = World().tick()
+    assert world.restart_manager().tick().stale_removed == 1
 
 
 @pytest.mark.parametrize(

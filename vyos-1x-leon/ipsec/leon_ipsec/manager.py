@@ -125,8 +125,10 @@ class Manager:
         self.vici = self.outside.connect()
         self.listener = self.outside.listen()
         self.loaded = {}
-        if not want.sas(self.settings, self.vici.stream('list-sas', 'list-sa', {'noblock': 'yes'})):
-            # charon has no SA of the interface, so SAs in the kernel belong to an earlier charon.
+        found = self.vici.stream('list-sas', 'list-sa', {'noblock': 'yes'})
+        if not self._present() and not want.sas(self.settings, found):
+            # charon has no connection and no SA of the interface, so state in the kernel belongs to
+            # an earlier charon. A load of an equal connection would not install its trap again.
             removed = self.outside.remove_stale(self.settings.port, self.settings.sources)
             if removed:
                 log.warning('removed %d SAs and policies that an earlier charon left behind',
@@ -150,13 +152,17 @@ class Manager:
             # Keys have no names. If the connections are gone, the keys are gone too.
             self.vici.call('load-key', {'type': 'any', 'data': auth.private_key})
 
+    def _present(self):
+        """Names of the connections of the interface in charon."""
+        conns = self.vici.call('get-conns').get('conns', [])
+        return {name for name in conns if name.startswith(want.prefix(self.settings))}
+
     def _load_connections(self):
-        present = set(self.vici.call('get-conns').get('conns', []))
+        present = self._present()
         self.loaded = {name: c for name, c in self.loaded.items() if name in present}
         self._load_credentials()
         wanted = want.wanted(self.settings, self.own_id, self.remotes, self._ready)
-        ours = {name for name in present if name.startswith(want.prefix(self.settings))}
-        for name in sorted(ours - set(wanted)):
+        for name in sorted(present - set(wanted)):
             self.vici.call('unload-conn', {'name': name})
             self.loaded.pop(name, None)
             log.info('unloaded %s', name)
