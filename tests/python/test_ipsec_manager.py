@@ -147,8 +147,8 @@ class World:
     def start_charon(self):
         self.charon_started += 1
 
-    def restart_manager(self):
-        self.manager = Manager(self.manager.settings, self, lambda: self.now)
+    def restart_manager(self, changed=None):
+        self.manager = Manager(changed or self.manager.settings, self, lambda: self.now)
         return self
 
     def tick(self, seconds=1.0):
@@ -354,6 +354,15 @@ def test_a_restarted_manager_keeps_the_traps_of_a_living_charon():
     """charon installs no trap again if it knows an equal connection."""
     world = World().tick()
     assert world.restart_manager().tick().stale_removed == 1
+
+
+def test_a_restarted_manager_loads_its_secret():
+    """The secret may have changed while the manager did not run."""
+    world = World().tick()
+    secret = {'mode': 'pre-shared-secret', 'pre-shared-secret': 'another one'}
+    world.restart_manager(settings.parse(DAEMON, {**IPSEC, 'authentication': secret})).tick().tick()
+    assert world.charon.shared['leon0-ike']['data'] == 'another one'
+    assert world.charon.count('load-shared') == 2
 
 
 @pytest.mark.parametrize(

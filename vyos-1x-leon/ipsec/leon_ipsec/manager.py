@@ -146,7 +146,9 @@ class Manager:
     def _load_credentials(self):
         auth = self.settings.authentication
         if auth.mode == 'pre-shared-secret':
-            if want.secret_id(self.settings) not in self.vici.call('get-shared').get('keys', []):
+            keys = self.vici.call('get-shared').get('keys', [])
+            # At the start too, because the secret may have changed while the manager did not run.
+            if not self.loaded or want.secret_id(self.settings) not in keys:
                 self.vici.call('load-shared', want.shared_secret(self.settings))
         elif not self.loaded:
             # Keys have no names. If the connections are gone, the keys are gone too.
