@@ -99,6 +99,31 @@ def test_faults(values, sentence):
     assert not any('a-secret-of-ike' in text for text in found)
 
 
+ETH0, ETH1 = {'source_interface': 'eth0'}, {'source_interface': 'eth1'}
+
+
+@pytest.mark.parametrize(
+    'values, other, sentence',
+    [
+        (config(), {**config(), 'vni': '1', 'port': '7000'}, 'leon1 has an IPsec secret for the'),
+        (config(), {**x509(), 'port': '7000'}, None),
+        (config(), {**config(), 'vni': '7', 'port': '7000'}, None),
+        (config(), {'vni': '1', 'port': '7000'}, None),
+        ({**config(), **ETH0}, {**ETH1, 'vni': '7'}, 'leon1 has the same port'),
+        ({**ETH0, 'port': '5366'}, {**config(), **ETH1}, 'leon1 has the same port'),
+        ({**config(), **ETH0}, {**ETH1, 'port': '7000'}, None),
+        (ETH0, ETH1, None),
+        ({**config(), **ETH0}, {**config(), **ETH1, 'disable': {}}, None),
+        ({**config(), **ETH0, 'disable': {}}, {**config(), **ETH1}, None),
+        ({**config(), 'source_address': '192.0.2.1'}, {'source_address': '192.0.2.9'}, None),
+    ],
+)
+def test_interfaces_that_cannot_work_together(values, other, sentence):
+    found = list(ipsec.clashes(values, {'leon1': other}))
+    assert len(found) == bool(sentence) and (sentence or '') in ''.join(found)
+    assert all(': set "' in text for text in found)
+
+
 def warnings(values, **vpn):
     return list(ipsec.warnings(values, ROUTER._replace(vpn={**VPN, **vpn})))
 
@@ -169,8 +194,8 @@ def commit(load_script, host, run_dir, tmp_path, monkeypatch):
     # VyOS adds nodes with a default to every interface.
     host.defaults = {'ipsec': {'authentication': {'mode': 'pre-shared-secret'}}}
 
-    def run(leon0, groups=GROUPS, fails=False):
-        leon = {} if leon0 is None else {'leon0': leon0}
+    def run(leon0, groups=GROUPS, fails=False, **others):
+        leon = others if leon0 is None else {'leon0': leon0, **others}
         host.config = {'interfaces': {'leon': leon}, 'vpn': {'ipsec': groups}}
         host.journal.clear()
         found = script.get_config()
@@ -256,6 +281,14 @@ def test_faults_are_refused(commit):
     bad = {**LEON0, 'ipsec': {**LEON0['ipsec'], 'ike-group': 'WHAT'}}
     with pytest.raises(ConfigError, match='There is no ike-group WHAT'):
         commit(bad)
+
+
+def test_a_second_secret_for_the_vni_is_refused(commit, host):
+    leon1 = {**LEON0, 'port': '7000'}
+    with pytest.raises(ConfigError, match='leon1 has an IPsec secret for the same VNI'):
+        commit(LEON0, leon1=leon1)
+    host.booting = True
+    commit(LEON0, leon1=leon1)
 
 
 # --- `vpn ipsec` ---

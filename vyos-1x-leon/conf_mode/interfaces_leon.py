@@ -169,7 +169,7 @@ def verify(leon):
     errors = verdict.errors
     missing = list(ipsec.faults(leon, leon.get('router')))
     if boot_configuration_complete():
-        errors = errors + missing
+        errors = errors + missing + list(ipsec.clashes(leon, leon['other_interfaces']))
         missing = []
     if errors:
         raise ConfigError(' '.join(errors))

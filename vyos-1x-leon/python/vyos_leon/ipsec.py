@@ -11,6 +11,7 @@ import json
 import os
 from typing import Callable, NamedTuple
 
+from vyos_leon.leaves import default
 from vyos_leon.routes import listed
 
 RUN_DIR = '/run/leon-ipsec'
@@ -143,6 +144,31 @@ def faults(config, router):
         yield from _x509_faults(config, router)
     else:
         yield from _secret_faults(config)
+
+
+def clashes(config, others):
+    """One sentence for each other interface that cannot work together with this interface."""
+    if 'disable' in config:
+        return
+
+    def are_equal(word):
+        unset = str(default(word))
+        return config.get(word, unset) == other.get(word, unset)
+
+    for name, other in sorted(others.items()):
+        protected = [c for c in (config, other) if 'ipsec' in c]
+        if 'disable' in other or not protected:
+            continue
+        if are_equal('port') and 'source_interface' in config and 'source_interface' in other:
+            yield (
+                f'{name} has the same port, and IPsec protects a port on all interfaces: set '
+                f'"port" to another one, or "source-address" at both.'
+            )
+        if are_equal('vni') and [_mode(c) for c in protected] == [SECRET_MODE] * 2:
+            yield (
+                f'{name} has an IPsec secret for the same VNI: set "vni" to another one, or '
+                f'"ipsec authentication mode x509".'
+            )
 
 
 def users(interfaces):
