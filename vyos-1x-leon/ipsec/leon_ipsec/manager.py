@@ -46,6 +46,7 @@ class Manager:
         self.last_seen = {}  # address: last time of use by leond
         self.started = set()  # addresses with a connection that was loaded before
         self.loaded = {}  # name: the connection as loaded
+        self.key_id = None  # name of the private key in charon
         self.connecting = {}  # unique id of an IKE SA: first time in state connecting
         self.reported = None
         self.reported_at = None
@@ -150,9 +151,9 @@ class Manager:
             # At the start too, because the secret may have changed while the manager did not run.
             if not self.loaded or want.secret_id(self.settings) not in keys:
                 self.vici.call('load-shared', want.shared_secret(self.settings))
-        elif not self.loaded:
-            # Keys have no names. If the connections are gone, the keys are gone too.
-            self.vici.call('load-key', {'type': 'any', 'data': auth.private_key})
+        elif not self.loaded or self.key_id not in self.vici.call('get-keys').get('keys', []):
+            answer = self.vici.call('load-key', {'type': 'any', 'data': auth.private_key})
+            self.key_id = answer.get('id')
 
     def _present(self):
         """Names of the connections of the interface in charon."""
