@@ -310,12 +310,14 @@ def test_a_changed_port_is_loaded():
 
 def test_connections_of_others_are_left_alone():
     world = World()
-    world.charon.conns = {'site-to-site': {}, 'leon01-192.0.2.2': {}, 'leon': {}}
-    world.charon.sas = [('site-to-site', sa('192.0.2.77', unique_id='7'))]
+    others = {'site-to-site', 'leon01-192.0.2.2', 'leon', 'leon0-b-192.0.2.2', 'leon0-b-any'}
+    world.charon.conns = {name: {} for name in others}
+    world.charon.sas = [('site-to-site', sa('192.0.2.77', unique_id='7')),
+                        ('leon0-b-192.0.2.2', sa('192.0.2.2', unique_id='8'))]
     world.endpoints = []
     world.tick()
-    assert {'site-to-site', 'leon01-192.0.2.2', 'leon'} <= names(world)
-    assert world.charon.sas
+    assert names(world) == {*others, 'leon0-any'}
+    assert len(world.charon.sas) == 2
     assert world.reports == [[]]
 
 

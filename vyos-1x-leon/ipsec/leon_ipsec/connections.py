@@ -114,6 +114,15 @@ def prefix(settings):
     return f'{settings.interface}-'
 
 
+def is_ours(settings, name):
+    """False for connections of an interface such as `leon0-b` beside `leon0`."""
+    rest = name.removeprefix(prefix(settings))
+    try:
+        return rest != name and (rest == 'any' or bool(ipaddress.ip_address(rest)))
+    except ValueError:
+        return False
+
+
 def connection_name(settings, address):
     return prefix(settings) + address
 
@@ -174,7 +183,7 @@ def sas(settings, events):
     found = []
     for event in events:
         for name, sa in event.items():
-            if not name.startswith(prefix(settings)) or not isinstance(sa, dict):
+            if not is_ours(settings, name) or not isinstance(sa, dict):
                 continue
             children = sa.get('child-sas', {}).values()
             found.append(Sa(name, sa.get('uniqueid', ''), sa.get('remote-host', ''),

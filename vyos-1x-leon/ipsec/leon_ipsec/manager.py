@@ -127,7 +127,7 @@ class Manager:
         self.listener = self.outside.listen()
         self.loaded = {}
         found = self.vici.stream('list-sas', 'list-sa', {'noblock': 'yes'})
-        if not self._present() and not want.sas(self.settings, found):
+        if not self._present(self.vici) and not want.sas(self.settings, found):
             # charon has no connection and no SA of the interface, so state in the kernel belongs to
             # an earlier charon. A load of an equal connection would not install its trap again.
             removed = self.outside.remove_stale(self.settings.port, self.settings.sources)
@@ -155,13 +155,13 @@ class Manager:
             answer = self.vici.call('load-key', {'type': 'any', 'data': auth.private_key})
             self.key_id = answer.get('id')
 
-    def _present(self):
+    def _present(self, vici):
         """Names of the connections of the interface in charon."""
-        conns = self.vici.call('get-conns').get('conns', [])
-        return {name for name in conns if name.startswith(want.prefix(self.settings))}
+        conns = vici.call('get-conns').get('conns', [])
+        return {name for name in conns if want.is_ours(self.settings, name)}
 
     def _load_connections(self):
-        present = self._present()
+        present = self._present(self.vici)
         self.loaded = {name: c for name, c in self.loaded.items() if name in present}
         self._load_credentials()
         wanted = want.wanted(self.settings, self.own_id, self.remotes, self._ready)
@@ -274,9 +274,8 @@ class Manager:
         """IPsec was removed from the configuration: unloads everything from charon."""
         try:
             vici = self.vici or self.outside.connect()
-            for name in vici.call('get-conns').get('conns', []):
-                if name.startswith(want.prefix(self.settings)):
-                    vici.call('unload-conn', {'name': name})
+            for name in self._present(vici):
+                vici.call('unload-conn', {'name': name})
             for sa in want.sas(self.settings, vici.stream('list-sas', 'list-sa')):
                 vici.call('terminate', {'ike-id': sa.unique_id, 'timeout': '-1'})
             if self.settings.authentication.mode == 'pre-shared-secret':
