@@ -455,6 +455,26 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         self.assertNotIn('mtu', found)
         self.assertFalse({'acceleration', 'port-mapping'} & set(found))
 
+    def test_leon_ipsec(self):
+        interface = 'leon0'
+        path = self._base_path + [interface, 'ipsec']
+        self.foreign_paths.append(['vpn', 'ipsec'])
+        self.set_options(interface)
+        for kind in ('ike-group', 'esp-group'):
+            proposal = ['vpn', 'ipsec', kind, 'LEON', 'proposal', '1']
+            self.cli_set(proposal + ['encryption', 'aes256gcm128'])
+            self.cli_set(proposal + ['hash', 'sha384'])
+            self.cli_set(path + [kind, 'LEON'])
+        self.cli_set(path + ['authentication', 'pre-shared-secret', 'a-secret-of-ike'])
+        self.cli_commit()
+        self.assertNotIn('port-mapping', document(interface))
+        # Only root reads the secret.
+        mode = cmd(f'sudo stat -c %a /run/leon-ipsec/{interface}.json')
+        self.assertEqual(mode, '600')
+        self.cli_delete(path)
+        self.cli_commit()
+        self.assertEqual(rc_cmd(f'sudo stat /run/leon-ipsec/{interface}.json')[0], 1)
+
     def test_leon_live_change_and_restart(self):
         interface = 'leon0'
         path = self._base_path + [interface]
