@@ -164,6 +164,29 @@ static void a_question_to_one_host_is_doubt(void **state)
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 1);
 }
 
+/* A reply with another MAC than the source of its frame, such as that of a proxy, is not believed. */
+static void a_reply_about_another_mac_is_doubt(void **state)
+{
+	struct ip_addr remote = v4(9), host = v4(1);
+	struct fwd_report ev;
+	size_t len;
+
+	(void)state;
+	fx_publish(&fx, suppress);
+	settle_host(&host);
+	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, NEIGH_HOST, fx.w->now_s);
+	len = build_arp(2, 9, 1);
+	memcpy(frame + 14 + 8, fx_mac(0x77).b, 6);
+	host_sends(len);
+	host_sends(build_arp(1, 1, 9));
+	assert_int_equal(fx_count(&fx, CNT_arp_answered), 0);
+	assert_int_equal(fx_count(&fx, CNT_flood_tx), 4);
+	assert_int_equal(fx_reports(FWD_NEIGH, &ev), 0);
+	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, NEIGH_HOST, fx.w->now_s);
+	host_sends(build_arp(1, 1, 9));
+	assert_int_equal(fx_count(&fx, CNT_arp_answered), 1);
+}
+
 static void suppression_needs_the_fdb(void **state)
 {
 	struct ip_addr remote = v4(9), host = v4(1);
@@ -278,6 +301,7 @@ int main(void)
 		T(suppression_needs_the_fdb),
 		T(what_contradicts_the_table_travels),
 		T(a_question_to_one_host_is_doubt),
+		T(a_reply_about_another_mac_is_doubt),
 		T(nd_suppression),
 		T(announcements_and_questions_travel),
 	};

@@ -40,13 +40,15 @@ static bool is_set(const struct ip_addr *ip)
 	return any;
 }
 
-/* Only information about the sender is learned. */
+/* Only information about the sender is learned. A statement about another MAC is in doubt, and so is
+ * the entry of its address. */
 static void believe(struct worker *w, const struct eth_view *v, const struct ip_addr *ip,
 		    struct mac mac, uint16_t slot, enum neigh_role role)
 {
-	if (mac_to_u64(mac) != mac_to_u64(v->src) || !is_set(ip))
-		return;
-	if (neigh_differs(w->snap->neigh, v->vlan, ip, mac, slot, role, w->now_s))
+	if (mac_to_u64(mac) != mac_to_u64(v->src))
+		neigh_mark_stale(w->snap->neigh, v->vlan, ip);
+	else if (is_set(ip) &&
+		 neigh_differs(w->snap->neigh, v->vlan, ip, mac, slot, role, w->now_s))
 		report_neigh(w, v->vlan, ip, mac, slot, role);
 }
 

@@ -49,7 +49,8 @@ bool neigh_answer(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, uint
 /* Returns true if (vlan, ip) has had this mac and slot for NEIGH_SETTLE_S. */
 bool neigh_is_settled(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
 		      uint16_t slot, uint32_t now_s);
-/* Records a unicast request to that host: no local answers until the host sends a frame. */
+/* Records doubt, such as a unicast request to that host: no local answers until the host sends ARP
+ * or ND. */
 void neigh_mark_stale(struct neigh *n, uint16_t vlan, const struct ip_addr *ip);
 /* Returns true if (vlan, ip) must be reported to the control thread: stored with another mac,
  * slot or known role, in doubt, or old. */
