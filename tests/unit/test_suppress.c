@@ -164,7 +164,7 @@ static void a_question_to_one_host_is_doubt(void **state)
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 1);
 }
 
-/* A reply with another MAC than the source of its frame, such as that of a proxy, is not believed. */
+/* A reply with another MAC than the source of its frame, such as that of a proxy. */
 static void a_reply_about_another_mac_is_doubt(void **state)
 {
 	struct ip_addr remote = v4(9), host = v4(1);
@@ -279,6 +279,8 @@ static void announcements_and_questions_travel(void **state)
 {
 	struct ip_addr target = { 6, { 0xfe, 0x80, [15] = 9 } };
 	struct fwd_report ev;
+	uint8_t *icmp = frame + 14 + 40;
+	size_t len;
 
 	(void)state;
 	fx_publish(&fx, suppress);
@@ -291,6 +293,14 @@ static void announcements_and_questions_travel(void **state)
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 6);
 	assert_int_equal(fx_reports(FWD_NEIGH, &ev), 2);
 	assert_int_equal(ev.neigh.role, NEIGH_HOST);
+	/* Several nodes of an anycast address answer, without the override flag. */
+	len = nd_build_announcement(0, fx_mac(0x77), &target, false, frame);
+	icmp[4] = 0;
+	put_u16(icmp + 2, checksum_pseudo(frame + 14, 6, 58, 32));
+	assert_true(checksum_complete(frame, len, (size_t)(icmp - frame), 2));
+	host_sends(len);
+	assert_int_equal(fx_count(&fx, CNT_flood_tx), 8);
+	assert_int_equal(fx_reports(FWD_NEIGH, &ev), 0);
 }
 
 int main(void)

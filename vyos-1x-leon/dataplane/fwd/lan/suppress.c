@@ -40,8 +40,8 @@ static bool is_set(const struct ip_addr *ip)
 	return any;
 }
 
-/* Only information about the sender is learned. A statement about another MAC is in doubt, and so is
- * the entry of its address. */
+/* Only information about the sender is learned. A statement about another MAC is in doubt, and so
+ * is the entry of its address. */
 static void believe(struct worker *w, const struct eth_view *v, const struct ip_addr *ip,
 		    struct mac mac, uint16_t slot, enum neigh_role role)
 {
@@ -62,6 +62,10 @@ void neighbor_learn(struct worker *w, const uint8_t *data, size_t len, const str
 		if (arp_parse(data, len, v, &a) == 0)
 			believe(w, v, &a.sender_ip, a.sender_mac, slot, NEIGH_ROLE_UNKNOWN);
 	} else if (is_nd(data, v) && nd_parse(data, len, v, &n) == 0 && n.has_lladdr) {
+		/* Proxies and nodes of an anycast address clear the flag, and several answer (RFC
+		 * 4861 sections 7.2.7 and 7.2.8). */
+		if (n.type == ND_ADVERT && !n.override)
+			return;
 		if (n.type == ND_ADVERT)
 			believe(w, v, &n.target, n.lladdr, slot,
 				n.router ? NEIGH_ROUTER : NEIGH_HOST);
