@@ -85,6 +85,25 @@ def test_tiers_have_their_shares(lab):
     assert after['voice']['wait_p99_us'] < after['bulk']['wait_p50_us']
 
 
+def test_relayed_datagrams_leave_a_part(lab):
+    """r relays four times its rate, which does not wait. The frames of its host do not starve."""
+    net = lab({'sites': {'a': {}, 'r': {}, 'b': {}},
+               'config': {**PATIENT, 'path': {'variation-margin': 0}},
+               'rtt_ms': {('a', 'b'): 80, ('a', 'r'): 10, ('r', 'b'): 10}}).joined()
+    net.wait_path('a', 'b', ['r', 'b'])
+    r, b = net.host['r'], net.host['b']
+    net.settle_hosts('r', 'b')
+    relayed = net.stream('a', 'b', interval=0.0006, size=SIZE)
+    try:
+        assert net.node['r'].reload(shaper={'egress': RATE_KBITS})['verdict'] == 'applied'
+        time.sleep(0.5)
+        answered = [r.ping(b.ip4, within=1) for _ in range(10)]
+    finally:
+        relayed.stop()
+    assert net.hops('a', 'b') == ['r', 'b']
+    assert all(answered), answered
+
+
 # --- rates to single nodes ---
 
 SLOW_KBITS = 2000

@@ -302,6 +302,19 @@ static void others_pay_too(void **state)
 	assert_int_equal(atomic_load(&l->account[2].shaper.paid_ns), 0);
 }
 
+/* Relayed datagrams above the rate of the hop do not starve its queue. */
+static void others_leave_a_part(void **state)
+{
+	struct lab *l = *state;
+
+	put(l, 1, 1, 1000, T0);
+	for (unsigned ms = 0; ms < 1600; ms++) {
+		hops_pay(&l->account[1], 2 * LEN, mono_add_ms(T0, ms));
+		turn(l, mono_add_ms(T0, ms), 64);
+	}
+	assert_in_range(l->sent[1], 95, 105);
+}
+
 /* A new account at time zero is due at once. */
 static void due_from_the_first_on(void **state)
 {
@@ -329,6 +342,7 @@ int main(void)
 		T(nothing_is_held),
 		T(a_sparse_flow_of_a_slow_hop),
 		T(others_pay_too),
+		T(others_leave_a_part),
 		T(due_from_the_first_on),
 	};
 

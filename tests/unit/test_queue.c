@@ -457,6 +457,22 @@ static void rate_is_waited_for(void **state)
 	all_is_free();
 }
 
+/* Relayed datagrams above the rate do not starve the queue. */
+static void relayed_datagrams_leave_a_part(void **state)
+{
+	unsigned n = 0;
+
+	(void)state;
+	fx_publish(&fx, ten_mbits);
+	for (unsigned i = 0; i < 100; i++)
+		stands(build(1, i, ALONE, 0));
+	for (unsigned ms = 0; ms < 500; ms++) {
+		shaper_pay(&fx.f->shaper, 10000, 2500, fx.w->now);
+		n += turn_at(mono_add_ms(fx.w->now, 1));
+	}
+	assert_in_range(n, 500 * 10000 / 8 / 16 / ALONE - 2, 500 * 10000 / 8 / 16 / ALONE + 2);
+}
+
 /* A single frame passes the queue too and is sent at once. */
 static void idle_line(void **state)
 {
@@ -653,12 +669,13 @@ static void floods_are_charged_to_each(void **state)
 	assert_int_equal(arrived(2), 40);
 	assert_in_range(paid(1) - now.ns, 34 * frame_ns, 41 * frame_ns);
 	assert_in_range(paid(2) - now.ns, 34 * frame_ns / 2 - 3 * NS_PER_MS, 41 * frame_ns / 2);
-	/* The own frames of the hop wait for that charge. */
-	host_offers(REMOTE, 1, 1);
+	/* The own frames of the hop wait for that charge, except for their least rate. */
+	host_offers(REMOTE, 1, 6);
 	sends_at(mono_add_ms(now, 10));
-	assert_int_equal(arrived(1), 0);
-	sends_at(mono_add_ms(now, 40));
-	assert_int_equal(arrived(1), 1);
+	sends_at(mono_add_ms(now, 20));
+	assert_int_equal(arrived(1), 2);
+	sends_at(mono_add_ms(now, 60));
+	assert_int_equal(arrived(1), 4);
 	all_is_free();
 }
 
@@ -768,6 +785,7 @@ int main(void)
 		T(or_is_marked),
 		T(waiting_is_counted),
 		T(rate_is_waited_for),
+		T(relayed_datagrams_leave_a_part),
 		T(idle_line),
 		T(a_slow_hop_holds_up_nobody),
 		T(super_frames_to_a_slow_hop_are_cut),

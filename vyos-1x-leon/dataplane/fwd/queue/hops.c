@@ -232,6 +232,8 @@ struct fq_item *hops_next(struct hops *h, mono_t now)
 			continue;
 		hop->sent += item->len;
 		hop->credit -= (int32_t)item->len;
+		if (hop->kbits)
+			shaper_served(&h->account[hop->slot].shaper, hop->kbits, item->len, now);
 	}
 	return item;
 }

@@ -416,6 +416,8 @@ bool queue_goes_on(struct worker *w, bool more)
 	struct queue *q = &w->queue;
 
 	q->in_use = more || q->hops.n;
+	if (q->kbits)
+		shaper_served(&w->fwd->shaper, q->kbits, q->bytes, w->now);
 	notify_backlogs(q);
 	/* The queue waits for a rate, see queue_due(). */
 	return q->kbits || q->hops.n_used ? more : q->in_use;

@@ -17,18 +17,25 @@
 /* A slow line owes at least this for at most a second: each of eight workers may send one frame
  * before another worker pays. */
 #define DEBT_BYTES 12500
-#define BITS	   8
+/* Divisor of the rate: the least rate of queued frames. */
+#define LEAST_DIVISOR 16
+#define BITS	      8
 
 static int64_t time_of(size_t bytes, uint32_t kbits)
 {
 	return (int64_t)(bytes * BITS * (NS_PER_S / 1000) / max_of(kbits, 1u));
 }
 
+static int64_t most_debt(uint32_t kbits)
+{
+	return max_of(DEBT_NS, min_of(time_of(DEBT_BYTES, kbits), NS_PER_S));
+}
+
 mono_t shaper_due(const struct shaper *s, bool sparse)
 {
-	int64_t paid = atomic_load_explicit(&s->paid_ns, memory_order_relaxed);
+	int64_t least = atomic_load_explicit(&s->least_ns, memory_order_relaxed);
 
-	return (mono_t){ paid - (sparse ? AHEAD_NS : 0) };
+	return (mono_t){ min_of(shaper_paid(s).ns - (sparse ? AHEAD_NS : 0), least) };
 }
 
 size_t shaper_room(const struct shaper *s, uint32_t kbits, bool sparse, mono_t now)
@@ -42,13 +49,23 @@ size_t shaper_room(const struct shaper *s, uint32_t kbits, bool sparse, mono_t n
 
 void shaper_pay(struct shaper *s, uint32_t kbits, size_t bytes, mono_t now)
 {
-	int64_t cost = time_of(bytes, kbits);
-	int64_t debt = max_of(DEBT_NS, min_of(time_of(DEBT_BYTES, kbits), NS_PER_S));
+	int64_t cost = time_of(bytes, kbits), most = now.ns + most_debt(kbits);
 	int64_t paid = atomic_load_explicit(&s->paid_ns, memory_order_relaxed), next;
 
 	do
-		next = min_of(max_of(paid, now.ns - SAVED_NS) + cost, now.ns + debt);
+		next = min_of(max_of(paid, now.ns - SAVED_NS) + cost, most);
 	while (!atomic_compare_exchange_weak_explicit(&s->paid_ns, &paid, next,
+						      memory_order_relaxed, memory_order_relaxed));
+}
+
+void shaper_served(struct shaper *s, uint32_t kbits, size_t bytes, mono_t now)
+{
+	int64_t cost = LEAST_DIVISOR * time_of(bytes, kbits), most = now.ns + most_debt(kbits);
+	int64_t least = atomic_load_explicit(&s->least_ns, memory_order_relaxed), next;
+
+	do
+		next = min_of(max_of(least, now.ns) + cost, most);
+	while (!atomic_compare_exchange_weak_explicit(&s->least_ns, &least, next,
 						      memory_order_relaxed, memory_order_relaxed));
 }
 

@@ -15,7 +15,7 @@ static uint32_t load(const _Atomic uint32_t *v)
 
 int64_t spread_backlog_us(const struct spread_line *l, mono_t now)
 {
-	return max_of(mono_sub_us(shaper_due(&l->shaper, false), now), (int64_t)0);
+	return max_of(mono_sub_us(shaper_paid(&l->shaper), now), (int64_t)0);
 }
 
 static int64_t arrival_us(const struct spread_line *l, mono_t now)
