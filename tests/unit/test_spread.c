@@ -244,6 +244,28 @@ static void test_order_with_relayed_datagrams(void **state)
 	assert_int_equal(fx_all_drops(&fx), 0);
 }
 
+/* Node 1 counts relayed datagrams as sent on the line, so this node counts them as received. */
+static void test_relayed_data_counts_for_its_pair(void **state)
+{
+	static const struct {
+		unsigned from, line;
+	} pair[] = { { 1, 0 }, { 3, 2 } };
+	const node_id_t hop[] = { fx_id(0), fx_id(2) };
+	struct arrival a = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		a.from = pair[i].from;
+		a.len = fx_header(a.b, LEON_FRAME, LEON_F_SEALED | LEON_F_LINK_VALUE, fx_id(1), 0,
+				  2, hop);
+		put_u64(a.b + a.len, seal_rx_link(seal[1]));
+		a.len += LEON_LINK_LEN + SMALL;
+		receive(a);
+		assert_int_equal(fx_count(&fx, CNT_relayed_datagrams), i + 1);
+		assert_int_equal(fwd_line_traffic(fx.f, 1, pair[i].line).rx_bytes, a.len + 28);
+	}
+}
+
 /* A relayed datagram waits for nothing, and opens no stream. */
 static void test_relayed_datagrams_never_wait(void **state)
 {
@@ -267,9 +289,13 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, sealed_teardown)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_earliest_arrival), cmocka_unit_test(test_proportion),
-		cmocka_unit_test(test_correction),	 TEST(test_trains_on_both_lines),
-		TEST(test_other_datagrams_stay),	 TEST(test_order_with_relayed_datagrams),
+		cmocka_unit_test(test_earliest_arrival),
+		cmocka_unit_test(test_proportion),
+		cmocka_unit_test(test_correction),
+		TEST(test_trains_on_both_lines),
+		TEST(test_other_datagrams_stay),
+		TEST(test_order_with_relayed_datagrams),
+		TEST(test_relayed_data_counts_for_its_pair),
 		TEST(test_relayed_datagrams_never_wait),
 	};
 

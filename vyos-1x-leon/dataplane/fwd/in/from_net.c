@@ -275,6 +275,14 @@ static bool waits(struct worker *w, const struct datagram *d, uint64_t counter)
 	return v == HOLD_KEPT;
 }
 
+/* `source`: as in traffic_in(). */
+static void count_in(struct worker *w, const struct datagram *d, uint16_t source)
+{
+	traffic_in(w, d->previous, source, d->len);
+	if (unlikely(w->snap->node[d->previous].has_lines))
+		line_in(w, d->previous, d->line, d->len);
+}
+
 static void take_data(struct worker *w, const struct kind *k, struct datagram *d)
 {
 	bool ordered = is_ordered(w, d);
@@ -286,9 +294,7 @@ static void take_data(struct worker *w, const struct kind *k, struct datagram *d
 		counter = seal_data_counter(d->payload);
 	if (unlikely(!incoming_open(w, &d->h, d->source, d->data, &d->payload, &d->payload_len)))
 		return;
-	traffic_in(w, d->previous, k->any_path ? SLOT_NONE : d->source, d->len);
-	if (unlikely(w->snap->node[d->previous].has_lines))
-		line_in(w, d->previous, d->line, d->len);
+	count_in(w, d, k->any_path ? SLOT_NONE : d->source);
 	if (likely(!ordered)) {
 		k->take(w, d);
 		return;
@@ -306,7 +312,7 @@ static void pass_on(struct worker *w, const struct kind *k, const struct datagra
 		return;
 	if (unlikely(w->snap->capture.on) && next != SLOT_NONE)
 		capture_relayed(w, &d->h, d->data + d->hdr_len, d->len - d->hdr_len);
-	traffic_in(w, d->previous, SLOT_NONE, d->len);
+	count_in(w, d, SLOT_NONE);
 	if (next != SLOT_NONE)
 		traffic_out(w, next, SLOT_NONE, d->len);
 }
