@@ -283,7 +283,8 @@ def test_ipv6_and_large_frames(lab):
     # TCP carries datagrams of any size, so a frame of 1500 bytes is not split.
     wait_for(lambda: b.nodes()[a.node_id]['link_mtu'] >= 1552, 20, 'MTU')
     net.settle_hosts('n0', 'n1')
-    assert net.host['n0'].ping(net.host['n1'].ip4, size=1472, within=3, forbid_fragments=True)
+    wait_for(lambda: net.host['n0'].ping(net.host['n1'].ip4, size=1472, within=3,
+                                         forbid_fragments=True), 30, 'a full frame')
     pass_udp(b)
     wait_transport(a, b, 'udp')
     assert b.nodes()[a.node_id]['link_mtu'] <= 1452
