@@ -18,10 +18,14 @@
 #define BULK  1200
 #define SMALL 100
 
-static bool distributes;
+static bool distributes, longer;
 
 static void configure(struct snap *s)
 {
+	static const uint16_t direct[] = { 1 };
+
+	if (longer)
+		snap_set_path(s, 1, direct, 1, 2000);
 	sealed_keys(s);
 	s->node[1].has_lines = true;
 	s->node[1].other[2] = fx.ep[3];
@@ -36,6 +40,7 @@ static int setup(void **state)
 	if (!sealed_open())
 		return -1;
 	distributes = true;
+	longer = false;
 	fx_publish(&fx, configure);
 	return 0;
 }
@@ -163,6 +168,13 @@ static void test_other_datagrams_stay(void **state)
 	/* Two workers of the receiver would reassemble the fragments of one frame. */
 	sends(REMOTE, 1900);
 	expect(1, false);
+	expect(1, false);
+	/* The receiver has no buffer for a longer datagram. */
+	longer = true;
+	fx_publish(&fx, configure);
+	sends(REMOTE, HOLD_BYTES);
+	expect(3, true);
+	sends(REMOTE, HOLD_BYTES + 1);
 	expect(1, false);
 	/* Along a path with a relay, the order is not restored. */
 	sends(FAR, BULK);

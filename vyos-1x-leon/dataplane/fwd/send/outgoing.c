@@ -59,9 +59,12 @@ static uint8_t *write_copy(const struct worker *w, const struct outgoing *o, uin
 	return out + copy_hdr_len(o);
 }
 
-/* Sealed bulk data on the direct link to a node with a second pair of lines. */
+/* Sealed bulk data on the direct link to a node with a second pair of lines. The receiver has no
+ * buffer for a longer payload, and cannot restore its order. */
 static void distribute(struct worker *w, struct outgoing *o, size_t len)
 {
+	if (o->head_len + o->body_len > HOLD_BYTES)
+		return;
 	o->flags |= LEON_F_SPREAD;
 	w->tx.second = spread_takes_second(w, o->node->first, len);
 }
