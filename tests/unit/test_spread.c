@@ -185,6 +185,28 @@ static void test_other_datagrams_stay(void **state)
 	expect(1, false);
 }
 
+/* The count of a refused datagram serves for the next one, so it never decreases. */
+static void test_refused_datagrams_do_not_count(void **state)
+{
+	uint64_t one;
+	int fd = fx.w->tx.family[0].fd;
+
+	(void)state;
+	distributes = false;
+	fx_publish(&fx, configure);
+	sends(REMOTE, BULK);
+	one = fwd_line_traffic(fx.f, 1, 0).tx_bytes;
+	fx.w->tx.family[0].fd = 9999; /* not open */
+	for (unsigned i = 0; i < 3; i++)
+		sends(REMOTE, BULK);
+	assert_int_equal(fx_drops(&fx, DROP_tx_failed), 3);
+	fx.w->tx.family[0].fd = fd;
+	sends(REMOTE, BULK);
+	assert_int_equal(fwd_line_traffic(fx.f, 1, 0).tx_bytes, 2 * one);
+	sends(REMOTE, BULK);
+	assert_int_equal(fwd_line_traffic(fx.f, 1, 0).tx_bytes, 3 * one);
+}
+
 /* --- reception --- */
 
 struct arrival {
@@ -306,6 +328,7 @@ int main(void)
 		cmocka_unit_test(test_correction),
 		TEST(test_trains_on_both_lines),
 		TEST(test_other_datagrams_stay),
+		TEST(test_refused_datagrams_do_not_count),
 		TEST(test_order_with_relayed_datagrams),
 		TEST(test_relayed_data_counts_for_its_pair),
 		TEST(test_relayed_datagrams_never_wait),

@@ -66,6 +66,9 @@ struct traffic {
 /* Bytes by pair of lines, see struct fwd_line_traffic. */
 struct line_traffic {
 	_Atomic uint64_t tx_bytes[LINE_PAIRS], rx_bytes[LINE_PAIRS];
+	/* counted bytes that the kernel refused; later bytes are not counted in their place, so the
+	 * counter never decreases */
+	uint64_t refused[LINE_PAIRS];
 };
 
 /* Counters of one VLAN, see struct fwd_vlan. */
@@ -234,7 +237,12 @@ static inline void traffic_in(struct worker *w, uint16_t previous, uint16_t sour
 /* Counts a data datagram on a pair of lines of the node. */
 static inline void line_out(struct worker *w, uint16_t slot, uint8_t line, size_t len)
 {
-	stats_add(&w->line[slot].tx_bytes[line], len + tx_around(w->snap->node[slot].ep.ip.family));
+	struct line_traffic *t = &w->line[slot];
+	uint64_t bytes = len + tx_around(w->snap->node[slot].ep.ip.family);
+	uint64_t counted = min_of(bytes, t->refused[line]);
+
+	t->refused[line] -= counted;
+	stats_add(&t->tx_bytes[line], bytes - counted);
 }
 static inline void line_in(struct worker *w, uint16_t slot, uint8_t line, size_t len)
 {

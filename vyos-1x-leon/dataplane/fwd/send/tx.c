@@ -110,11 +110,16 @@ static void begin_message(struct worker *w, struct tx_family *fam, const struct 
 		udp_tx_begin(fam->tx, node->sa, node->sa_len, slot);
 }
 
+static uint8_t line_of(const struct snap_node *node, bool second)
+{
+	return second ? node->second->line : node->line;
+}
+
 static void count_line(struct worker *w, const struct snap_node *node, uint16_t slot, size_t len)
 {
 	bool second = w->tx.second;
 
-	line_out(w, slot, second ? node->second->line : node->line, len);
+	line_out(w, slot, line_of(node, second), len);
 	if (node->second)
 		spread_pay(&w->fwd->spread[slot].line[second], len + tx_around(node->ep.ip.family),
 			   w->now);
@@ -181,6 +186,9 @@ static void on_failed(void *arg, uint32_t tag, int error, unsigned n, size_t len
 	const struct snap_node *node = &f->w->snap->node[slot];
 
 	stats_add(&f->w->traffic[slot].refused, n);
+	if (node->has_lines)
+		f->w->line[slot].refused[line_of(node, tag & SECOND)] +=
+			len + n * tx_around(node->ep.ip.family);
 	f->fam->datagrams -= n;
 	f->fam->bytes -= len;
 	if (error == EAGAIN || error == ENOBUFS) {
