@@ -74,7 +74,7 @@ static uint64_t sent_in(struct sim *s, int64_t ms)
  * the load in return. */
 static void loss_does_not_multiply_the_load(void **state)
 {
-	struct sim *s = sim_new(LENGTH(30, 12), 31);
+	struct sim *s = sim_new(30, 31);
 	uint64_t settled;
 
 	(void)state;
