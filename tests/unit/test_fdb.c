@@ -262,6 +262,9 @@ static void a_mac_without_an_owner_belongs_to_nobody_while_it_flaps(void **state
 	assert_true(e.frozen);
 	assert_int_equal(fdb_seen(f, 0, m, OWNER, 1045 + MAC_FREEZE_S + 10), FDB_QUIET);
 	assert_in_range(e.thaw_s, 1045 + 2 * MAC_FREEZE_S, 1045 + 2 * MAC_FREEZE_S + 10);
+	/* Neither does a shorter aging time. */
+	assert_int_equal(fdb_age(f, 1045 + MAC_FREEZE_S + 10, 20, 100), 0);
+	assert_true(fdb_get(f, 0, m, &e));
 	fdb_free(f);
 }
 
@@ -297,6 +300,7 @@ static void a_lan_that_changes_frees_what_was_frozen_there(void **state)
 {
 	struct fdb *f = fdb_new(16);
 	struct mac m = mac_of(1);
+	struct fdb_entry e;
 
 	(void)state;
 	for (uint32_t s = 1000; s < 1060; s++)
@@ -305,6 +309,23 @@ static void a_lan_that_changes_frees_what_was_frozen_there(void **state)
 	fdb_forget_slot(f, OWNER, NULL, 1070);
 	assert_int_equal(fdb_lookup(f, 0, m), SLOT_NONE);
 	assert_int_equal(fdb_count(f), 1);
+	/* The second freeze is longer, and ends as early without its node. */
+	m = mac_of(2);
+	for (uint32_t s = 2000; s < 2060; s++)
+		frame_from(f, m, OWNER, s);
+	contest(f, m, 1, 2060, 2070);
+	for (uint32_t s = 2070; s < 2160; s++) {
+		frame_from(f, m, OWNER, s);
+		fdb_age(f, s, 300, 100);
+	}
+	contest(f, m, 1, 2160, 2170);
+	assert_int_equal(fdb_lookup(f, 0, m), OWNER);
+	assert_true(fdb_get(f, 0, m, &e));
+	assert_true(e.thaw_s > 2170 + MAC_FREEZE_S);
+	fdb_forget_slot(f, OWNER, NULL, 2170);
+	fdb_age(f, 2170 + MAC_FREEZE_S, 300, 1000);
+	frame_from(f, m, THIEF, 2170 + MAC_FREEZE_S);
+	assert_int_equal(fdb_lookup(f, 0, m), THIEF);
 	fdb_free(f);
 }
 

@@ -73,6 +73,8 @@ static void flooding(void **state)
 	expect_silence();
 	assert_int_equal(fx_count(&fx, CNT_unknown_tx), 1);
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
+	/* The least rate of queued frames counts the second copy. */
+	assert_int_equal(fx.w->queue.copied, 100);
 	memset(frame, 0xff, 6);
 	host_sends(100);
 	expect_frame(1, fx_id(1), 100, 0);

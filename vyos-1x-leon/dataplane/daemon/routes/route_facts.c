@@ -149,7 +149,7 @@ unsigned routes_gather_nodes(struct routes *r)
 			.latency_us = c->path.rtt_us,
 			.rec = &n->rec,
 		};
-		for (unsigned i = 0; i < LINE_PAIRS; i++)
+		for (unsigned i = 0; !routes_are_apart(r) && i < LINE_PAIRS; i++)
 			if (overlay_line_pair(r->d->overlay, slot, i, &v))
 				r->node[n_nodes].line[i] = v.ep.ip;
 		n_nodes++;

@@ -104,6 +104,7 @@ static void flood_to_listeners(struct worker *w, struct frame *f, struct vlan_fl
 {
 	const struct snap *s = w->snap;
 	uint16_t i = next_listener(s, f->v.vlan, wanted, 0);
+	size_t len = f->len;
 	unsigned sent = 0;
 
 	/* A local stream uses no credit of the storm limits. */
@@ -115,6 +116,7 @@ static void flood_to_listeners(struct worker *w, struct frame *f, struct vlan_fl
 		next = next_listener(s, f->v.vlan, wanted, i + 1);
 		send_unicast(w, f, s->flood[i], true, next == s->n_flood);
 	}
+	queue_flooded(&w->queue, len, sent);
 	stats_add(&vlan->flooded, sent > 0);
 	stats_add(&vlan->pruned, s->n_flood - sent);
 	count(w, CNT_multicast_pruned, s->n_flood - sent);
@@ -124,6 +126,7 @@ void flood(struct worker *w, struct frame *f)
 {
 	struct vlan_flood *vlan = &w->vlan[f->v.vlan % VLAN_IDS];
 	const struct snap *s = w->snap;
+	size_t len = f->len;
 	uint64_t wanted;
 	unsigned sent;
 
@@ -141,6 +144,7 @@ void flood(struct worker *w, struct frame *f)
 	if (!mac_is_multicast(f->v.dst))
 		count(w, CNT_unknown_tx, 1);
 	sent = s->members ? flood_to_members(w, f) : flood_to_all(w, f);
+	queue_flooded(&w->queue, len, sent);
 	stats_add(&vlan->flooded, 1);
 	stats_add(&vlan->pruned, s->n_flood - sent);
 	count(w, CNT_flood_pruned, s->n_flood - sent);

@@ -313,6 +313,7 @@ bool queue_intake(struct worker *w, int fd)
 	struct queue *q = &w->queue;
 
 	q->bytes = q->frames = 0;
+	q->copied = 0;
 	see_rate(w);
 	for (unsigned i = 0; i < QUEUE_INTAKE_FRAMES; i++) {
 		struct place *p = place_take(w, &q->large);
@@ -417,7 +418,7 @@ bool queue_goes_on(struct worker *w, bool more)
 
 	q->in_use = more || q->hops.n;
 	if (q->kbits)
-		shaper_served(&w->fwd->shaper, q->kbits, q->bytes, w->now);
+		shaper_served(&w->fwd->shaper, q->kbits, q->bytes + q->copied, w->now);
 	notify_backlogs(q);
 	/* The queue waits for a rate, see queue_due(). */
 	return q->kbits || q->hops.n_used ? more : q->in_use;

@@ -56,6 +56,7 @@ struct queue {
 	struct place *place;
 	bool in_use;		/* bulk traffic is in the TAP or queued here */
 	uint32_t bytes, frames; /* sent in this turn */
+	size_t copied;		/* bytes of further copies of flooded frames of this turn */
 	size_t turn_bytes;	/* limit of this turn */
 	uint32_t kbits;		/* configured for this rate, or 0 */
 	struct queue_figures tier[FWD_TIERS];
@@ -69,6 +70,11 @@ void queue_fini(struct queue *q);
 static inline void queue_begin(struct queue *q)
 {
 	q->in_use = true;
+}
+/* Notes that a frame of this turn was flooded to n nodes. */
+static inline void queue_flooded(struct queue *q, size_t len, unsigned n)
+{
+	q->copied += n > 1 ? (n - 1) * len : 0;
 }
 /* Returns true if this turn uses the queue; always if the line or a next hop has a rate. */
 bool queue_in_use(const struct worker *w);

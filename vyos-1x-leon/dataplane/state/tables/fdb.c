@@ -325,6 +325,8 @@ uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, const struct vlan_set *vl
 		mac_damping_disown(d, slot);
 		if ((uint16_t)value_of(p) != slot)
 			continue;
+		if (value_of(p) & VALUE_FROZEN)
+			mac_damping_shorten(d, now_s);
 		if ((value_of(p) & VALUE_FROZEN) || mac_damping_moved_of_late(d, now_s))
 			set_value(p, VALUE_NOBODY | (value_of(p) & VALUE_FROZEN));
 		else
@@ -354,11 +356,11 @@ uint32_t fdb_age(struct fdb *f, uint32_t now_s, uint32_t aging_s, uint32_t budge
 		f->age_at = (f->age_at + 1) & f->mask;
 		if (!is_entry(p))
 			continue;
-		if (silent_s(p, now_s) > (int32_t)aging_s) {
+		if ((value_of(p) & VALUE_FROZEN) && thaws(p, damping_of(f, p), now_s))
+			thaw(p, damping_of(f, p), now_s);
+		if (!(value_of(p) & VALUE_FROZEN) && silent_s(p, now_s) > (int32_t)aging_s) {
 			remove_at(f, p);
 			n++;
-		} else if ((value_of(p) & VALUE_FROZEN) && thaws(p, damping_of(f, p), now_s)) {
-			thaw(p, damping_of(f, p), now_s);
 		}
 	}
 	return n;

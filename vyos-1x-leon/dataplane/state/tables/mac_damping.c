@@ -110,6 +110,12 @@ void mac_damping_thaw(struct mac_damping *d, uint32_t now_s)
 	d->owner_claims = false;
 }
 
+void mac_damping_shorten(struct mac_damping *d, uint32_t now_s)
+{
+	if (!is_over(now_s + MAC_FREEZE_S, d->thaw_s))
+		d->thaw_s = now_s + MAC_FREEZE_S;
+}
+
 void mac_damping_disown(struct mac_damping *d, uint16_t slot)
 {
 	if (d->owner != slot)

@@ -42,6 +42,8 @@ uint16_t mac_damping_freeze(struct mac_damping *d, uint32_t now_s);
 bool mac_damping_is_over(const struct mac_damping *d, uint32_t now_s);
 /* Ends the freeze. Permits one more move, because the host may really have moved. */
 void mac_damping_thaw(struct mac_damping *d, uint32_t now_s);
+/* The node of the freeze is gone: ends the freeze after MAC_FREEZE_S, as its silence would. */
+void mac_damping_shorten(struct mac_damping *d, uint32_t now_s);
 /* The node loses the MAC if it is the owner. */
 void mac_damping_disown(struct mac_damping *d, uint16_t slot);
 
