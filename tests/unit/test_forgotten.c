@@ -64,6 +64,26 @@ static void a_host_that_left_is_not_awaited_for_ever(void **state)
 	conns_lab_close(&l);
 }
 
+/* Both hosts have sent FIN during a release that failed, and the socket reports nothing more. */
+static void both_fins_end_the_connection(void **state)
+{
+	struct conns_lab l;
+	struct conn *c;
+	int host;
+
+	(void)state;
+	conns_lab_open(&l);
+	c = intercept(&l, &host);
+	c->ended.lingers = false;
+	c->ended.near_eof = true;
+	c->ended.far = FAR_FIN_PASSED;
+	after_s(&l, 1);
+	assert_int_equal(c->flow.state, FLOW_CLOSED);
+	assert_int_equal(l.e.n_intercepted, 0);
+	close(host);
+	conns_lab_close(&l);
+}
+
 /* Delivers a message of the far node, and returns the type of the answer. 0: no answer. */
 static uint8_t answer_to(struct conns_lab *l, uint8_t type, uint32_t stream)
 {
@@ -352,6 +372,7 @@ static void another_connection_of_the_same_addresses_lives(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(both_fins_end_the_connection),
 		cmocka_unit_test(a_host_that_left_is_not_awaited_for_ever),
 		cmocka_unit_test(data_of_an_unknown_stream_is_refused),
 		cmocka_unit_test(a_node_is_no_peer_of_itself),

@@ -300,9 +300,8 @@ static void choose_events(struct conn *c)
 
 /*
  * Both hosts have sent FIN and received the FIN of the other one. A host that does not read yet
- * lacks data, and the kernel discards an orphaned socket after a while with its data. Both
- * directions are shut, which epoll reports without an end, so the socket is examined once a second
- * instead.
+ * lacks data, and the kernel discards an orphaned socket after a while with its data. The socket is
+ * examined once a second.
  */
 static bool end_where_done(struct conn *c)
 {
@@ -323,9 +322,10 @@ static bool end_where_done(struct conn *c)
 	return true;
 }
 
+/* A release that failed may have found both directions shut, which the socket reports once only. */
 void conn_end_where_done(struct conn *c)
 {
-	if (c->ended.lingers)
+	if (is_started(c))
 		end_where_done(c);
 }
 
