@@ -71,10 +71,21 @@ def test_purge_and_install_again(apply, root):
     """A new installation configures the machine again, and no file of the former one remains."""
     assert apply(RIGHT.replace('{', '{ address: 10.99.0.1/32, export: 10.1.0.0/16,')).returncode == 0
     root.run('sh', '-c', 'cd /etc && mkdir -p chrony/sources.d && touch chrony/sources.d/leon-cloud.sources && '
-             'ls systemd/network/05-leon-* sysctl.d/60-leon-*')
+             'ls systemd/network/05-leon-* sysctl.d/60-leon-* && mkdir systemd/network/05-leon-br0.network.d')
     root.run('dpkg', '--force-depends', '--purge', 'leon-cloud', 'leond')
     left = root.run('find', '/etc', '/var/lib', '-xdev', '-name', '*leon*').stdout.splitlines()
     assert [name for name in left if not name.startswith('/var/lib/dpkg/')] == []
     root.run(*INSTALL)
     assert apply(RIGHT).returncode == 0
     root.run('test', '-e', '/etc/leon/leon0.json')
+
+
+def test_an_upgrade_stores_the_hardware(apply, root):
+    """A version that did not store the UUID configured the machine."""
+    uuid = root.run('cat', '/sys/class/dmi/id/product_uuid', check=False)
+    if uuid.returncode:
+        pytest.skip('no UUID of the hardware here')
+    assert apply(RIGHT).returncode == 0
+    root.run('rm', '/var/lib/leon-cloud/machine')
+    root.run(*INSTALL)
+    assert root.run('cat', '/var/lib/leon-cloud/machine').stdout == uuid.stdout

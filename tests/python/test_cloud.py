@@ -390,10 +390,15 @@ def configured(machine):
     return machine
 
 
-@pytest.fixture(params=['uuid-2\n', ''])
+@pytest.fixture(params=['uuid-2\n', '', 'a container', apply.SHARED_UUID.upper() + '\n'])
 def copy(configured, request):
-    """A copy of the disk, in a machine with another UUID or without one."""
+    """A copy of the disk, in a machine with another UUID or without one of its own."""
+    if request.param == 'a container':
+        configured.write(apply.CONTAINER, 'lxc\n')
+        return configured
     firmware(configured, request.param)
+    if request.param.strip().lower() == apply.SHARED_UUID:
+        configured.write(apply.HARDWARE, request.param)
     return configured
 
 
@@ -423,6 +428,8 @@ def test_changed_user_data_replaces_the_configuration(configured):
     assert 'ens3' in configured.read('etc/leon/leon0.json.original')
     assert configured.read('var/lib/leon/leon0.identity') == 'key'
     assert configured.read(apply.DONE) == 'i-2\n'
+    # A running leon-ipsec has the former documents.
+    assert 'systemctl try-restart --no-block leon-ipsec@leon1.service' in configured.ran
 
 
 def test_a_copy_of_the_disk_is_another_node(copy):
@@ -441,12 +448,14 @@ def test_a_copy_of_the_disk_is_another_node(copy):
 @pytest.mark.parametrize('text', ['#cloud-config\nleon: { pear: 1 }\n', '#cloud-config\npackages: [mtr]\n'])
 def test_a_copy_without_user_data_is_not_the_original(copy, text):
     """The machine gets no configuration, until that of the operator."""
+    drop_ins = copy.root / 'etc/systemd/network/05-leon-br0.network.d'
+    drop_ins.mkdir()
     copy.tell(text, number='i-2')
     apply.apply(copy)
     assert [path.name for path in (copy.root / 'etc/leon').iterdir() if path.suffix == '.json'] == []
     assert 'ens3' in copy.read('etc/leon/leon0.json.original')
     assert list((copy.root / 'var/lib/leon').iterdir()) == []
-    assert list((copy.root / 'etc/systemd/network').iterdir()) == []
+    assert list((copy.root / 'etc/systemd/network').iterdir()) == [drop_ins]
     (copy.root / 'etc/leon/leon0.json').write_text('mine')
     apply.apply(copy)
     assert copy.read('etc/leon/leon0.json') == 'mine'

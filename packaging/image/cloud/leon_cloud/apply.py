@@ -37,6 +37,10 @@ HARDWARE = 'var/lib/leon-cloud/machine'
 # A hypervisor gives each clone another UUID. A changed instance-id alone may be changed user-data,
 # for example on Proxmox VE.
 UUID = 'sys/class/dmi/id/product_uuid'
+# Some makers give all boards this one.
+SHARED_UUID = '03000200-0400-0500-0006-000700080009'
+# Of systemd. A container has the UUID of its host.
+CONTAINER = 'run/systemd/container'
 # The instance-ids of cloud-init if the metadata service does not answer.
 UNKNOWN = ('', 'iid-datasource-none')
 # Exit status of leonctl(8).
@@ -275,11 +279,15 @@ def said(done):
 def remove_network(machine):
     for folder, pattern in (('etc/systemd/network', '05-leon-*'), ('etc/sysctl.d', '60-leon-*')):
         for path in (machine.root / folder).glob(pattern):
-            path.unlink()
+            # A folder of drop-ins has no effect without its file.
+            if not path.is_dir():
+                path.unlink()
 
 
 def is_same_hardware(machine):
     uuid = machine.read(UUID)
+    if uuid.strip().lower() == SHARED_UUID or (machine.root / CONTAINER).exists():
+        return False
     return uuid != '' and uuid == machine.read(HARDWARE)
 
 
@@ -299,9 +307,9 @@ def forget_the_original(machine):
     for kind in ('identity', 'invitations') if not state.is_mount() else ():
         for path in state.glob(f'*.{kind}'):
             path.unlink()
+    set_aside(machine)
     remove_network(machine)
     machine.run('networkctl', 'reload')
-    set_aside(machine)
 
 
 def install(machine, plan, document):
@@ -312,6 +320,8 @@ def install(machine, plan, document):
     if plan.ipsec is not None:
         machine.write(f'{name}.ipsec.json', json.dumps(plan.ipsec, indent=2) + '\n', mode=0o600)
     machine.write(f'{name}.json', json.dumps(document, indent=2) + '\n', mode=0o640, group='leon')
+    # If it runs, it has the former documents. Without a document, it removes its firewall table.
+    machine.run('systemctl', 'try-restart', '--no-block', f'leon-ipsec@{plan.interface}.service')
     if plan.routes:
         machine.run('systemctl', 'restart', 'systemd-sysctl.service')
     machine.run('networkctl', 'reload')
