@@ -47,26 +47,26 @@ size_t shaper_room(const struct shaper *s, uint32_t kbits, bool sparse, mono_t n
 	return sparse && !mono_before(now, shaper_due(s, true));
 }
 
-void shaper_pay(struct shaper *s, uint32_t kbits, size_t bytes, mono_t now)
+/* Adds a cost to an account, which is then at least `from_ns` + cost and at most `most_ns`. */
+static void charge(_Atomic int64_t *account, int64_t cost_ns, int64_t from_ns, int64_t most_ns)
 {
-	int64_t cost = time_of(bytes, kbits), most = now.ns + most_debt(kbits);
-	int64_t paid = atomic_load_explicit(&s->paid_ns, memory_order_relaxed), next;
+	int64_t at = atomic_load_explicit(account, memory_order_relaxed), next;
 
 	do
-		next = min_of(max_of(paid, now.ns - SAVED_NS) + cost, most);
-	while (!atomic_compare_exchange_weak_explicit(&s->paid_ns, &paid, next,
-						      memory_order_relaxed, memory_order_relaxed));
+		next = min_of(max_of(at, from_ns) + cost_ns, most_ns);
+	while (!atomic_compare_exchange_weak_explicit(account, &at, next, memory_order_relaxed,
+						      memory_order_relaxed));
+}
+
+void shaper_pay(struct shaper *s, uint32_t kbits, size_t bytes, mono_t now)
+{
+	charge(&s->paid_ns, time_of(bytes, kbits), now.ns - SAVED_NS, now.ns + most_debt(kbits));
 }
 
 void shaper_served(struct shaper *s, uint32_t kbits, size_t bytes, mono_t now)
 {
-	int64_t cost = LEAST_DIVISOR * time_of(bytes, kbits), most = now.ns + most_debt(kbits);
-	int64_t least = atomic_load_explicit(&s->least_ns, memory_order_relaxed), next;
-
-	do
-		next = min_of(max_of(least, now.ns) + cost, most);
-	while (!atomic_compare_exchange_weak_explicit(&s->least_ns, &least, next,
-						      memory_order_relaxed, memory_order_relaxed));
+	charge(&s->least_ns, LEAST_DIVISOR * time_of(bytes, kbits), now.ns,
+	       now.ns + most_debt(kbits));
 }
 
 void shaper_correct(struct shaper *s, int64_t us, mono_t now)
