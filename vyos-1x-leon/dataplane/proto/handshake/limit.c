@@ -39,20 +39,27 @@ static bool is_known_address(struct overlay *o, const struct ip_addr *ip)
 	return seed_of_address(o, ip) != NULL;
 }
 
+/* Total budgets exist for all known addresses and for all others. A flood with forged addresses
+ * therefore keeps out at most new nodes. The search of all peers comes after the budget of the
+ * address. */
+static bool pass_total(struct overlay *o, struct bucket all[2], const struct ip_addr *ip,
+		       int64_t per_s)
+{
+	return bucket_pass(&all[is_known_address(o, ip)], overlay_now(o), cost_ns(per_s), NS_PER_S);
+}
+
 bool limit_may_answer(struct overlay *o, const struct endpoint *from)
 {
-	mono_t now = overlay_now(o);
 	uint8_t text[sizeof(from->ip.b) + 3] = { from->ip.family, (uint8_t)(from->port >> 8),
 						 (uint8_t)from->port };
-	struct bucket *b, *all;
+	struct bucket *b;
 
 	memcpy(text + 3, from->ip.b, sizeof(from->ip.b));
 	b = bucket_of(o->limit.answered_to, array_size(o->limit.answered_to),
 		      siphash(&o->hash_key, text, sizeof(text)));
-	if (!bucket_pass(b, now, cost_ns(FROM_PER_S), FROM_BURST * cost_ns(FROM_PER_S)))
-		return false;
-	all = is_known_address(o, &from->ip) ? &o->limit.answered_known : &o->limit.answered;
-	return bucket_pass(all, now, cost_ns(ANSWER_PER_S), NS_PER_S);
+	return bucket_pass(b, overlay_now(o), cost_ns(FROM_PER_S),
+			   FROM_BURST * cost_ns(FROM_PER_S)) &&
+	       pass_total(o, o->limit.answered, &from->ip, ANSWER_PER_S);
 }
 
 /* All addresses of an IPv6 network share a budget, because a stranger has any number of them. */
@@ -64,17 +71,10 @@ static struct bucket *opening_of(struct overlay *o, const struct ip_addr *ip)
 			 siphash(&o->hash_key, ip->b, len));
 }
 
-/* Budgets exist per address, for all known addresses and for all others. A flood with forged
- * addresses therefore keeps out at most new nodes, and one with a member's address at most that
- * member. */
+/* A flood with a member's address keeps out at most that member. */
 bool limit_may_open(struct overlay *o, const struct endpoint *from)
 {
-	mono_t now = overlay_now(o);
-	struct bucket *all;
-
-	/* The cheap check comes first; the test for a known address searches all peers. */
-	if (!bucket_pass(opening_of(o, &from->ip), now, cost_ns(OPEN_FROM_PER_S), NS_PER_S))
-		return false;
-	all = is_known_address(o, &from->ip) ? &o->limit.opened_known : &o->limit.opened;
-	return bucket_pass(all, now, cost_ns(OPEN_PER_S), NS_PER_S);
+	return bucket_pass(opening_of(o, &from->ip), overlay_now(o), cost_ns(OPEN_FROM_PER_S),
+			   NS_PER_S) &&
+	       pass_total(o, o->limit.opened, &from->ip, OPEN_PER_S);
 }

@@ -166,6 +166,6 @@ struct limit_source {
 
 /* limit.c: budgets for opening and answering HELLOs, in total and per address. */
 struct limit_state {
-	struct bucket opened, opened_known, answered, answered_known;
+	struct bucket opened[2], answered[2]; /* total; index 1: of known addresses */
 	struct limit_source answered_to[256], opened_from[256];
 };
