@@ -22,7 +22,6 @@ struct peer;
 #define BACKOFF_MAX_MS	10000u	     /* upper bound of the retry back-off */
 #define PROBES_OUT	32	     /* unanswered probes remembered per link */
 #define MTU_BASE	1200	     /* datagram size assumed to pass (RFC 8899 BASE_PLPMTU) */
-#define MTU_MIN		548	     /* smallest size tried below it: 576-byte IPv4 packets */
 #define STRETCH_MEMBERS 100	     /* number of members above which periodic work slows down */
 
 /* A timer with its expiry time. */

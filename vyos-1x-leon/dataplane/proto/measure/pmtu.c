@@ -199,8 +199,8 @@ static void fall_back(struct overlay *o, struct peer *p)
 	u->fails = u->mtu;
 	if (u->mtu > MTU_BASE)
 		settle(o, p, MTU_BASE);
-	else if (u->mtu > MTU_MIN)
-		settle(o, p, MTU_MIN);
+	else if (u->mtu > LEON_MTU_MIN)
+		settle(o, p, LEON_MTU_MIN);
 	u->search_at = overlay_in(o, SEARCH_MS * 3 / 4, SEARCH_MS);
 }
 

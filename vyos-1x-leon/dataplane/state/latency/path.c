@@ -18,10 +18,7 @@
 
 #define LOSS_FULL    1000
 #define LOSS_TERM_US 200000 /* see path.h */
-/* A smaller stated MTU counts as unknown: the source would drop all frames for this relay itself,
- * so no loss of data would show. */
-#define MTU_LEAST 548
-#define LEVELS	  LEON_HOPS_MAX
+#define LEVELS	     LEON_HOPS_MAX
 
 /* Labels of a node; the index is the number of relays between source and node. */
 struct vertex {
@@ -154,7 +151,9 @@ void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_
 		p->silent |= e.silent;
 		arrive_ppm = arrive_ppm / LOSS_FULL *
 			     (uint32_t)(LOSS_FULL - min_of((int)e.loss_pm, LOSS_FULL));
-		mtu_known = mtu_known && e.mtu >= MTU_LEAST;
+		/* With a smaller one, the source would drop all frames for this relay itself, so no
+		 * loss of data would show. */
+		mtu_known = mtu_known && e.mtu >= LEON_MTU_MIN;
 		if (p->mtu == 0 || e.mtu < p->mtu)
 			p->mtu = e.mtu;
 	}

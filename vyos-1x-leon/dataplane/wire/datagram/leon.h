@@ -29,7 +29,8 @@
 #include "base/addr.h"
 
 #define LEON_VERSION	  1
-#define LEON_HOPS_MAX	  4 /* three relays and the destination (design.md section 4) */
+#define LEON_HOPS_MAX	  4   /* three relays and the destination (design.md section 4) */
+#define LEON_MTU_MIN	  548 /* smallest link MTU (UDP payload): 576-byte IPv4 packets */
 #define LEON_HDR_FIXED	  10
 #define LEON_HDR_LEN(n)	  (LEON_HDR_FIXED + 4 * (size_t)(n))
 #define LEON_HDR_LEN_MAX  LEON_HDR_LEN(LEON_HOPS_MAX)
