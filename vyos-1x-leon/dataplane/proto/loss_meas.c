@@ -46,11 +46,13 @@ void loss_meas_restart(struct loss_meas *t)
 static void begin_window(struct loss_meas *t, const struct loss_meas_answer *a, int32_t early,
 			 mono_t now)
 {
-	t->early = min_of(max_of(early, 0), (int32_t)(a->sent_now - a->sent));
+	/* Negative if the kernel refused datagrams that were counted before. */
+	int32_t ahead = (int32_t)(a->sent_now - a->sent);
+
+	t->early = min_of(max_of(early, 0), ahead);
 	t->epoch = a->epoch;
 	t->tx = a->sent;
-	/* The own counter falls if the kernel refuses datagrams that were counted. */
-	t->tx_now = (int32_t)(a->sent_now - a->sent) < 0 ? a->sent : a->sent_now;
+	t->tx_now = a->sent + (uint32_t)max_of(ahead, 0);
 	t->rx = a->received;
 	t->since = now;
 	t->based = true;

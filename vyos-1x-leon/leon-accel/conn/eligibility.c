@@ -17,13 +17,13 @@
 #define ATTEMPTS_MAX	64
 #define MEASURED_ROUNDS 2
 
-/* The compared figures of a check. unit NULL: no figures. */
 /* Time without benefit after which an intercepted connection is released: the first if no other
  * connection needs its place, the second otherwise. A shorter time would mistake a pause for the
  * end of a transfer. */
 #define NO_BENEFIT_MS 60000
 #define FULL_MS	      10000 /* time for which a refused connection counts as waiting for a place */
 
+/* The compared figures of a check. unit NULL: no figures. */
 struct figure {
 	uint64_t value, limit;
 	const char *unit;

@@ -122,8 +122,7 @@ void path_probe_tick(struct overlay *o, struct peer *p, mono_t now)
 	if (!schedule_take(p, DUE_PATH_PROBE, now) || (!is_relayed(p) && !is_lifeline(p)))
 		return;
 	tx = loss_path_tx(o, p);
-	moved = (int32_t)(tx - a->seen_tx) > 0 ? tx - a->seen_tx
-					       : 0; /* the kernel may refuse some */
+	moved = (uint32_t)max_of((int32_t)(tx - a->seen_tx), 0); /* the kernel may refuse some */
 	a->seen_tx = tx;
 	if (is_relayed(p) && is_dead(a, now)) {
 		a->n_unanswered = 0;

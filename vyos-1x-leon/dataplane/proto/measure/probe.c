@@ -59,15 +59,14 @@ static int64_t least_gap_ms(const struct probing *pr, mono_t now)
 
 /* Probe interval of a link with overdue answers. If many links have some, the line or the machine
  * is at fault, and more probes would add to its load. */
-static int64_t overdue_gap_ms(const struct overlay *o, const struct probing *pr, mono_t now)
+static int64_t overdue_gap_ms(const struct overlay *o)
 {
 	uint32_t links = 0;
 
 	for (uint32_t i = 0; i < o->cap_slots; i++)
 		links += o->by_slot[i] && o->by_slot[i]->probe.misses > 0;
 	links = max_of(links, OVERDUE_LINKS);
-	return max_of((int64_t)o->conf->fast_interval_ms / 2 * links / OVERDUE_LINKS,
-		      least_gap_ms(pr, now));
+	return (int64_t)o->conf->fast_interval_ms / 2 * links / OVERDUE_LINKS;
 }
 
 uint32_t probe_interval_ms(const struct overlay *o, const struct peer *p, mono_t now)
@@ -85,7 +84,7 @@ uint32_t probe_interval_ms(const struct overlay *o, const struct peer *p, mono_t
 	if (segmentation_is_on_trial(p))
 		ms = min_of(ms, (int64_t)GSO_TRIAL_PING_MS);
 	if (pr->misses)
-		ms = min_of(ms, overdue_gap_ms(o, pr, now));
+		ms = min_of(ms, overdue_gap_ms(o));
 	ms = max_of(ms, least_gap_ms(pr, now));
 	return (uint32_t)max_of(ms, (int64_t)1);
 }
@@ -177,7 +176,7 @@ static void missed(struct overlay *o, struct peer *p, mono_t sent, mono_t now)
 	if (!pr->up)
 		return;
 	link_store(o, p);
-	again = mono_add_ms(pr->sent_at, overdue_gap_ms(o, pr, now));
+	again = mono_add_ms(pr->sent_at, max_of(overdue_gap_ms(o), least_gap_ms(pr, now)));
 	p->due[DUE_PROBE] = earlier(p->due[DUE_PROBE], mono_before(again, now) ? now : again);
 }
 
