@@ -96,6 +96,7 @@ void overlay_free(struct overlay *o)
 	free(o->query_limit);
 	free(o->trust);
 	alarm_free(&o->periodic);
+	alarm_free(&o->looking);
 	alarm_free(&o->announce);
 	alarm_free(&o->run);
 	alarm_free(&o->snapshot);
@@ -156,6 +157,7 @@ void overlay_leave(struct overlay *o)
 			alarm_set(&o->by_slot[i]->tick, MONO_NEVER);
 	own_leave(o);
 	alarm_set(&o->periodic, MONO_NEVER);
+	alarm_set(&o->looking, MONO_NEVER);
 	alarm_set(&o->seeding, MONO_NEVER);
 	alarm_set(&o->announce, MONO_NEVER);
 	alarm_set(&o->announcing_groups, MONO_NEVER);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Periodic work: each second for all nodes, due work of one peer, and creation and end of a peer.
- * Defines the order of the modules. Called by the loop and by peer.c (struct hooks), on the control
- * thread.
+ * Periodic work of all nodes, due work of one peer, and creation and end of a peer. Defines the
+ * order of the modules. Called by the loop and by peer.c (struct hooks), on the control thread.
  */
 #include "proto/periodic.h"
 
@@ -27,6 +26,7 @@
 #include "proto/share/sync.h"
 
 #define PERIODIC_MS 1000
+#define LOOK_MS	    500 /* data begins to flow on a path with relays */
 
 /* --- each second --- */
 
@@ -50,6 +50,17 @@ static void periodic_run(void *arg, mono_t now)
 	lines_periodic(o);
 	peer_free_dropped(o);
 	alarm_set(&o->periodic, overlay_in(o, PERIODIC_MS * 3 / 4, PERIODIC_MS));
+}
+
+/* One timer serves all nodes. A timer of each node would wake up hundreds of times a second. */
+static void look_run(void *arg, mono_t now)
+{
+	struct overlay *o = arg;
+
+	(void)now;
+	o->looking.at = MONO_NEVER;
+	path_probe_look(o);
+	alarm_set(&o->looking, overlay_in(o, LOOK_MS * 9 / 10, LOOK_MS));
 }
 
 /* --- one peer --- */
@@ -90,4 +101,6 @@ void periodic_start(struct overlay *o)
 	};
 	alarm_init(o, &o->periodic, periodic_run, o);
 	alarm_set(&o->periodic, overlay_in(o, PERIODIC_MS / 2, PERIODIC_MS));
+	alarm_init(o, &o->looking, look_run, o);
+	alarm_set(&o->looking, overlay_in(o, LOOK_MS / 2, LOOK_MS));
 }

@@ -82,6 +82,8 @@ struct path_probe {
 	struct one_way ways;
 	bool start;	  /* a new path: the first PING is due without data */
 	uint32_t seen_tx; /* data sent to the node at the last check */
+	bool data;	  /* sent since the last answer */
+	bool idle;	  /* neither data nor an answer is missing: no PING is due */
 	unsigned n_unanswered;
 	mono_t unanswered_since;
 };

@@ -2,8 +2,9 @@
 /*
  * PINGs along the path in use to a node behind relays. While data flows, the answers report lost
  * data (loss.c). If the direct link is down, no other messages pass between the two nodes, and rows
- * of a node without recent messages do not count (state/latency/path.h). Owns struct along. Called
- * by periodic.c (timer), dispatch.c (answers) and paths.c (a path was selected). Control thread.
+ * of a node without recent messages do not count (state/latency/path.h). Owns struct path_probe.
+ * Called by periodic.c (timers), dispatch.c (answers) and paths.c (a path was selected). Control
+ * thread.
  * Protocol 6.
  */
 #include "proto/measure/path_probe.h"
@@ -18,7 +19,6 @@
 #include "proto/send.h"
 #include "proto/service.h"
 
-#define LOOK_MS	   500 /* check interval for data while no PING is due */
 #define FAST_MS	   250 /* PING interval above this data rate */
 #define FAST_SENT  5
 #define DEAD_PINGS 6	/* unanswered in a row, and for at least DEAD_MS */
@@ -35,20 +35,15 @@ static bool is_lifeline(const struct peer *p)
 	return p->cur && p->choice.path.n_hops != 1 && (!p->probe.up || p->probe.silent);
 }
 
-static bool is_unanswered(const struct path_probe *a)
-{
-	return a->n_unanswered > 1;
-}
-
-/* Returns the next check time, after `moved` data datagrams since the last check. */
+/* Returns the next check time, after `moved` data datagrams since the last check. Without data, an
+ * unanswered PING is no reason for haste: the network or a machine may be overloaded. */
 static int64_t wait_ms(const struct overlay *o, const struct peer *p, uint32_t moved)
 {
+	const struct path_probe *a = &p->path_probe;
 	int64_t ms = o->conf->interval_ms;
 
-	if (is_relayed(p) && (moved >= FAST_SENT || is_unanswered(&p->path_probe)))
+	if (is_relayed(p) && (moved >= FAST_SENT || (a->data && a->n_unanswered > 1)))
 		return min_of(ms, (int64_t)FAST_MS);
-	if (is_relayed(p) && p->probe.up && !moved)
-		return min_of(ms, (int64_t)LOOK_MS);
 	return overlay_stretch(o, ms);
 }
 
@@ -84,6 +79,7 @@ static void begin(struct overlay *o, struct peer *p)
 	memset(a->out, 0, sizeof(a->out));
 	a->path = p->choice.path;
 	a->n_unanswered = 0;
+	a->data = a->idle = false;
 	one_way_reset(&a->ways);
 	a->seen_tx = loss_path_tx(o, p);
 	loss_path_changed(p);
@@ -94,9 +90,12 @@ void path_probe_update(struct overlay *o, struct peer *p)
 	struct path_probe *a = &p->path_probe;
 	mono_t soon;
 
+	if (!is_relayed(p) || is_lifeline(p))
+		a->idle = false;
 	if (!is_relayed(p) && !is_lifeline(p))
 		return;
-	if (!mono_is_never(p->due[DUE_PATH_PROBE]) && path_same(&a->path, &p->choice.path))
+	if ((a->idle || !mono_is_never(p->due[DUE_PATH_PROBE])) &&
+	    path_same(&a->path, &p->choice.path))
 		return;
 	begin(o, p);
 	soon = overlay_in(o, 0, o->conf->fast_interval_ms);
@@ -124,6 +123,7 @@ void path_probe_tick(struct overlay *o, struct peer *p, mono_t now)
 	tx = loss_path_tx(o, p);
 	moved = (uint32_t)max_of((int32_t)(tx - a->seen_tx), 0); /* the kernel may refuse some */
 	a->seen_tx = tx;
+	a->data |= moved > 0;
 	if (is_relayed(p) && is_dead(a, now)) {
 		a->n_unanswered = 0;
 		if (loss_distrust(o, p, 1000))
@@ -135,7 +135,24 @@ void path_probe_tick(struct overlay *o, struct peer *p, mono_t now)
 		send_ping(o, p);
 	a->start = false;
 	ms = wait_ms(o, p, moved);
-	p->due[DUE_PATH_PROBE] = overlay_in(o, ms * 9 / 10, ms);
+	a->idle = !moved && !a->n_unanswered && !is_lifeline(p);
+	if (!a->idle)
+		p->due[DUE_PATH_PROBE] = overlay_in(o, ms * 9 / 10, ms);
+}
+
+void path_probe_look(struct overlay *o)
+{
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		struct peer *p = o->by_slot[i];
+		struct path_probe *a = p ? &p->path_probe : NULL;
+
+		if (!p || !is_relayed(p) || (!a->idle && (a->data || !a->n_unanswered)))
+			continue;
+		if ((int32_t)(loss_path_tx(o, p) - a->seen_tx) <= 0)
+			continue;
+		p->due[DUE_PATH_PROBE] = overlay_now(o);
+		schedule_arm(p);
+	}
 }
 
 bool path_probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, mono_t rx)
@@ -153,6 +170,7 @@ bool path_probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m
 		if (!mono_before(q.sent, a->out[i].sent))
 			a->out[i].id = 0;
 	a->n_unanswered = 0;
+	a->data = false;
 	rtt_one_way(o, &a->ways, q.sent, rx, m);
 	if (is_relayed(p) && loss_path_answer(o, p, q.data_tx, m))
 		schedule_paths_now(o);

@@ -10,5 +10,7 @@
  * path. */
 void path_probe_update(struct overlay *o, struct peer *p);
 void path_probe_tick(struct overlay *o, struct peer *p, mono_t now);
+/* Called at short intervals: starts PINGs to nodes to which data began to flow. */
+void path_probe_look(struct overlay *o);
 /* Returns true if the answer belongs to such a PING. */
 bool path_probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, mono_t rx);
