@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -58,16 +59,26 @@ static void what_comes_at_once_is_taken(void **state)
 			live_through(turns_ms[i], 900 + 10 * i + seed);
 }
 
-static uint64_t sent_in(struct sim *s, int64_t ms)
-{
-	uint64_t before = 0, after = 0;
+struct load {
+	uint64_t messages, path_runs;
+};
 
-	for (unsigned i = 0; i < s->n; i++)
-		before += overlay_counters(s->node[i].o)->tx_msgs;
+static struct load load_in(struct sim *s, int64_t ms)
+{
+	struct load l = { 0 };
+
+	for (unsigned i = 0; i < s->n; i++) {
+		l.messages -= overlay_counters(s->node[i].o)->tx_msgs;
+		l.path_runs -= overlay_counters(s->node[i].o)->path_runs;
+	}
 	sim_run(s, ms);
-	for (unsigned i = 0; i < s->n; i++)
-		after += overlay_counters(s->node[i].o)->tx_msgs;
-	return after - before;
+	for (unsigned i = 0; i < s->n; i++) {
+		l.messages += overlay_counters(s->node[i].o)->tx_msgs;
+		l.path_runs += overlay_counters(s->node[i].o)->path_runs;
+	}
+	printf("a node: %.1f messages and %.2f path computations a second\n",
+	       (double)l.messages * 1000 / s->n / ms, (double)l.path_runs * 1000 / s->n / ms);
+	return l;
 }
 
 /* A network or a machine that loses most messages because it is overloaded does not get many times
@@ -75,7 +86,7 @@ static uint64_t sent_in(struct sim *s, int64_t ms)
 static void loss_does_not_multiply_the_load(void **state)
 {
 	struct sim *s = sim_new(30, 31);
-	uint64_t settled;
+	struct load settled, loss;
 
 	(void)state;
 	for (unsigned a = 0; a < s->n; a++)
@@ -84,10 +95,30 @@ static void loss_does_not_multiply_the_load(void **state)
 	sim_boot_all(s);
 	assert_true(sim_until(s, sim_converged, NULL, 60000) >= 0);
 	sim_run(s, 30000);
-	settled = sent_in(s, 10000);
+	settled = load_in(s, 10000);
 	for (size_t i = 0; i < (size_t)s->n * s->n; i++)
 		s->link[i].loss_pm = 600;
-	assert_in_range(sent_in(s, 10000), 0, 10 * settled);
+	loss = load_in(s, 10000);
+	assert_in_range(loss.messages, 0, 10 * settled.messages);
+	assert_in_range(loss.path_runs, 0, 2 * settled.path_runs);
+	sim_free(s);
+}
+
+/* PINGs of a path without data ask for nothing that is urgent. */
+static void an_idle_path_without_answers_is_no_reason_for_haste(void **state)
+{
+	struct sim *s = sim_new(3, 32);
+	uint64_t answered, swallowed;
+
+	(void)state;
+	sim_set_down(s, 1, 2, true);
+	sim_boot_all(s);
+	assert_true(sim_until(s, sim_converged, NULL, 60000) >= 0);
+	sim_run(s, 30000);
+	answered = load_in(s, 2500).messages;
+	s->node[0].liar = SIM_SWALLOWS_ALL;
+	swallowed = load_in(s, 2500).messages;
+	assert_in_range(swallowed, 0, answered);
 	sim_free(s);
 }
 
@@ -96,6 +127,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_comes_at_once_is_taken),
 		cmocka_unit_test(loss_does_not_multiply_the_load),
+		cmocka_unit_test(an_idle_path_without_answers_is_no_reason_for_haste),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,13 +117,18 @@ struct peer {
 	mono_t unreadable_at; /* last event about unreadable messages */
 };
 
+/* Work that a failure causes: its minimum interval grows during a series of failures. */
+struct throttle {
+	bool requested;
+	mono_t at;	/* the last execution after a request */
+	int64_t gap_ms; /* minimum interval to the next one */
+};
+
 /* schedule.c: time of the last execution. */
 struct schedule_state {
 	mono_t row, paths, snapshot;
-	bool row_soon;		/* an announcement after ROW_SOON is scheduled */
-	bool row_now;		/* ... after ROW_NOW */
-	mono_t failure;		/* last announcement after ROW_NOW */
-	int64_t failure_gap_ms; /* minimum interval to the next one */
+	bool row_soon; /* an announcement after ROW_SOON is scheduled */
+	struct throttle failure_row, failure_paths;
 };
 
 struct overlay {
@@ -161,7 +166,7 @@ struct overlay {
 	struct hooks hooks;
 
 	/* Alarms; overlay.c connects an alarm with a module. */
-	struct alarm periodic, seeding, answering, announce, pinging;
+	struct alarm periodic, looking, seeding, answering, announce, pinging;
 	struct alarm announcing_groups;
 	struct alarm run;      /* path run */
 	struct alarm snapshot; /* call of snapshot_changed */

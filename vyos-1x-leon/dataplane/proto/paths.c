@@ -265,7 +265,7 @@ void paths_run(void *arg, mono_t now)
 
 	alarm_set(&o->run, MONO_NEVER); /* others call before it is due */
 	o->paths->apart_known = false;
-	o->done.paths = now;
+	schedule_paths_done(o, now);
 	next = topology_sweep(o, now);
 	pp = overlay_path_params(o);
 	make_room(o, n_slots);

@@ -100,23 +100,31 @@ static mono_t row_soon(struct overlay *o)
 	return later_of(at, mono_add_ms(o->done.row, ms));
 }
 
-/* The interval of failure announcements doubles whenever one had to wait for it, as routers
- * throttle LSAs. On a lossy underlay or a busy machine, each announcement adds load for all
- * members. */
-static void failure_done(struct overlay *o, mono_t at)
+/* The interval of work after failures doubles whenever a request had to wait for it, as routers
+ * throttle LSAs and SPF computations. On a lossy underlay or a busy machine, each announcement and
+ * each computation adds load. */
+static void throttle_done(struct throttle *t, mono_t at, int64_t least_ms, int64_t most_ms)
 {
-	int64_t since = mono_sub_ms(at, o->done.failure), gap = o->done.failure_gap_ms;
+	int64_t ms = t->gap_ms;
 
-	gap = since <= gap + TRIGGERED_MS ? min_of(2 * gap, (int64_t)SETTLE_MS) : gap / 2;
-	o->done.failure_gap_ms = max_of(gap, (int64_t)TRIGGERED_MS);
-	o->done.failure = at;
-	o->done.row_now = false;
+	if (!t->requested)
+		return;
+	ms = mono_sub_ms(at, t->at) <= ms + least_ms ? min_of(2 * ms, most_ms) : ms / 2;
+	t->gap_ms = max_of(ms, least_ms);
+	t->at = at;
+	t->requested = false;
+}
+
+/* Returns the earliest time of the work. */
+static mono_t throttle_request(struct throttle *t)
+{
+	t->requested = true;
+	return mono_add_ms(t->at, t->gap_ms);
 }
 
 void schedule_row_done(struct overlay *o, mono_t at)
 {
-	if (o->done.row_now)
-		failure_done(o, at);
+	throttle_done(&o->done.failure_row, at, TRIGGERED_MS, SETTLE_MS);
 	o->done.row = at;
 	o->done.row_soon = false;
 }
@@ -131,10 +139,9 @@ void schedule_row(struct overlay *o, enum row_urgency urgency)
 	case ROW_NOW:
 		/* Scheduled after the path run that the failure caused, because the notification to
 		 * the far end of the link must take the new path. */
-		o->done.row_now = true;
 		at = later_of(mono_add_ms(now, AFTER_RUN_MS),
 			      later_of(mono_add_ms(o->done.row, TRIGGERED_MS),
-				       mono_add_ms(o->done.failure, o->done.failure_gap_ms)));
+				       throttle_request(&o->done.failure_row)));
 		break;
 	case ROW_SOON:
 		if (o->done.row_soon)
@@ -154,22 +161,35 @@ void schedule_row(struct overlay *o, enum row_urgency urgency)
 	alarm_sooner(&o->announce, later_of(at, now));
 }
 
-/* A large failure (a site of many nodes is cut off) produces many rows, so one run serves the rows
- * of a few milliseconds. Among hundreds of nodes the rows of one event arrive over a longer time,
- * and a run costs more. The first row triggers a run at once, unless a run preceded it closely. */
-void schedule_paths_now(struct overlay *o)
+/* A run costs the square of the members, so its minimum interval grows likewise. */
+static int64_t run_gap_ms(const struct overlay *o, int64_t ms)
 {
-	int64_t ms = overlay_stretch(o, overlay_stretch(o, FAILURES_MS));
-
-	alarm_sooner(&o->run, later_of(mono_add_ms(o->done.paths, ms), overlay_now(o)));
+	return overlay_stretch(o, overlay_stretch(o, ms));
 }
 
-/* A run costs the square of the members, so the minimum interval grows likewise. */
+void schedule_paths_done(struct overlay *o, mono_t at)
+{
+	throttle_done(&o->done.failure_paths, at, run_gap_ms(o, FAILURES_MS),
+		      run_gap_ms(o, RUN_EVERY_MS));
+	o->done.paths = at;
+}
+
+/* A large failure (a site of many nodes is cut off) produces many rows, so one run serves the rows
+ * of a few milliseconds. Among hundreds of nodes the rows of one event arrive over a longer time.
+ * The first row triggers a run at once, unless a run preceded it closely. */
+void schedule_paths_now(struct overlay *o)
+{
+	mono_t at = mono_add_ms(o->done.paths, run_gap_ms(o, FAILURES_MS));
+
+	at = later_of(at, throttle_request(&o->done.failure_paths));
+	alarm_sooner(&o->run, later_of(at, overlay_now(o)));
+}
+
 void schedule_paths_later(struct overlay *o)
 {
-	int64_t ms = overlay_stretch(o, overlay_stretch(o, RUN_EVERY_MS));
+	mono_t at = mono_add_ms(o->done.paths, run_gap_ms(o, RUN_EVERY_MS));
 
-	alarm_sooner(&o->run, later_of(mono_add_ms(o->done.paths, ms), overlay_now(o)));
+	alarm_sooner(&o->run, later_of(at, overlay_now(o)));
 }
 
 /* A snapshot costs time in proportion to the members, so changes that are not urgent are

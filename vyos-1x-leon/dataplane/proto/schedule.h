@@ -27,6 +27,8 @@ void schedule_row_done(struct overlay *o, mono_t at);
 /* Requests a path run: after a failure, or after another change. */
 void schedule_paths_now(struct overlay *o);
 void schedule_paths_later(struct overlay *o);
+/* Records the time of a run. */
+void schedule_paths_done(struct overlay *o, mono_t at);
 
 /* Requests a new snapshot from the host: after a change, or after a failure. */
 void schedule_snapshot(struct overlay *o);
