@@ -571,9 +571,22 @@ def test_a_renewed_certificate_is_presented(lab, tmp_path):
     # Files that do not belong together.
     key.write_text('')
     a.reload()
-    wait_for(lambda: 'the former certificate stays' in a.log(), 10, 'logged')
+    wait_for(lambda: 'the present certificate stays' in a.log(), 10, 'logged')
     assert presented() == second
     assert (tls_pid(a), changes(b)) == before, 'the connection of the member stays'
+
+
+def test_a_certificate_that_cannot_be_used_ends_no_link(lab):
+    net = pair(lab, hosts=False)
+    a, b = net.node['n0'], net.node['n1']
+    block_udp(b)
+    net.start()
+    net.joined()
+    for node, keys in ((a, SERVER), (b, client('n0'))):
+        tls = {**keys['transport']['tls'], 'certificate': '/none.crt', 'private-key': '/none.key'}
+        node.reload(transport={'tls': tls})
+        wait_for(lambda n=node: 'the present certificate stays' in n.log(), 10, 'logged')
+    wait_transport(a, b, 'tls', 40)
 
 
 # --- proxy ---

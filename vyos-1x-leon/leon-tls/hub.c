@@ -194,7 +194,7 @@ void hub_renew(struct hub *r, const struct stream_command *c)
 	struct tls_context *server = tls_server(c->certificate, c->key, err, sizeof(err));
 
 	if (!server) {
-		log_warn("tls", "the former certificate stays, the files cannot be used: %s", err);
+		log_warn("tls", "the present certificate stays, the files cannot be used: %s", err);
 		return;
 	}
 	tls_context_free(r->server);
@@ -205,9 +205,12 @@ bool hub_setup(struct hub *r, const struct stream_command *c, char *err, size_t 
 {
 	r->sockets = c->sockets;
 	r->client = tls_client(err, err_len);
-	r->server = tls_server(c->certificate, c->key, err, err_len);
+	/* Nodes check no certificate, so unusable files do not cut off a site. */
+	r->server = tls_server("", "", err, err_len);
 	if (!r->client || !r->server)
 		return false;
+	if (*c->certificate)
+		hub_renew(r, c);
 	r->rx = udp_rx_new(RX_MESSAGES, 65536);
 	r->tx = udp_tx_new(TX_MESSAGES, TX_PIECES);
 	r->accepting = timer_new(r->loop, on_pause_over, r);
