@@ -68,6 +68,14 @@ def test_a_reload_adds_and_removes(lab):
     has(node)
 
 
+def test_a_reload_without_a_change_restores_addresses(lab):
+    node = single(lab, address=BOTH).start()
+    node.namespace.ip('addr flush dev leon0 scope global')
+    has(node)
+    node.reload()
+    has(node, *BOTH)
+
+
 def test_addresses_of_other_programs_stay(lab):
     node = single(lab, address=BOTH).start()
     node.namespace.ip('addr add 192.0.2.77/24 dev leon0')
@@ -204,7 +212,7 @@ def test_a_port_that_an_operator_moved_stays_until_a_reload(lab):
     node.namespace.ip('link set leon0 nomaster', 'link set br7 up')
     wait_for(lambda: not node.statistics()['bridge_port'], 10, 'leond follows')
     assert master(node) is None
-    node.reload(mtu=1400)
+    node.reload()
     in_bridge(node, 'br7')
 
 

@@ -253,9 +253,13 @@ void device_apply_conf(struct leond *d)
 
 	if (mac_to_u64(wanted) != mac_to_u64(d->device.mac))
 		set_mac(d);
+	device_run_mtu(d, loop_now(d->loop));
+}
+
+void device_renew(struct leond *d)
+{
 	apply_bridge(d);
 	addresses_apply(d);
-	device_run_mtu(d, loop_now(d->loop));
 }
 
 static void on_gone(struct leond *d)

@@ -12,5 +12,7 @@ struct nl_event;
 int device_start(struct leond *d);
 void device_look(struct leond *d); /* for changes between device_start() and the monitor */
 void device_apply_conf(struct leond *d);
+/* Restores bridge and addresses at each reload: another program may have removed them. */
+void device_renew(struct leond *d);
 void device_run_mtu(struct leond *d, mono_t now);
 void device_changed(struct leond *d, const struct nl_event *ev); /* life/watch.c */

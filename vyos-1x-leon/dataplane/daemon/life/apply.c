@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/loop.h"
+#include "daemon/device/device.h"
 #include "daemon/states.h"
 #include "daemon/life/advice.h"
 #include "daemon/life/apply.h"
@@ -40,6 +41,7 @@ static void apply_changes(struct leond *d, unsigned changes)
 	if (changes & CONF_FDB)
 		fdb_set_vlan_maximum(d->fdb, c->fdb_vlan_maximum);
 	modules_apply(d, changes);
+	device_renew(d);
 	streams_renew(d);
 	/* The snapshot contains storm-control, suppression, transit and similar settings. */
 	snapshot_publish(d);
