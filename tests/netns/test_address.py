@@ -98,6 +98,17 @@ def test_ipv6_returns_when_the_interface_is_up_again(lab):
     has(node, *BOTH)
 
 
+def test_ipv6_returns_with_the_mtu(lab):
+    """The kernel has no IPv6 on an interface with an MTU below 1280."""
+    node = single(lab, address=BOTH, mtu=1200).start()
+    has(node, '10.99.0.1/24')
+    node.reload(mtu=1400)
+    has(node, *BOTH)
+    for mtu, wanted in ((1279, BOTH[:1]), (1280, BOTH)):
+        node.namespace.ip(f'link set leon0 mtu {mtu}')
+        has(node, *wanted)
+
+
 def test_ipv6_returns_after_lost_notifications(lab):
     node = single(lab, address=BOTH).start()
     deafened(node, 'link set leon0 down', 'link set leon0 up')

@@ -42,13 +42,15 @@ static void note_master(struct leond *d, int master)
 static void note_link(struct leond *d, const struct nl_link *link)
 {
 	bool changed = d->device.up != (link->up && link->running);
+	bool grew = d->device.kernel_mtu < MTU_MIN && link->mtu >= MTU_MIN;
 
 	d->device.up = link->up && link->running;
+	d->device.kernel_mtu = link->mtu;
+	/* The kernel drops IPv6 addresses of an interface that goes down, or has a smaller MTU. */
+	if (d->device.up && (changed || grew))
+		addresses_apply(d);
 	if (!changed)
 		return;
-	/* The kernel drops IPv6 addresses of an interface that goes down. */
-	if (d->device.up)
-		addresses_apply(d);
 	routes_device_changed(d);
 	guard_lan_changed(d);
 }
@@ -271,7 +273,6 @@ static void on_gone(struct leond *d)
 
 static void on_link(struct leond *d, const struct nl_link *link)
 {
-	d->device.kernel_mtu = link->mtu;
 	/* Another program (VyOS) may set the MAC; guard frames must contain the current one. */
 	d->device.mac = link->mac;
 	note_link(d, link);
