@@ -155,6 +155,9 @@ static void code_points_of_datagrams(void **state)
 	must_differ("'dscp': { 'control': 'cs6' }", "", CONF_DATAGRAMS);
 	must_differ("'dscp': { 'copy': true }", "", CONF_DATAGRAMS);
 	must_differ("'ecn': { 'disable': true }", "", CONF_DATAGRAMS);
+	must_differ("'fwmark': 7", "", CONF_DATAGRAMS);
+	must_differ("'fwmark': 7, 'transport': { 'tls': {} }", "'transport': { 'tls': {} }",
+		    CONF_DATAGRAMS | CONF_TRANSPORT);
 }
 
 int main(void)

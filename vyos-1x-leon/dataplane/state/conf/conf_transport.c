@@ -95,7 +95,9 @@ void conf_read_transport(struct jsonr_node *root, struct conf *c)
 
 bool conf_transport_differs(const struct conf *a, const struct conf *b)
 {
-	return strcmp(a->tls_certificate, b->tls_certificate) != 0 ||
+	/* TCP sockets have their mark from their creation. */
+	return (a->transport_tls && a->fwmark != b->fwmark) ||
+	       strcmp(a->tls_certificate, b->tls_certificate) != 0 ||
 	       strcmp(a->tls_key, b->tls_key) != 0 || strcmp(a->proxy.host, b->proxy.host) != 0 ||
 	       !endpoint_equal(&a->proxy.ep, &b->proxy.ep) ||
 	       strcmp(a->proxy.login, b->proxy.login) != 0;
