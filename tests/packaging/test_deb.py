@@ -245,6 +245,10 @@ def test_life_of_the_package(root):
     assert passwd[5:] == ['/nonexistent', '/usr/sbin/nologin']
     assert root.run('leond', '--version').stdout.startswith('leond ')
     assert root.run('dpkg', '--verify', 'leond').stdout == ''
+    # The identity of a node before its first start.
+    (command,) = re.findall('^    (.* --generate-identity .*)$', (TOP / 'vyos-1x-leon/doc/operations.md').read_text(), re.M)
+    assert re.fullmatch('[0-9a-f]{64}\n', root.run(*command.split()).stdout)
+    assert root.run('stat', '-c', '%U:%G %a', '/var/lib/leon').stdout == 'leon:leon 700\n'
 
     # Files of the operator: a configuration, links of `systemctl enable`, and files of a stopped
     # daemon.
