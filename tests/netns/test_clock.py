@@ -6,7 +6,8 @@ import struct
 from datetime import datetime
 
 import node as node_module
-from lab import merged, PAPER, PATIENT, wait_for
+from lab import line_up, merged, PAPER, PATIENT, wait_for
+from test_one_time import SECRET, invite, join
 
 HOUR = 3600
 DAY = 24 * HOUR
@@ -119,3 +120,19 @@ def test_a_restart_with_an_older_clock(lab):
         wait_for(is_back(before, name), 40, f'Seoul is back with a clock at {seconds} s')
         net.settle_hosts('fujisawa', 'seoul')
     assert not fujisawa.events('duplicate-id')
+
+
+def test_a_clock_ahead_at_boot_ends_no_token(lab):
+    net = lab(line_up(2, hosts=False, secret=SECRET), start=False)
+    clock, n0, n1 = Clock(net, 'n0'), net.node['n0'], net.node['n1']
+    net.start()
+    net.joined()
+    token = invite(n0)['token']
+    n0.stop()
+    clock.set(30 * HOUR)
+    n0.start()
+    net.joined()
+    assert 'no answer' in join(n1, token, code=3)
+    clock.set(0)
+    assert join(n1, token)['authentication'] == {'pre-shared-secret': SECRET}
+    assert not n0.events('invitation-expired')

@@ -59,10 +59,11 @@ static void the_end(void **state)
 	assert_ptr_equal(invitations_find(l, ends->id, NOW), ends);
 	assert_null(invitations_find(l, ends->id, NOW + 1));
 	assert_ptr_equal(invitations_find(l, stays->id, INT64_MAX), stays);
-	assert_null(invitations_expired(l, NOW));
-	assert_ptr_equal(invitations_expired(l, NOW + 1), ends);
+	assert_null(invitations_expired(l, 0, NOW));
+	assert_null(invitations_expired(l, NOW + 1, NOW + 1));
+	assert_ptr_equal(invitations_expired(l, NOW, NOW + 1), ends);
 	invitations_remove(l, ends);
-	assert_null(invitations_expired(l, INT64_MAX));
+	assert_null(invitations_expired(l, 0, INT64_MAX));
 	assert_ptr_equal(invitations_next(l, NULL), stays);
 	assert_null(invitations_next(l, stays));
 	invitations_free(l);

@@ -19,6 +19,8 @@
 #include "state/conf/conf.h"
 #include "state/tables/invitations.h"
 
+#define CLOCK_SETTLE_MS 600000 /* time after a start in which the clock may be set back */
+
 static int64_t now_s(void)
 {
 	return wall_now_us() / 1000000;
@@ -108,10 +110,12 @@ void invitations_second(struct leond *d, mono_t now)
 {
 	struct invitations *l = overlay_invitations(d->overlay);
 	struct invitation *i;
+	int64_t run_ms = mono_sub_ms(now, d->started);
+	/* The clock may be ahead at boot, so invitations that expired before the start stay. */
+	int64_t since_s = run_ms < CLOCK_SETTLE_MS ? now_s() - run_ms / 1000 : 0;
 	bool any = false;
 
-	(void)now;
-	while ((i = invitations_expired(l, now_s())) != NULL) {
+	while ((i = invitations_expired(l, since_s, now_s())) != NULL) {
 		report_expired(d, i);
 		invitations_remove(l, i);
 		any = true;

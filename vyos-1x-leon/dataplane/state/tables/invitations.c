@@ -112,10 +112,10 @@ struct invitation *invitations_find(struct invitations *l, const uint8_t id[INVI
 	return NULL;
 }
 
-struct invitation *invitations_expired(struct invitations *l, int64_t now_s)
+struct invitation *invitations_expired(struct invitations *l, int64_t since_s, int64_t now_s)
 {
 	for (unsigned k = 0; k < l->n; k++)
-		if (is_over(l->at[k], now_s))
+		if (is_over(l->at[k], now_s) && (int64_t)l->at[k]->expires >= since_s)
 			return l->at[k];
 	return NULL;
 }

@@ -45,8 +45,8 @@ struct invitation *invitations_find(struct invitations *l, const uint8_t id[INVI
 void invitations_remove(struct invitations *l, struct invitation *i);
 /* Returns the next one of the list; NULL: the first one, or the end. */
 const struct invitation *invitations_next(const struct invitations *l, const struct invitation *i);
-/* Returns an invitation that has expired, or NULL. */
-struct invitation *invitations_expired(struct invitations *l, int64_t now_s);
+/* Returns an invitation that has expired, at since_s or later, or NULL. */
+struct invitation *invitations_expired(struct invitations *l, int64_t since_s, int64_t now_s);
 
 enum claim { CLAIM_NEW, CLAIM_REPEATED, CLAIM_USED_UP };
 /* The machine with this ephemeral key uses the invitation. A machine may repeat its request. */
