@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Warnings about permitted but ineffective configurations, printed by --check and logged at start
- * and reload. Control thread.
+ * Warnings about permitted but ineffective configurations, printed by --check and logged at start.
+ * A reload has only that of the secret. Control thread.
  */
 #include <stdio.h>
 #include <stdlib.h>
