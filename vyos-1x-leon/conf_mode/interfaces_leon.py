@@ -135,7 +135,7 @@ def _addresses_of(ifname, members=()):
 
 
 def _first_port():
-    """leond runs without the privilege for lower ports."""
+    """leon-metrics runs without the privilege for lower ports."""
     try:
         with open(PORT_START) as file:
             return int(file.read())

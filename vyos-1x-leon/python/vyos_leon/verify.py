@@ -41,7 +41,7 @@ class Host(NamedTuple):
     source_interface_addresses: Optional[list] = None
     # The other LEON interfaces by name, each a dictionary like the interface.
     other_interfaces: dict = {}
-    # The first UDP port without a privilege.
+    # The first port without a privilege.
     first_port: int = 1024
 
 
