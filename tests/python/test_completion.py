@@ -42,6 +42,12 @@ def test_names_and_node_ids(complete):
     assert complete({'leon0': answer}) == ['192.0.2.3', 'inagi']
 
 
+def test_no_names_for_the_shell(complete):
+    names = ['$(id)', 'x;reboot', '-x', 'a\nb']
+    answer = {'nodes': [{'node_id': f'10.0.0.{i}', 'name': name} for i, name in enumerate(names)]}
+    assert complete({'leon0': json.dumps(answer)}) == [f'10.0.0.{i}' for i in range(4)]
+
+
 def test_no_names_where_something_is_granted(complete):
     nodes = [{**node, 'identity': None} for node in NODES]
     nodes[1]['identity'] = 'a1' * 32

@@ -325,6 +325,17 @@ def test_tab_offers_nodes(tmp_path):
     assert offered('leonctl --socket /nonexistent trace ') == []
 
 
+def test_tab_runs_no_name(tmp_path, monkeypatch):
+    """Other sites choose the names. A name may have 32 characters, so the file is relative."""
+    monkeypatch.chdir(tmp_path)
+    names = ['$(echo>proof)', '`echo>proof`', 'x;reboot', '-x', 'a-b_c.d']
+    daemon('s', json.dumps({'version': 1, 'nodes': [{'node_id': f'10.0.0.{i}', 'name': name}
+                                                    for i, name in enumerate(names)]}) + '\n')
+    want = [f'10.0.0.{i}' for i in range(5)] + ['a-b_c.d']
+    assert offered('leonctl --socket s trace ') == want and not (tmp_path / 'proof').exists()
+    assert zsh('leonctl', '--socket', 's', 'trace', '') == want
+
+
 OTHERS = {'leond': 'dataplane', 'leonsim': 'leonsim', 'leon-accel': 'leon-accel', 'leon-sclp': 'leon-sclp'}
 
 

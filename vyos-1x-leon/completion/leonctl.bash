@@ -24,12 +24,18 @@ _leonctl_next() {
 	done | sort -u
 }
 
+# Prints the values of the keys "$1" in an answer. Only letters, digits and ._- pass, because bash
+# expands the words of compgen -W, and other sites choose node-names.
+_leonctl_values() {
+	grep -oE "\"($1)\": ?\"[A-Za-z0-9][A-Za-z0-9._-]*\"" | sed 's/.*"\(.*\)"/\1/'
+}
+
 _leonctl_nodes() {
-	"$@" --json show nodes 2>/dev/null | grep -oE '"(node_id|name)": ?"[^"]*"' | sed 's/.*"\(.*\)"/\1/'
+	"$@" --json show nodes 2>/dev/null | _leonctl_values 'node_id|name'
 }
 
 _leonctl_invitations() {
-	"$@" --json show invitations 2>/dev/null | grep -oE '"invitation": ?"[^"]*"' | sed 's/.*"\(.*\)"/\1/'
+	"$@" --json show invitations 2>/dev/null | _leonctl_values invitation
 }
 
 # Options of the command "$1".
@@ -45,7 +51,7 @@ _leonctl_interfaces() {
 	for socket in /run/leon/*.sock; do
 		[ -S "$socket" ] || continue
 		socket=${socket##*/}
-		echo "${socket%.sock}"
+		[[ ${socket%.sock} == *[!A-Za-z0-9._-]* ]] || echo "${socket%.sock}"
 	done
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# fish completion for leonctl. The commands come from its help, and the nodes from the daemon.
+# fish completion for leonctl. The commands come from its help, and the nodes from the daemon. Other
+# sites choose node-names, so a name with a special character is left out.
 
 function __leonctl_commands
     leonctl --help 2>/dev/null | sed -n 's/^  \([a-z][a-z -]*[a-z]\).*/\1/p' | sed 's/  .*//'
@@ -30,10 +31,10 @@ function __leonctl_next
         end
     end | sort -u
     if contains -- "$given" 'explain path' trace ping 'reset node'
-        leonctl --json show nodes 2>/dev/null | string match -rag '"(?:node_id|name)": ?"([^"]*)"'
+        leonctl --json show nodes 2>/dev/null | string match -rag '"(?:node_id|name)": ?"([A-Za-z0-9][A-Za-z0-9._-]*)"'
     end
     if contains -- "$given" 'reset invitation'
-        leonctl --json show invitations 2>/dev/null | string match -rag '"invitation": ?"([^"]*)"'
+        leonctl --json show invitations 2>/dev/null | string match -rag '"invitation": ?"([A-Za-z0-9][A-Za-z0-9._-]*)"'
     end
 end
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Prints the names of nodes, or the node-ids of nodes without a name, for tab completion.
+"""Prints the names of nodes for tab completion, or the node-ids of nodes without a usable name.
 --authority prints identities and node-ids, because a permission cannot refer to a name. --ids
 prints only node-ids.
 
@@ -11,10 +11,13 @@ of the daemon may use the control socket. Without a daemon the program prints no
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
 
 RUN = '/run/leon'
+# The shell of the operator expands the words, and other sites choose node-names.
+SAFE = re.compile('[A-Za-z0-9][A-Za-z0-9._-]*')
 
 
 def words_of(node, options):
@@ -22,7 +25,8 @@ def words_of(node, options):
         return [node['node_id']]
     if '--authority' in options:
         return [word for word in (node.get('identity'), node['node_id']) if word]
-    return [node.get('name') or node['node_id']]
+    name = node.get('name') or ''
+    return [name if SAFE.fullmatch(name) else node['node_id']]
 
 
 def nodes_of(ifname, options=()):
@@ -40,6 +44,7 @@ def nodes_of(ifname, options=()):
             for node in json.loads(answer)['nodes']
             if node.get('state') not in ('self', 'left')
             for word in words_of(node, options)
+            if SAFE.fullmatch(word)
         ]
     except (OSError, subprocess.SubprocessError, ValueError, KeyError):
         return []
