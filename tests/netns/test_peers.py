@@ -269,7 +269,8 @@ def test_source_address_that_goes_and_comes_back_is_told_of(lab):
     node = net.node['n0']
     node.namespace.ip(f'addr del {wan.ip4(0)}/16 dev wan0')
     wait_for(lambda: node.events('source-lost'), 20, 'it is told of')
-    assert wan.ip4(0) in node.events('source-lost')[0]['text']
+    event, = node.events('source-lost')
+    assert wan.ip4(0) in event['text'] and event['detail'] == wan.ip4(0)
     wait_for(lambda: result(node, 'n1') == 'not-sent', 40, 'show peers says the same')
     node.namespace.ip(f'addr add {wan.ip4(0)}/16 dev wan0')
     wait_for(lambda: node.events('source-restored'), 20, 'its return is')

@@ -518,6 +518,7 @@ static void op_event(void *arg, const struct overlay_event *e)
 
 	n->n_events[e->kind]++;
 	n->last_event[e->kind] = e->at;
+	n->last_other[e->kind] = e->other;
 	if (e->kind == EV_PATH)
 		note_path(n, e);
 	if (e->kind == EV_STRANGER)

@@ -61,6 +61,7 @@ struct sim_node {
 	/* Counted events */
 	unsigned n_events[N_EVENT_KINDS];
 	mono_t last_event[N_EVENT_KINDS];
+	node_id_t last_other[N_EVENT_KINDS];
 	char stranger[112]; /* detail of the last EV_STRANGER */
 	unsigned n_asked;   /* changes of a requested limit */
 	unsigned n_snapshot_changed, n_purges, n_lan_changes, n_lan_left, n_new_runs;

@@ -153,6 +153,9 @@ static void a_relay_that_swallows_is_left(void **state)
 		s->node[3].liar = how;
 		expect_gap(s, f, 20000, MOVES_MS);
 		assert_int_equal(via(s, 0, 1), 4);
+		sim_run(s, 120000);
+		assert_true(s->node[0].n_events[EV_DATA_LOSS_OVER] > 0);
+		assert_int_not_equal(s->node[0].last_other[EV_DATA_LOSS_OVER], NODE_ID_NONE);
 		sim_free(s);
 	}
 }

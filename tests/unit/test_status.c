@@ -33,9 +33,17 @@
 	"\"addresses\":[{\"endpoint\":\"[2001:db8::3]:5367\",\"result\":\"nothing\","              \
 	"\"text\":\"other\"},{\"endpoint\":\"198.18.0.3:5366\",\"result\":\"" result               \
 	"\",\"text\":\"it is so\"}]}"
+#define EVENT_OF(word, age, node, other, detail)                                                   \
+	"{\"event\":\"" word "\",\"age_seconds\":" age ",\"node_id\":" node ",\"other\":" other    \
+	",\"detail\":" detail
 #define EVENT(word, age, node, text)                                                               \
-	"{\"event\":\"" word "\",\"age_seconds\":" age ",\"node_id\":" node                        \
-	",\"other\":null,\"detail\":null,\"text\":\"" text "\"}"
+	EVENT_OF(word, age, node, "null", "null") ",\"text\":\"" text "\"}"
+#define LOSS(age, other)                                                                           \
+	EVENT_OF("data-loss", age, "\"10.0.0.3\"", other, "null") ",\"text\":\"x\"}"
+#define LOSS_OVER(age, other)                                                                      \
+	EVENT_OF("data-loss-over", age, "\"10.0.0.3\"", other, "null") ",\"text\":\"y\"}"
+#define SOURCE(word, age, address)                                                                 \
+	EVENT_OF("source-" word, age, "null", "null", "\"" address "\"") ",\"text\":\"x\"}"
 
 struct sample {
 	const char *statistics, *nodes, *peers, *events, *lines; /* NULL: a healthy answer */
@@ -295,6 +303,29 @@ static void events(void **state)
 			  "data-loss", "700", "\"10.0.0.2\"",
 			  "z") "," EVENT("data-loss-over", "600", "\"10.0.0.2\"", "y"),
 		  .want = "" },
+		/* A path through one relay, then through another. */
+		{ .events = LOSS("900", "\"10.0.0.2\"") "," LOSS("800", "\"10.0.0.4\""),
+		  .want = "data-loss;" },
+		{ .events = LOSS("900", "\"10.0.0.2\"") "," LOSS(
+			  "800", "\"10.0.0.4\"") "," LOSS_OVER("700", "\"10.0.0.4\""),
+		  .want = "" },
+		/* The link still loses data. */
+		{ .events = LOSS("900", "null") "," LOSS("800", "\"10.0.0.4\"") "," LOSS_OVER(
+			  "700", "\"10.0.0.4\""),
+		  .want = "data-loss;" },
+		{ .events = LOSS("900", "null") "," EVENT("left", "700", "\"10.0.0.2\"", "y"),
+		  .want = "data-loss;" },
+		{ .events = LOSS("900", "null") "," EVENT("left", "700", "\"10.0.0.3\"", "y"),
+		  .want = "" },
+		{ .events = LOSS("900", "null") "," EVENT("forgotten", "700", "\"10.0.0.3\"", "y"),
+		  .want = "" },
+		{ .events = SOURCE("lost", "900", "192.0.2.1") "," SOURCE(
+			  "lost", "800", "2001:db8::1") "," SOURCE("restored", "700", "192.0.2.1"),
+		  .want = "source-lost;" },
+		{ .events = SOURCE("lost", "900", "192.0.2.1") "," SOURCE(
+			  "lost", "800", "2001:db8::1") "," SOURCE("restored", "700",
+								   "2001:db8::1"),
+		  .want = "source-lost;" },
 		/* The log outlives a daemon, its findings do not. */
 		{ .events = EVENT("local-loop", "900", "null", "x") "," EVENT("started", "800",
 									      "\"10.0.0.1\"", "y"),

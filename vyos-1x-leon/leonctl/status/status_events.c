@@ -77,6 +77,21 @@ static bool same(struct jsonr_node *a, struct jsonr_node *b, const char *key)
 	return strcmp(text_str(a, key), text_str(b, key)) == 0;
 }
 
+/* An event about a path has the relay in `other`. Any relay stands for the path. An event about a
+ * source has its address in `detail`. */
+static bool is_same_object(struct jsonr_node *a, struct jsonr_node *b, const struct rule *r)
+{
+	return same(a, b, "node_id") && jsonr_is_str(a, "other") == jsonr_is_str(b, "other") &&
+	       (strcmp(r->event, "source-lost") != 0 || same(a, b, "detail"));
+}
+
+/* leond reports no opposite for a node that is no member any more. */
+static bool ends_node(struct jsonr_node *e, struct jsonr_node *later, const char *word)
+{
+	return (strcmp(word, "left") == 0 || strcmp(word, "forgotten") == 0) &&
+	       same(e, later, "node_id");
+}
+
 /* A later event of this kind about the same object, or the opposite, replaces the event. */
 static bool is_replaced(struct jsonr_node *list, size_t i, const struct rule *r)
 {
@@ -87,13 +102,10 @@ static bool is_replaced(struct jsonr_node *list, size_t i, const struct rule *r)
 		const char *word = later ? text_str(later, "event") : UNKNOWN;
 		bool again = strcmp(word, r->event) == 0, over = r->over && !strcmp(word, r->over);
 
-		if (!again && !over && strcmp(word, "started") != 0)
-			continue;
-		if (!again && !over)
+		if (strcmp(word, "started") == 0 || (r->over && ends_node(e, later, word)))
 			return true;
-		if (!same(e, later, "node_id") || !same(e, later, "other"))
-			continue;
-		if (over || r->over || same(e, later, "text"))
+		if ((again || over) && is_same_object(e, later, r) &&
+		    (r->over || same(e, later, "text")))
 			return true;
 	}
 	return false;

@@ -26,8 +26,9 @@ static bool is_source(const struct conf *c, const struct ip_addr *ip)
 
 static void notify(struct leond *d, const struct ip_addr *ip, bool gone)
 {
-	const struct event_facts n = { .kind = gone ? EV_SOURCE_LOST : EV_SOURCE_RESTORED };
 	char text[IP_STRLEN];
+	const struct event_facts n = { .kind = gone ? EV_SOURCE_LOST : EV_SOURCE_RESTORED,
+				       .detail = text };
 
 	ip_format(ip, text, sizeof(text));
 	if (gone)

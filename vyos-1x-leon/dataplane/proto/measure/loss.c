@@ -201,7 +201,8 @@ bool loss_distrust(struct overlay *o, struct peer *p, uint16_t loss_pm)
 			l->distrusted[l->n_distrusted++] = path->hop[i];
 	loss_meas_hold(&l->path_hold, now);
 	loss_meas_restart(&l->path);
-	overlay_emit(o, EV_DATA_LOSS, p->id, first ? first->id : NODE_ID_NONE, loss_pm, NULL);
+	l->relay = first ? first->id : NODE_ID_NONE;
+	overlay_emit(o, EV_DATA_LOSS, p->id, l->relay, loss_pm, NULL);
 	return true;
 }
 
@@ -263,6 +264,6 @@ bool loss_path_expire(struct overlay *o, struct peer *p)
 	if (!p->loss.n_distrusted || loss_meas_holds(&p->loss.path_hold, overlay_now(o)))
 		return false;
 	p->loss.n_distrusted = 0;
-	overlay_emit(o, EV_DATA_LOSS_OVER, p->id, NODE_ID_NONE, 0, NULL);
+	overlay_emit(o, EV_DATA_LOSS_OVER, p->id, p->loss.relay, 0, NULL);
 	return true;
 }

@@ -99,6 +99,7 @@ struct loss {
 	/* Relays excluded on the path to the peer during path_hold. */
 	uint16_t distrusted[LOSS_RELAYS_MAX];
 	unsigned n_distrusted;
+	node_id_t relay; /* first relay of the last event */
 };
 
 /* segmentation.c */
