@@ -113,6 +113,7 @@ static void tables(void **state)
 	check("acceleration_connections", "show acceleration connections", 0);
 	check("acceleration_connections_none", "show acceleration connections", 0);
 	check("fdb", "show fdb", 0);
+	check("fdb_many", "show fdb", 0);
 	check("fdb_empty", "show fdb", 0);
 	check("events", "show events", 0);
 	check("identity", "show identity", 0);

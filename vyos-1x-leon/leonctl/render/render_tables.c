@@ -76,7 +76,11 @@ int render_ipsec(struct jsonr_node *root, FILE *out)
 
 int render_fdb(struct jsonr_node *root, FILE *out)
 {
+	uint64_t shown = jsonr_len(jsonr_array(root, "entries")), count = value_u64(root, "count");
+
 	show_table("show fdb", "entries", root, out);
+	if (count > shown)
+		fprintf(out, "%s not shown.\n", text_count(count - shown, "more MAC"));
 	fprintf(out, "\n%s of at most %s entries\n", text_number(root, "count"),
 		text_number(root, "maximum"));
 	return 0;

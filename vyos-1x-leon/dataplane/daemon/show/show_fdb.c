@@ -10,6 +10,9 @@
 #include "state/tables/fdb.h"
 #include "state/tables/neigh.h"
 
+/* Bounds the answer, and the time of the control thread for it. */
+#define ROWS_MAX 65536
+
 static void write_entry(struct command *c, const struct fdb_entry *e)
 {
 	const struct node *n = nodedb_at(overlay_nodes(c->d->overlay), e->slot);
@@ -34,7 +37,7 @@ enum command_result show_fdb(struct command *c)
 	uint32_t iter = 0;
 
 	jsonw_array(c->w, "entries");
-	while (fdb_next(c->d->fdb, &iter, &e))
+	for (unsigned n = 0; n < ROWS_MAX && fdb_next(c->d->fdb, &iter, &e); n++)
 		write_entry(c, &e);
 	jsonw_end(c->w);
 	jsonw_u64(c->w, "count", fdb_count(c->d->fdb));
