@@ -82,6 +82,16 @@ def test_too_many_options(tmp_path):
         assert text in result.stderr, (n, result)
 
 
+def test_no_word_of_a_filter_is_ignored(tmp_path):
+    fake = FakeDaemon(tmp_path / 's', [{'version': 1, 'error': 'no'}])
+    words = 'mac M and mac N and host A and host B and vlan 5 and proto tcp and port 443'.split()
+    filters = (words, ['host', 'x' * 600, 'port', '80'])
+    for given in filters:
+        run('--socket', str(tmp_path / 's'), 'capture', *given)
+    fake.close()
+    assert [r['arguments']['filter'] for r in fake.requests] == [' '.join(given) for given in filters]
+
+
 def test_exit_status_of_wrong_usage(tmp_path):
     gone = ['--socket', str(tmp_path / 'gone.sock')]
     for words in ([], ['--frobnicate'], ['-i'], ['show', 'nodes', 'x'], ['trace'], ['ping', 'a', '0'], ['map', 'x'],

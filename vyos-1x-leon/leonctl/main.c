@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/json/jsonr.h"
+#include "base/mem.h"
 #include "base/version.h"
 #include "commands.h"
 #include "io/ctlsock.h"
@@ -19,14 +20,11 @@
 
 enum { OPT_SOCKET = 256, OPT_VERSION, OPT_LISTEN, OPT_OF_COMMAND };
 
-#define WORDS_MAX  16
-#define FILTER_MAX 512
-
 struct options {
 	struct target target;
 	bool help, version;
 	int n_words;
-	const char *word[WORDS_MAX + 1]; /* of the command; options stand before or behind it */
+	const char **word; /* of the command; options stand before or behind it */
 };
 
 static void usage(FILE *f)
@@ -49,13 +47,6 @@ static int wrong_option(const struct options *o, int c, char **argv)
 	else
 		target_complain(&o->target, "unknown option \"%s\"; see leonctl --help", name);
 	return EXIT_USAGE;
-}
-
-/* Appends a word of the command. More words than any command has are left out. */
-static void add_word(struct options *o, const char *word)
-{
-	if (o->n_words < WORDS_MAX)
-		o->word[o->n_words++] = word;
 }
 
 /* Stores an option of one command; all_taken() refuses too many. */
@@ -123,12 +114,12 @@ static int parse_options(int argc, char **argv, struct options *o)
 		o->version |= c == OPT_VERSION;
 		o->help |= c == 'h';
 	}
-	for (int i = optind; i < argc; i++)
-		add_word(o, argv[i]);
+	while (optind < argc)
+		o->word[o->n_words++] = argv[optind++];
 	/* --listen is a word of the command `metrics --listen`. */
 	if (listen) {
-		add_word(o, "--listen");
-		add_word(o, listen);
+		o->word[o->n_words++] = "--listen";
+		o->word[o->n_words++] = listen;
 	}
 	return -1;
 }
@@ -195,31 +186,37 @@ static int ask(struct options *o, const struct ctl_command *c, const char *reque
 }
 
 /* Joins words by blanks. */
-static const char *join(int argc, const char *const *argv, char *out, size_t len)
+static char *join(int argc, const char *const *argv)
 {
-	size_t at = 0;
+	char *text;
+	size_t len = 1, at = 0;
 
-	for (int i = 0; i < argc && at < len; i++)
-		at += (size_t)snprintf(out + at, len - at, "%s%s", i ? " " : "", argv[i]);
-	return out;
+	for (int i = 0; i < argc; i++)
+		len += strlen(argv[i]) + 1;
+	text = x_calloc(len, 1);
+	for (int i = 0; i < argc; i++)
+		at += (size_t)snprintf(text + at, len - at, "%s%s", i ? " " : "", argv[i]);
+	return text;
 }
 
 /* Runs a command of leonctl itself; returns the exit code. */
 static int run(struct options *o, const struct ctl_command *c, int argc, const char *const *argv)
 {
 	const char *argument;
-	char err[256], filter[FILTER_MAX];
+	char err[256], *filter = NULL;
+	int code = EXIT_USAGE;
 
 	if (c->argument == ARG_FILTER && argc > 1) {
-		argument = join(argc, argv, filter, sizeof(filter));
+		argument = filter = join(argc, argv);
 		argv = &argument;
 		argc = 1;
 	}
-	if (!command_argument(c, argc, argv, &argument, err, sizeof(err))) {
+	if (command_argument(c, argc, argv, &argument, err, sizeof(err)))
+		code = c->run(&o->target, argument);
+	else
 		target_complain(&o->target, "%s", err);
-		return EXIT_USAGE;
-	}
-	return c->run(&o->target, argument);
+	free(filter);
+	return code;
 }
 
 /* Suggests a command on stderr, or with --json in an error object of one line. */
@@ -302,26 +299,33 @@ static int run_command(struct options *o)
 	return code;
 }
 
-int main(int argc, char **argv)
+static int run_options(struct options *o)
 {
-	struct options o = { 0 };
-	int code = parse_options(argc, argv, &o);
-
-	if (code >= 0)
-		return code;
-	if (o.version) {
+	if (o->version) {
 		printf("leonctl %s\n", leon_version);
 		return 0;
 	}
-	if (o.n_words && strcmp(o.word[0], "help") == 0) {
-		o.help = true;
-		memmove(o.word, o.word + 1, (size_t)o.n_words-- * sizeof(o.word[0]));
+	if (o->n_words && strcmp(o->word[0], "help") == 0) {
+		o->help = true;
+		memmove(o->word, o->word + 1, (size_t)o->n_words-- * sizeof(o->word[0]));
 	}
-	if (o.help)
-		return help(&o);
-	if (o.n_words == 0) {
-		target_complain(&o.target, "missing command; see leonctl --help");
+	if (o->help)
+		return help(o);
+	if (o->n_words == 0) {
+		target_complain(&o->target, "missing command; see leonctl --help");
 		return EXIT_USAGE;
 	}
-	return run_command(&o);
+	return run_command(o);
+}
+
+int main(int argc, char **argv)
+{
+	/* `--listen=VALUE` gives two words. */
+	struct options o = { .word = x_calloc((size_t)argc + 1, sizeof(*o.word)) };
+	int code = parse_options(argc, argv, &o);
+
+	if (code < 0)
+		code = run_options(&o);
+	free(o.word);
+	return code;
 }

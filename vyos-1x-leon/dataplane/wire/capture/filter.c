@@ -102,6 +102,12 @@ static bool add_host(struct capture_filter *f, const char *s, char *err, size_t 
 	return true;
 }
 
+static bool is_given(const struct capture_filter *f, const char *key)
+{
+	return (strcmp(key, "vlan") == 0 && f->vlan != CAPTURE_NO_VLAN) ||
+	       (strcmp(key, "proto") == 0 && f->protocol) || (strcmp(key, "port") == 0 && f->port);
+}
+
 static bool add_part(struct capture_filter *f, const char *key, const char *s, char *err,
 		     size_t len)
 {
@@ -111,6 +117,8 @@ static bool add_part(struct capture_filter *f, const char *key, const char *s, c
 		return add_mac(f, s, err, len);
 	if (strcmp(key, "host") == 0)
 		return add_host(f, s, err, len);
+	if (is_given(f, key))
+		return refuse(err, len, "the filter has two values of \"%s\"", key);
 	if (strcmp(key, "vlan") == 0) {
 		if (!parse_number(s, 0, VLAN_LAST, &n))
 			return refuse(err, len, "\"%s\" is no VLAN from 0 (untagged) to 4094", s);
