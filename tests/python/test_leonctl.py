@@ -82,6 +82,28 @@ def test_too_many_options(tmp_path):
         assert text in result.stderr, (n, result)
 
 
+@pytest.mark.parametrize('words', [['--json', 'show', 'nodes'], ['show', 'nodes'], ['--help'], ['generate', 'secret']])
+def test_output_that_cannot_be_written(tmp_path, words):
+    path = str(tmp_path / 's')
+    daemon(path, '{"version":1,"nodes":[]}\n')
+    with open('/dev/full', 'w', encoding='ascii') as full:
+        result = subprocess.run([LEONCTL, '--socket', path, *words], stdout=full, stderr=subprocess.PIPE, text=True,
+                                check=False, timeout=60)
+    assert (result.returncode, result.stderr) == (1, 'leonctl: standard output: No space left on device\n')
+
+
+@pytest.mark.parametrize('file', ['-', '/dev/full'])
+def test_capture_that_cannot_be_written(tmp_path, file):
+    nodes = [{'node_id': '10.0.0.1', 'name': None, 'state': 'complete', 'frames': 0, 'lost': 0, 'unseen': 0}]
+    fake = FakeDaemon(tmp_path / 's', [{'version': 1, 'snap': 128}, {
+        'version': 1, 'clock_us': 1, 'wall_us': 1, 'records': [], 'over': True, 'nodes': nodes}])
+    with open('/dev/full', 'w', encoding='ascii') as full:
+        result = subprocess.run([LEONCTL, '--socket', str(tmp_path / 's'), 'capture', '-w', file, 'port', '80'],
+                                stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+    fake.close()
+    assert result.returncode == 1 and result.stderr.count('No space left on device') == 1, result
+
+
 def test_no_word_of_a_filter_is_ignored(tmp_path):
     fake = FakeDaemon(tmp_path / 's', [{'version': 1, 'error': 'no'}])
     words = 'mac M and mac N and host A and host B and vlan 5 and proto tcp and port 443'.split()

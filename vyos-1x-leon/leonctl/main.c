@@ -3,6 +3,7 @@
  * leonctl: finds the daemon's control socket, sends one request and prints the answer. Exit codes:
  * 0 success, 1 the daemon refused, 2 wrong usage, 3 no daemon answers, 4 permission denied.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -318,6 +319,15 @@ static int run_options(struct options *o)
 	return run_command(o);
 }
 
+/* A full disk must not look like success. */
+static int flush_output(int code)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return code;
+	fprintf(stderr, "leonctl: standard output: %s\n", strerror(errno));
+	return code ? code : EXIT_REFUSED;
+}
+
 int main(int argc, char **argv)
 {
 	/* `--listen=VALUE` gives two words. */
@@ -327,5 +337,5 @@ int main(int argc, char **argv)
 	if (code < 0)
 		code = run_options(&o);
 	free(o.word);
-	return code;
+	return flush_output(code);
 }

@@ -263,11 +263,12 @@ static int write_file(const struct target *t, const struct captured *c, const ch
 			captured_write(c, f);
 		else
 			captured_list(c, f);
-		if (fflush(f) == 0 && !ferror(f))
+		/* main() checks the standard output. */
+		if (f == stdout || (fflush(f) == 0 && !ferror(f)))
 			return 0;
 	}
-	target_complain(t, "%s: %s", path ? path : "standard output", strerror(errno));
-	return EXIT_NO_ANSWER;
+	target_complain(t, "%s: %s", path, strerror(errno));
+	return EXIT_REFUSED;
 }
 
 /* Opens the file before the capture, so that a wrong path costs no capture. A capture that is
