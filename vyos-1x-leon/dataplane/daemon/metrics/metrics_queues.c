@@ -154,9 +154,8 @@ void put_queues(struct out *o)
 	put_gauge(o, "bottleneck_limit_bytes_per_second",
 		  "Rate limit of the line: shaper egress or automatic. 0: no limit.",
 		  bottleneck_view(o->d).limit_kbits * UINT64_C(125));
-	put_head(
-		o, "queue_wait_seconds", "histogram",
-		"Queueing delay of frames between the TAP and the overlay, without the bulk tier.");
+	put_head(o, "queue_wait_seconds", "histogram",
+		 "Queueing delay of frames between the TAP and the overlay, in all tiers.");
 	for (unsigned i = 0; i < FWD_WAITS; i++) {
 		below += q.waits[i];
 		snprintf(bound, sizeof(bound), "%u.%06u", (1u << i) / 1000000, (1u << i) % 1000000);
