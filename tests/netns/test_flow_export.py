@@ -266,3 +266,18 @@ def test_a_new_address_of_the_exporter(lab, keep, collector, old, new, change):
     second = listener.templates(TEMPLATES_S - 3)
     assert second[0] == new
     assert listener.templates(2 * TEMPLATES_S) == second
+
+
+def test_a_firewall_of_the_collector(lab, keep):
+    """Each message is sent, although the kernel reports a rejection of the message before."""
+    node = lab(line_up(1, hosts=False)).node['n0']
+    listener = keep(Listener(node))
+    listener.namespace.run('nft', '-f', '-', input='''
+        table inet firewall {
+            chain in { type filter hook input priority 0;
+                       udp dport 4739 counter reject with icmpx admin-prohibited; }
+        }''')
+    node.reload(flow_export={'collector': AT})
+    wait_for(lambda: ' packets 2 ' in listener.namespace.run('nft', 'list', 'ruleset').stdout,
+             3 * TEMPLATES_S, 'the firewall rejects two messages')
+    assert 'flows cannot be sent' not in node.log()

@@ -66,13 +66,13 @@ static bool send_message(const struct flow_export *x, size_t len)
 	return send(x->fd, x->message.buf, len, MSG_DONTWAIT) >= 0;
 }
 
-/* The refusal of an earlier message, from a time without a collector, is no failure of this one. */
+/* An ICMP error about an earlier message, such as a refusal, is no failure of this one. */
 static void flush(struct flow_export *x)
 {
 	size_t len = ipfix_end(&x->message);
 
 	if (len && x->fd >= 0) {
-		if (send_message(x, len) || (errno == ECONNREFUSED && send_message(x, len)))
+		if (send_message(x, len) || send_message(x, len))
 			x->failed = false;
 		else
 			report_failure(x, errno);
