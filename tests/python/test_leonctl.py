@@ -336,12 +336,16 @@ def test_tab_offers_options_of_the_command():
     assert offered('leonctl invite --e') == ['--expires'] and offered('leonctl leave --y') == ['--yes']
     assert offered('leonctl init --address 10.99.0.1/24 --na') == ['--name']
     assert offered('leonctl show nodes --a') == []
+    assert offered('leonctl capture --w') == ['--write'] and offered('leonctl capture -w x --no') == ['--node']
+    assert offered('leonctl --seconds 5 -w x cap') == ['capture']
 
 
 def test_zsh_and_fish_offer_options_of_the_command():
     assert '--address' in zsh('leonctl', 'init', '--') and '--yes' in zsh('leonctl', '-i', 'leon0', 'leave', '--')
     assert '--address' not in zsh('leonctl', 'show', 'nodes', '--')
     assert '--address' in fish('leonctl', 'leonctl init --') and '--expires' in fish('leonctl', 'leonctl invite --')
+    assert '--write' in zsh('leonctl', 'capture', '--') and '--node' in fish('leonctl', 'leonctl capture --')
+    assert 'nodes' in fish('leonctl', 'leonctl -w x show ') and 'nodes' in zsh('leonctl', '--node', 'x', 'show', '')
     assert '--tls-port' in zsh('leonctl', 'join', 'x', '--') and '--tls-port' in fish('leonctl', 'leonctl join x --')
     # The value of an option is no word of the command.
     assert 'nodes' in fish('leonctl', 'leonctl --uses 3 show ') and 'nodes' in zsh('leonctl', '--uses', '3', 'show', '')

@@ -43,7 +43,7 @@ _leonctl_options() {
 	local first
 	read -r first _ <<<"$1"
 	[[ -n $first ]] && leonctl "$first" --help 2>/dev/null |
-		sed -n 1p | grep -oE -e '\[--[a-z-]+' | grep -vE 'json|socket' | tr -d '['
+		sed -n 1p | grep -oE -e '[[|]--[a-z-]+' | grep -vE 'json|socket' | tr -d '[|'
 }
 
 _leonctl_interfaces() {
@@ -65,7 +65,8 @@ _leonctl() {
 			ask+=("${COMP_WORDS[i]}" "${COMP_WORDS[i + 1]}")
 			((++i))
 			;;
-		--address | --bridge | --expires | --name | --source-address | --source-interface | --tls-port | --uses)
+		-w | --address | --bridge | --bytes | --expires | --name | --node | --seconds | \
+			--snap | --source-address | --source-interface | --tls-port | --uses | --write)
 			((++i))
 			;;
 		--listen) words+=" --listen" ;;

@@ -13,7 +13,7 @@ function __leonctl_given
     for word in (commandline -opc)[2..-1]
         if test $skip = 1
             set skip 0
-        else if contains -- $word -i --interface --socket --address --bridge --expires --name --source-address --source-interface --tls-port --uses
+        else if contains -- $word -i --interface --socket -w --address --bridge --bytes --expires --name --node --seconds --snap --source-address --source-interface --tls-port --uses --write
             set skip 1
         else if string match -qv -- '-*' $word; and test $word != help
             echo $word
@@ -53,6 +53,12 @@ complete -c leonctl -n $makes -l print -d 'print the configuration only'
 complete -c leonctl -n '__fish_seen_subcommand_from invite' -l expires -x -a '1h 24h 7d never' -d 'validity of the token'
 complete -c leonctl -n '__fish_seen_subcommand_from invite' -l uses -x -d 'number of machines for the token'
 complete -c leonctl -n '__fish_seen_subcommand_from invite' -l with-secret -d 'a token that contains the secret'
+set -l captures '__fish_seen_subcommand_from capture'
+complete -c leonctl -n $captures -s w -l write -r -F -d 'pcapng file, or - for standard output'
+complete -c leonctl -n $captures -l seconds -x -d 'time limit'
+complete -c leonctl -n $captures -l bytes -x -d 'limit of stored bytes at each node'
+complete -c leonctl -n $captures -l snap -x -d 'bytes stored of each frame'
+complete -c leonctl -n $captures -l node -x -d 'node that captures'
 complete -c leonctl -n '__fish_seen_subcommand_from leave' -l yes -d 'do not ask'
 complete -c leonctl -l version -d 'print the version'
 complete -c leonctl -s h -l help -d 'print the help of the command'
