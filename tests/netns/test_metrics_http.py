@@ -185,3 +185,9 @@ def test_where_it_cannot_listen(server):
     taken = run('127.0.0.1')
     assert taken.returncode == 1 and taken.stderr == \
         'leonctl: cannot listen at 127.0.0.1:5366: Address already in use\n'
+
+
+def test_interface_with_a_quote(lab):
+    node = lab(line_up(1, hosts=False, config={'interface': 'a"b\\'})).node['n0']
+    lines = [line for line in node.ctl('metrics')['text'].splitlines() if not line.startswith('#')]
+    assert lines and all(SAMPLE.fullmatch(line) and r'{interface="a\"b\\"' in line for line in lines)

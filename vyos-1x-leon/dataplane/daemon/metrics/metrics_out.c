@@ -30,7 +30,9 @@ void put_head(struct out *o, const char *name, const char *type, const char *hel
 
 void put_sample(struct out *o, const char *name)
 {
-	fprintf(o->f, "leon_%s{interface=\"%s\"", name, o->d->conf->interface);
+	fprintf(o->f, "leon_%s{interface=\"", name);
+	put_label_value(o->f, o->d->conf->interface);
+	fputc('"', o->f);
 }
 
 void put_label(struct out *o, const char *key, const char *value)
