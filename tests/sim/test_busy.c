@@ -14,7 +14,9 @@
 
 #include "base/defs.h"
 #include "../length.h"
+#include "proto/core.h"
 #include "proto/overlay_ops.h"
+#include "proto/schedule.h"
 #include "proto/view.h"
 #include "sim.h"
 #include "state/tables/nodedb.h"
@@ -104,21 +106,72 @@ static void loss_does_not_multiply_the_load(void **state)
 	sim_free(s);
 }
 
-/* PINGs of a path without data ask for nothing that is urgent. */
-static void an_idle_path_without_answers_is_no_reason_for_haste(void **state)
+/* A long series of failures somewhere among many nodes does not delay a path around a failure. */
+static void failures_of_others_do_not_delay_for_seconds(void **state)
 {
-	struct sim *s = sim_new(3, 32);
-	uint64_t answered, swallowed;
+	struct sim *s = sim_new(3, 33);
+	struct overlay *o;
+	uint64_t before;
+
+	(void)state;
+	sim_boot_all(s);
+	assert_true(sim_until(s, sim_converged, NULL, 60000) >= 0);
+	o = s->node[0].o;
+	for (unsigned i = 0; i < 500; i++) /* without a record they stay for 60 s */
+		nodedb_add(overlay_nodes(o), 0x0b000001 + i, sim_now(s));
+	for (unsigned i = 0; i < 100; i++) {
+		schedule_paths_now(o);
+		sim_run(s, 100);
+	}
+	before = overlay_counters(o)->path_runs;
+	schedule_paths_now(o);
+	sim_run(s, 200);
+	assert_true(overlay_counters(o)->path_runs > before);
+	sim_free(s);
+}
+
+static void a_series_of_failures_ends(void **state)
+{
+	struct sim *s = sim_new(3, 34);
+	struct overlay *o;
+
+	(void)state;
+	sim_boot_all(s);
+	assert_true(sim_until(s, sim_converged, NULL, 60000) >= 0);
+	o = s->node[0].o;
+	for (unsigned i = 0; i < 500; i++) {
+		schedule_row(o, ROW_NOW);
+		sim_run(s, 20);
+	}
+	sim_run(s, 60000);
+	schedule_row(o, ROW_NOW);
+	sim_run(s, 60);
+	schedule_row(o, ROW_NOW);
+	assert_in_range(mono_sub_ms(o->announce.at, sim_now(s)), 0, 100);
+	sim_free(s);
+}
+
+/* Nodes without a direct link stay reachable, although the relay is away for two seconds. */
+static void a_pause_of_the_relay_is_no_failure(void **state)
+{
+	struct sim *s = sim_new(3, 36);
+	unsigned before;
 
 	(void)state;
 	sim_set_down(s, 1, 2, true);
 	sim_boot_all(s);
 	assert_true(sim_until(s, sim_converged, NULL, 60000) >= 0);
 	sim_run(s, 30000);
-	answered = load_in(s, 2500).messages;
-	s->node[0].liar = SIM_SWALLOWS_ALL;
-	swallowed = load_in(s, 2500).messages;
-	assert_in_range(swallowed, 0, answered);
+	before = sim_events(s, EV_UNREACHABLE);
+	for (unsigned i = 0; i < 60; i++) {
+		sim_set_down(s, 0, 1, true);
+		sim_set_down(s, 0, 2, true);
+		sim_run(s, 2200);
+		sim_set_down(s, 0, 1, false);
+		sim_set_down(s, 0, 2, false);
+		sim_run(s, 10000);
+	}
+	assert_int_equal(sim_events(s, EV_UNREACHABLE), before);
 	sim_free(s);
 }
 
@@ -127,7 +180,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_comes_at_once_is_taken),
 		cmocka_unit_test(loss_does_not_multiply_the_load),
-		cmocka_unit_test(an_idle_path_without_answers_is_no_reason_for_haste),
+		cmocka_unit_test(failures_of_others_do_not_delay_for_seconds),
+		cmocka_unit_test(a_series_of_failures_ends),
+		cmocka_unit_test(a_pause_of_the_relay_is_no_failure),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

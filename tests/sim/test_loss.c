@@ -27,15 +27,20 @@ static void boot_and_settle(struct sim *s)
 }
 
 /* 0 and 1 are far from each other. The path over 2 is the best, then over 3, then over 4. */
-static struct sim *new_diamond(uint64_t seed)
+static void set_diamond(struct sim *s)
 {
-	struct sim *s = sim_new(5, seed);
-
 	sim_set_rtt(s, 0, 1, 200000);
 	for (unsigned r = 2; r < 5; r++) {
 		sim_set_rtt(s, 0, r, 10000 * r);
 		sim_set_rtt(s, r, 1, 10000 * r);
 	}
+}
+
+static struct sim *new_diamond(uint64_t seed)
+{
+	struct sim *s = sim_new(5, seed);
+
+	set_diamond(s);
 	boot_and_settle(s);
 	return s;
 }
@@ -317,6 +322,46 @@ static void it_costs_little(void **state)
 	sim_free(s);
 }
 
+/* The kernel refused data to other nodes over the first link while the path was idle. */
+static void refused_data_of_others_hides_no_data(void **state)
+{
+	struct sim *s = new_diamond(112);
+	struct sim_flow *f;
+
+	(void)state;
+	s->node[0].traffic[2].refused += 100000;
+	sim_run(s, 2000);
+	s->node[2].liar = SIM_SWALLOWS_DATA;
+	f = sim_flow_start(s, 0, 1, 10000);
+	expect_gap(s, f, 20000, MOVES_MS);
+	assert_int_equal(via(s, 0, 1), 3);
+	sim_free(s);
+}
+
+/* The first PING of a new path is answered, and data begins long before the next one. */
+static void data_on_a_new_path_is_watched(void **state)
+{
+	struct sim *s = sim_new(5, 113);
+	struct sim_flow *f;
+
+	(void)state;
+	set_diamond(s);
+	for (unsigned i = 0; i < s->n; i++)
+		s->node[i].conf->interval_ms = 20000;
+	sim_boot_all(s);
+	assert_true(sim_until(s, sim_converged, NULL, 120000) >= 0);
+	sim_run(s, 120000);
+	sim_kill(s, 2);
+	for (unsigned i = 0; i < 1200 && via(s, 0, 1) != 3; i++)
+		sim_run(s, 100);
+	assert_int_equal(via(s, 0, 1), 3);
+	sim_run(s, 500);
+	s->node[3].liar = SIM_SWALLOWS_DATA;
+	f = sim_flow_start(s, 0, 1, 10000);
+	expect_gap(s, f, 15000, MOVES_MS);
+	sim_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -330,6 +375,8 @@ int main(void)
 		cmocka_unit_test(half_of_it_and_a_slow_flow),
 		cmocka_unit_test(no_false_alarm),
 		cmocka_unit_test(it_costs_little),
+		cmocka_unit_test(refused_data_of_others_hides_no_data),
+		cmocka_unit_test(data_on_a_new_path_is_watched),
 	};
 
 	cmocka_set_test_filter(getenv("SIM_FILTER"));

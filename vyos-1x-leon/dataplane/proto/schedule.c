@@ -101,15 +101,18 @@ static mono_t row_soon(struct overlay *o)
 }
 
 /* The interval of work after failures doubles whenever a request had to wait for it, as routers
- * throttle LSAs and SPF computations. On a lossy underlay or a busy machine, each announcement and
- * each computation adds load. */
+ * throttle LSAs and SPF computations. After the series of failures it is the least one again. On a
+ * lossy underlay or a busy machine, each announcement and each computation adds load. */
 static void throttle_done(struct throttle *t, mono_t at, int64_t least_ms, int64_t most_ms)
 {
-	int64_t ms = t->gap_ms;
+	int64_t ms = t->gap_ms, since_ms = mono_sub_ms(at, t->at);
 
 	if (!t->requested)
 		return;
-	ms = mono_sub_ms(at, t->at) <= ms + least_ms ? min_of(2 * ms, most_ms) : ms / 2;
+	if (since_ms <= ms + least_ms)
+		ms = min_of(2 * ms, most_ms);
+	else
+		ms = since_ms <= 2 * most_ms ? ms / 2 : least_ms;
 	t->gap_ms = max_of(ms, least_ms);
 	t->at = at;
 	t->requested = false;
@@ -137,8 +140,8 @@ void schedule_row(struct overlay *o, enum row_urgency urgency)
 
 	switch (urgency) {
 	case ROW_NOW:
-		/* Scheduled after the path run that the failure caused, because the notification to
-		 * the far end of the link must take the new path. */
+		/* Scheduled after the path run that the failure caused, unless a series of failures
+		 * delays it: the notification to the far end of the link takes the new path. */
 		at = later_of(mono_add_ms(now, AFTER_RUN_MS),
 			      later_of(mono_add_ms(o->done.row, TRIGGERED_MS),
 				       throttle_request(&o->done.failure_row)));
@@ -169,8 +172,10 @@ static int64_t run_gap_ms(const struct overlay *o, int64_t ms)
 
 void schedule_paths_done(struct overlay *o, mono_t at)
 {
-	throttle_done(&o->done.failure_paths, at, run_gap_ms(o, FAILURES_MS),
-		      run_gap_ms(o, RUN_EVERY_MS));
+	int64_t least_ms = run_gap_ms(o, FAILURES_MS);
+
+	throttle_done(&o->done.failure_paths, at, least_ms,
+		      max_of(least_ms, (int64_t)RUN_EVERY_MS));
 	o->done.paths = at;
 }
 

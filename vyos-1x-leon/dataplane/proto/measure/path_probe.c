@@ -21,6 +21,7 @@
 
 #define FAST_MS	   250 /* PING interval above this data rate */
 #define FAST_SENT  5
+#define OVERDUE	   16u	/* paths without answers share the PINGs of this number of paths */
 #define DEAD_PINGS 6	/* unanswered in a row, and for at least DEAD_MS */
 #define DEAD_MS	   2000 /* longer than a row needs to report a failed link */
 
@@ -35,6 +36,17 @@ static bool is_lifeline(const struct peer *p)
 	return p->cur && p->choice.path.n_hops != 1 && (!p->probe.up || p->probe.silent);
 }
 
+/* If many paths have no answers, the line or the machine is at fault, and more PINGs would add to
+ * its load. */
+static int64_t shared_ms(const struct overlay *o)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < o->cap_slots; i++)
+		n += o->by_slot[i] && o->by_slot[i]->path_probe.n_unanswered > 1;
+	return (int64_t)FAST_MS * max_of(n, OVERDUE) / OVERDUE;
+}
+
 /* Returns the next check time, after `moved` data datagrams since the last check. Without data, an
  * unanswered PING is no reason for haste: the network or a machine may be overloaded. */
 static int64_t wait_ms(const struct overlay *o, const struct peer *p, uint32_t moved)
@@ -44,7 +56,11 @@ static int64_t wait_ms(const struct overlay *o, const struct peer *p, uint32_t m
 
 	if (is_relayed(p) && (moved >= FAST_SENT || (a->data && a->n_unanswered > 1)))
 		return min_of(ms, (int64_t)FAST_MS);
-	return overlay_stretch(o, ms);
+	ms = overlay_stretch(o, ms);
+	/* The node counts as unreachable after three intervals without a message. */
+	if (is_relayed(p) && is_lifeline(p) && a->n_unanswered > 1)
+		return min_of(ms, shared_ms(o));
+	return ms;
 }
 
 /* Without a path the links that others report are used; the node's own row is missing then. */
@@ -145,11 +161,15 @@ void path_probe_look(struct overlay *o)
 	for (uint32_t i = 0; i < o->cap_slots; i++) {
 		struct peer *p = o->by_slot[i];
 		struct path_probe *a = p ? &p->path_probe : NULL;
+		uint32_t tx;
 
 		if (!p || !is_relayed(p) || (!a->idle && (a->data || !a->n_unanswered)))
 			continue;
-		if ((int32_t)(loss_path_tx(o, p) - a->seen_tx) <= 0)
+		tx = loss_path_tx(o, p);
+		if ((int32_t)(tx - a->seen_tx) <= 0) {
+			a->seen_tx = tx; /* lower if the kernel refused data to other nodes */
 			continue;
+		}
 		p->due[DUE_PATH_PROBE] = overlay_now(o);
 		schedule_arm(p);
 	}
@@ -170,6 +190,10 @@ bool path_probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m
 		if (!mono_before(q.sent, a->out[i].sent))
 			a->out[i].id = 0;
 	a->n_unanswered = 0;
+	if (!a->data && is_relayed(p) && !is_lifeline(p)) {
+		a->idle = true;
+		p->due[DUE_PATH_PROBE] = MONO_NEVER;
+	}
 	a->data = false;
 	rtt_one_way(o, &a->ways, q.sent, rx, m);
 	if (is_relayed(p) && loss_path_answer(o, p, q.data_tx, m))
