@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The files for vyos-build and the requirements of its scripts, and the builder of appliances with
-a simulated qemu-img.
+"""The files for vyos-build and the requirements of its scripts, the builder of appliances with a
+simulated qemu-img, and the needs of tests/vm.
 """
 import hashlib
 import os
@@ -143,3 +143,12 @@ def test_appliance_says_what_it_wants():
         check=False,
     )
     assert done.returncode == 1 and 'Usage: make-ova' in done.stderr
+
+
+def test_container_of_the_tests_needs_busybox(tmp_path):
+    """busybox ends the machine. Without it the program waited for ever."""
+    done = subprocess.run(
+        [sys.executable, '-B', TOP / 'tests/vm/container.py', 'true'], capture_output=True,
+        text=True, timeout=60, check=False, env={'PATH': str(tmp_path)},
+    )
+    assert done.returncode == 1 and 'install busybox-static' in done.stderr

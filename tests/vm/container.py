@@ -9,6 +9,7 @@ private. Root only; needs a file system of control groups of version 2 and busyb
 /dev is a list. `make check-units` is the caller.
 """
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -109,6 +110,8 @@ def boot(command, output):
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
+    if not shutil.which('busybox'):
+        sys.exit('container: busybox is missing, so the machine would not end: install busybox-static')
     with tempfile.TemporaryDirectory() as output:
         status = boot(sys.argv[1:], output)
     sys.exit('container: it ended before the command did' if status is None else status)
