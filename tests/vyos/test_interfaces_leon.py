@@ -581,7 +581,7 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         )
         self.assertIn(
             f'ip route 198.51.100.0/24 {interface}',
-            self.getFRRconfig('ip route', end=''),
+            self.getFRRconfig(),
         )
 
     def test_leon_two_interfaces_have_two_addresses(self):
