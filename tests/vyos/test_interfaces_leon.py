@@ -468,6 +468,8 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         self.cli_set(path + ['authentication', 'pre-shared-secret', 'a-secret-of-ike'])
         self.cli_commit()
         self.assertNotIn('port-mapping', document(interface))
+        # leond does not start without the firewall.
+        self.assertTrue(daemon(interface))
         # Only root reads the secret.
         mode = cmd(f'sudo stat -c %a /run/leon-ipsec/{interface}.json')
         self.assertEqual(mode, '600')
