@@ -2,8 +2,9 @@
 """leon0 in a bridge with `enable-vlan`, made by the Python library of vyos-1x. Needs a kernel with
 VLAN filtering, a checkout of vyos-1x and the Python modules that it imports. Command:
 
-    VM_SUITE=trixie LEON_BUILD=$PWD/build tests/vm/run.py env VYOS_1X=/path/to/vyos-1x \
-        /usr/bin/python3 -m pytest -p no:cacheprovider tests/vyos/test_bridge.py
+    VM_SUITE=trixie LEON_BUILD=$PWD/build /usr/bin/python3 tests/vm/run.py \
+        env VYOS_1X=/path/to/vyos-1x /usr/bin/python3 -m pytest -p no:cacheprovider \
+        tests/vyos/test_bridge.py
 """
 import os
 from pathlib import Path
