@@ -328,3 +328,51 @@ def test_small_frames_share_datagrams_and_all_arrive(lab):
     wait_for(bundles, 30, 'frames that share a datagram')
     assert n0.counter('bundled_frames_tx') > n0.counter('bundles_tx')
     assert n1.counter('bundles_rx') > 0
+
+
+# A TCP connection with a segment routing header (RFC 8754): the IP header has the first address of
+# the list, and the checksum has the last one.
+ROUTED = '''
+import socket, sys
+first, final, source = (socket.inet_pton(socket.AF_INET6, a) for a in sys.argv[1:4])
+s = socket.socket(socket.AF_INET6)
+s.bind((sys.argv[3], 0))
+s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RTHDR, bytes([0, 4, 4, 1, 1, 0, 0, 0]) + final + first)
+s.settimeout(60)
+s.connect((sys.argv[2], 5000))
+s.sendall(bytes(1_000_000))
+s.shutdown(socket.SHUT_WR)
+print(s.recv(10).decode())
+'''
+COUNT = '''
+import socket
+s = socket.create_server(("::", 5000), family=socket.AF_INET6)
+print("ready", flush=True)
+c, _ = s.accept()
+n = 0
+while data := c.recv(65536):
+    n += len(data)
+c.sendall(str(n).encode())
+'''
+
+
+def test_bytes_arrive_behind_a_routing_header(lab):
+    net = ready(lab)
+    host, far = net.host['n0'], net.host['n1']
+    final = 'fd00:99::1'
+    far.namespace.ip(f'addr add {final}/128 dev lo')
+    for interface in ('all', 'eth0'):
+        far.namespace.sysctl(f'ipv6/conf/{interface}/seg6_enabled', 1)
+    host.namespace.ip(f'route add {final}/128 via {far.ip6}')
+    # n1 completes the checksums, so that the kernel of the far host verifies them.
+    n0, n1 = net.node.values()
+    n1.reload(system={**n1.config['system'], 'offload': {'tap-checksum': 'disable'}})
+    server = far.namespace.start(*PYTHON, COUNT, stdout=subprocess.PIPE, text=True)
+    assert server.stdout.readline() == 'ready\n'
+    before = n0.counter('tap_rx_super')
+    assert host.namespace.run(*PYTHON, ROUTED, far.ip6, final, host.ip6,
+                              timeout=120).stdout == '1000000\n'
+    assert n0.counter('tap_rx_super') > before
+    # TCP would resend the data in single frames.
+    assert ns.kernel_count(far.namespace, 'InCsumErrors') == 0
+    server.wait(60)

@@ -20,7 +20,8 @@
 struct shape {
 	unsigned n_tags;
 	int version;	      /* 4, 6 */
-	unsigned ip_options;  /* bytes: IPv4 options, or an IPv6 hop-by-hop header of 8 */
+	unsigned ip_options;  /* bytes: IPv4 options, or an IPv6 extension header of 8 */
+	int routing;	      /* that header is a routing header with a segment left */
 	unsigned tcp_options; /* bytes */
 	int udp;
 	size_t payload;
@@ -56,6 +57,15 @@ static unsigned pseudo_sum(const uint8_t *ip, int version, unsigned proto, size_
 	return version == 4 ? ones_sum(sum, ip + 12, 8) : ones_sum(sum, ip + 8, 32);
 }
 
+/* The final destination differs from the header in one word (RFC 8200 8.1). */
+static unsigned pseudo_of(const struct packet *k, const struct shape *s, const uint8_t *ip,
+			  size_t len)
+{
+	unsigned sum = pseudo_sum(ip, s->version, s->udp ? 17 : 6, len - k->l4);
+
+	return s->routing ? ones_sum(sum, (const uint8_t *)"\x12\x34", 2) : sum;
+}
+
 static void build(struct packet *k, const struct shape *s)
 {
 	uint8_t *p = k->b;
@@ -86,12 +96,14 @@ static void build(struct packet *k, const struct shape *s)
 	} else {
 		p[k->l3] = 0x60;
 		be16(p + k->l3 + 4, (unsigned)(ip_len - 40));
-		p[k->l3 + 6] = (uint8_t)(s->ip_options ? 0 : proto);
+		p[k->l3 + 6] = (uint8_t)(s->routing ? 43 : s->ip_options ? 0 : proto);
 		p[k->l3 + 7] = 64;
 		for (unsigned i = 0; i < 32; i++)
 			p[k->l3 + 8 + i] = (uint8_t)(0xfe - i * 7);
 		if (s->ip_options)
 			p[k->l3 + 40] = (uint8_t)proto;
+		if (s->routing)
+			memcpy(p + k->l3 + 42, "\x02\x01", 2);
 	}
 	be16(p + k->l4, 1234);
 	be16(p + k->l4 + 2, 80);
@@ -104,6 +116,7 @@ static void build(struct packet *k, const struct shape *s)
 		be16(p + k->l4 + 14, 512);
 		memset(p + k->l4 + 20, 1, s->tcp_options);
 	}
+	be16(p + k->l4 + (s->udp ? 6 : 16), pseudo_of(k, s, p + k->l3, k->len));
 	for (size_t i = k->hdr_len; i < k->len; i++)
 		p[i] = (uint8_t)(i * 31 + (i >> 8));
 }
@@ -139,9 +152,8 @@ static void check_ip(const uint8_t *seg, size_t len, const struct packet *k, con
 static void check_transport_sum(uint8_t *seg, size_t len, const struct packet *k,
 				const struct shape *s)
 {
-	unsigned proto = s->udp ? 17 : 6;
 	uint8_t *field = seg + k->l4 + (s->udp ? 6 : 16);
-	unsigned pseudo = pseudo_sum(seg + k->l3, s->version, proto, len - k->l4);
+	unsigned pseudo = pseudo_of(k, s, seg + k->l3, len);
 
 	assert_int_equal(rd16(field) % 0xffff, pseudo % 0xffff);
 	be16(field, ~ones_sum(0, seg + k->l4, len - k->l4) & 0xffff);
@@ -243,6 +255,24 @@ static void odd_sizes(void **state)
 	}
 }
 
+/* The addresses of the IP header are not those of the checksum. */
+static void routing_headers(void **state)
+{
+	(void)state;
+	for (int udp = 0; udp <= 1; udp++) {
+		struct shape s = { .version = 6,
+				   .ip_options = 8,
+				   .routing = 1,
+				   .udp = udp,
+				   .payload = 5001,
+				   .gso_size = 1400,
+				   .max_frame = 1500,
+				   .flags = 0x18 };
+
+		cut_and_check(&s);
+	}
+}
+
 static int open_with(void (*damage)(struct packet *k, struct frame *f), size_t max_frame)
 {
 	static struct packet k;
@@ -305,6 +335,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_shapes),
 		cmocka_unit_test(odd_sizes),
+		cmocka_unit_test(routing_headers),
 		cmocka_unit_test(broken_ones_are_refused),
 	};
 

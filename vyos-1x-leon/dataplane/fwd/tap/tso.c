@@ -12,6 +12,7 @@
 #include "base/defs.h"
 #include "fwd/checksum.h"
 #include "wire/bytes.h"
+#include "wire/frame/csum.h"
 
 #define TCP_HDR_LEN  20
 #define TCP_SEQ	     4
@@ -104,6 +105,20 @@ static void write_tcp(const struct tso *t, unsigned i, uint8_t *tcp, uint16_t ps
 	put_u16(tcp + TCP_CHECKSUM, pseudo);
 }
 
+/* Behind extension headers, the checksum may have other addresses than the IP header: the final
+ * destination (RFC 8200 8.1) or the home address. The partial checksum of the super-frame has these
+ * addresses, and only the length changes. */
+static uint16_t pseudo_of(const struct tso *t, size_t l4_len)
+{
+	const uint8_t *l4 = t->frame + t->l4;
+	size_t whole = t->hdr_len - t->l4 + t->payload_len;
+	uint16_t sum = get_u16(l4 + (t->ip_proto == IP_PROTO_TCP ? TCP_CHECKSUM : UDP_CHECKSUM));
+
+	if (likely(t->ip_version == 4 || t->l4 - t->l3 == V6_HDR_LEN))
+		return checksum_pseudo(t->frame + t->l3, t->ip_version, t->ip_proto, l4_len);
+	return csum_fold(sum + (uint32_t)(uint16_t)~whole + (uint32_t)l4_len);
+}
+
 struct pieces tso_segment(const struct tso *t, unsigned i, uint8_t *out)
 {
 	size_t offset = i * t->size;
@@ -113,7 +128,7 @@ struct pieces tso_segment(const struct tso *t, unsigned i, uint8_t *out)
 
 	memcpy(out, t->frame, t->hdr_len);
 	write_ip(t, i, out + t->l3, l4_len);
-	pseudo = checksum_pseudo(out + t->l3, t->ip_version, t->ip_proto, l4_len);
+	pseudo = pseudo_of(t, l4_len);
 	if (t->ip_proto == IP_PROTO_TCP) {
 		write_tcp(t, i, out + t->l4, pseudo);
 	} else {
