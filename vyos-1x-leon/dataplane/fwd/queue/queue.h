@@ -28,7 +28,7 @@ struct worker;
 #define QUEUE_BYTES (4u << 20)
 #define QUEUE_LARGE 80	/* buffers for super-frames */
 #define QUEUE_SMALL 512 /* buffers for ordinary frames */
-/* Bytes read from the TAP, and sent, in a turn. */
+/* Frames read from the TAP in a turn; bytes and frames sent in a turn. */
 #define QUEUE_INTAKE_FRAMES 128
 #define QUEUE_TURN_BYTES    (32u << 10)
 #define QUEUE_TURN_FRAMES   64
