@@ -5,6 +5,9 @@ import re
 import socket
 import time
 
+import pytest
+
+from accel import CONFIG, ENDLESS, MB, Transfer, far_apart
 from lab import PATIENT, line_up, wait_for
 from traffic import Stream
 
@@ -101,6 +104,32 @@ def test_relayed_datagrams_leave_a_part(lab):
     finally:
         relayed.stop()
     assert net.hops('a', 'b') == ['r', 'b']
+
+
+@pytest.mark.parametrize('shaper', [{'n0': {'egress': RATE_KBITS}}, {'n0': {'per-peer': RATE_KBITS}},
+                                    {'n1': {'ingress': RATE_KBITS}}], ids=str)
+def test_accelerated_transfers_wait_for_the_rate(lab, shaper):
+    """The line takes more than the limit. Voice within its share passes the transfer, which fills
+    the line."""
+    net = lab(line_up(2, config=CONFIG, rtt_ms_default=20))
+    net.wan.link('n0', 'n1', rate_kbit=RATE_KBITS * 11 // 10, queue_us=500_000)
+    with far_apart(net) as far:
+        transfer = Transfer(net.host['n0'], net.host['n1'], net.host['n1'].ip4, up=ENDLESS)
+        far.wait_intercepted()
+        for name, limit in shaper.items():
+            assert net.node[name].reload(shaper=limit)['verdict'] == 'applied'
+        transfer.wait_more(MB)
+        voice = stream(net, 'n0', 'n1', interval=0.004, size=200)
+        voice.sender.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 46 << 2)
+        voice.start()
+        try:
+            transfer.wait_more(3 * MB)
+        finally:
+            voice.stop()
+        tier = {t['tier']: t for t in net.node['n0'].show('queues')['tiers']}
+        assert len(voice.received) > 0.95 * len(voice.sent)
+        assert tier['voice']['wait_p99_us'] < tier['best-effort']['wait_p99_us']
+        transfer.abort()
 
 
 # --- rates to single nodes ---

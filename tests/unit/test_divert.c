@@ -530,6 +530,160 @@ static void a_super_frame_of_the_segment_counts_its_segments(void **state)
 	assert_int_equal(fx_drops(&fx, DROP_accel_outdated), SEGMENTS);
 }
 
+/* --- rate limits --- */
+
+#define KBITS 10000
+
+static void with_egress(struct snap *s)
+{
+	with_accelerators(s);
+	s->shape_kbits = KBITS;
+}
+
+/* One turn of the queue at this time. */
+static void turn_at(mono_t now)
+{
+	worker_begin(fx.w);
+	fx.w->now = now;
+	from_tap(fx.w, fx.near_tap);
+	worker_end(fx.w);
+}
+
+static unsigned free_places(void)
+{
+	unsigned n = 0;
+
+	for (const struct fq_item *i = fx.w->queue.large.head; i; i = i->next)
+		n++;
+	for (const struct fq_item *i = fx.w->queue.small.head; i; i = i->next)
+		n++;
+	return n;
+}
+
+/* Receives all datagrams to the node of slot 1, with the kind and the port of their frames. */
+static unsigned node_received(uint8_t kind, uint16_t *port)
+{
+	struct datagram d;
+	unsigned n = 0;
+
+	for (; fx_node_gets(&fx, 1, &d); n++) {
+		struct eth_view v;
+
+		assert_int_equal(d.h.kind, kind);
+		assert_int_equal(eth_parse(d.b + d.hdr_len, d.len - d.hdr_len, &v), 0);
+		*port = get_u16(d.b + d.hdr_len + v.l4_offset + 2);
+	}
+	return n;
+}
+
+/* Makes a frame of this TCP flow the last message. The port is 80 and the number of the flow. */
+static void frame_of(uint8_t kind, enum accel_where where, uint8_t flow)
+{
+	struct gr_spec s = tcp(kind == LEON_ACCEL ? 6 : 4);
+
+	s.flow = flow;
+	fdb_learn(fx.fdb, 0, fx_mac(1), 1, 1);
+	batch(1, kind, &s, 1);
+	assert_int_equal(taken(where, 1), 1);
+	fdb_learn(fx.fdb, 0, fx_mac(1), SLOT_SELF, 100);
+}
+
+static void wait_for_the_rate(uint8_t kind, enum accel_where where)
+{
+	unsigned n = 0;
+	uint16_t port;
+	mono_t now;
+
+	frame_of(kind, where, 1);
+	for (unsigned i = 0; i < 100; i++)
+		give_back(where, 1);
+	now = fx.w->now;
+	assert_int_equal(node_received(kind, &port), 0);
+	assert_int_equal(fx.w->queue.hops.n, 100);
+	assert_false(mono_is_never(from_tap_due(fx.w)));
+	for (unsigned ms = 1; ms < 50; ms++, n += node_received(kind, &port))
+		turn_at(mono_add_ms(now, ms));
+	/* 50 ms carry 48 frames. */
+	assert_in_range(n, 40, 60);
+	/* Another connection passes. */
+	frame_of(kind, where, 2);
+	give_back(where, 1);
+	turn_at(mono_add_ms(now, 51));
+	assert_in_range(node_received(kind, &port), 1, 2);
+	assert_int_equal(port, 80 + 2);
+	for (unsigned ms = 52; ms < 150; ms++)
+		turn_at(mono_add_ms(now, ms));
+	node_received(kind, &port);
+	assert_int_equal(fx_count(&fx, CNT_queue_frames), 101);
+	assert_int_equal(free_places(), QUEUE_LARGE + QUEUE_SMALL);
+	assert_true(mono_is_never(from_tap_due(fx.w)));
+	assert_int_equal(fx_all_drops(&fx), 0);
+}
+
+static void returned_frames_wait_for_the_line(void **state)
+{
+	fx_publish(&fx, with_egress);
+	wait_for_the_rate(LEON_ACCEL, ACCEL_PEER);
+	teardown(state);
+	setup(state);
+	fx_publish(&fx, with_egress);
+	wait_for_the_rate(LEON_FRAME, ACCEL_NODE);
+}
+
+static void returned_frames_wait_for_the_hop(void **state)
+{
+	(void)state;
+	fwd_set_hop(fx.f, 1, KBITS);
+	wait_for_the_rate(LEON_ACCEL, ACCEL_PEER);
+}
+
+/* A super-frame would occupy the line for 20 ms. Its segments leave one by one, unchanged. */
+static void returned_super_frames_are_cut(void **state)
+{
+	struct gr_spec s = tcp(6);
+	unsigned n = 0;
+
+	(void)state;
+	fx_publish(&fx, with_egress);
+	batch(1, LEON_ACCEL, &s, SEGMENTS);
+	message_len = (size_t)recv(pair[0], message, sizeof(message), 0);
+	assert_true(message_len > SEGMENTS * MSS);
+	give_back(ACCEL_PEER, 1);
+	assert_int_equal(fx.w->queue.hops.n, SEGMENTS);
+	for (mono_t now = fx.w->now; n < SEGMENTS; now = mono_add_ms(now, 1)) {
+		struct datagram d;
+		unsigned before = n;
+
+		turn_at(now);
+		for (; fx_node_gets(&fx, 1, &d); n++)
+			gr_seen(&g, d.b + d.hdr_len, d.len - d.hdr_len);
+		assert_in_range(n - before, 0, 5);
+	}
+	if (g.wrong)
+		fail_msg("%s", g.wrong);
+	assert_int_equal(free_places(), QUEUE_LARGE + QUEUE_SMALL);
+	assert_int_equal(fx_all_drops(&fx), 0);
+}
+
+static void without_path(struct snap *s)
+{
+	with_egress(s);
+	s->node[1].n_hops = 0;
+}
+
+static void the_node_leaves_while_frames_wait(void **state)
+{
+	(void)state;
+	fx_publish(&fx, with_egress);
+	frame_of(LEON_ACCEL, ACCEL_PEER, 1);
+	give_back(ACCEL_PEER, 1);
+	assert_int_equal(fx.w->queue.hops.n, 1);
+	fx_publish(&fx, without_path);
+	turn_at(mono_add_ms(fx.w->now, 1));
+	assert_int_equal(fx_drops(&fx, DROP_accel_no_path), 1);
+	assert_int_equal(free_places(), QUEUE_LARGE + QUEUE_SMALL);
+}
+
 /* The queue holds some messages of 24 kB, but not all. Returns the number of sent frames. */
 static unsigned fill_queue(void)
 {
@@ -628,6 +782,10 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(a_super_frame_of_the_segment_counts_its_segments,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(returned_frames_wait_for_the_line, setup, teardown),
+		cmocka_unit_test_setup_teardown(returned_frames_wait_for_the_hop, setup, teardown),
+		cmocka_unit_test_setup_teardown(returned_super_frames_are_cut, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_node_leaves_while_frames_wait, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_full_queue_loses_and_counts_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(hosts_do_not_fill_the_queue, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_full_queue_sheds_frames_of_hosts, setup,

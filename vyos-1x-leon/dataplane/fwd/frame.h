@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/addr.h"
 #include "wire/frame/ecn.h"
 #include "wire/frame/eth.h"
 #include "wire/datagram/leon.h"
@@ -33,6 +34,7 @@ struct frame {
 	struct eth_view v;
 	uint16_t class;	 /* traffic class of datagrams, fwd/send/marking.h */
 	bool accel;	 /* addressed to the accelerator of the node */
+	node_id_t to;	 /* destination of a frame that leon-accel returned, or NODE_ID_NONE */
 	bool first_lost; /* the queue dropped the first segment of the super-frame */
 };
 

@@ -257,15 +257,18 @@ static bool is_outdated(const struct worker *w, const struct frame *f)
 	return known != SLOT_NONE && known != SLOT_SELF;
 }
 
-static void to_node(struct worker *w, struct frame *f, uint16_t slot, bool accel)
+static bool is_reached(struct worker *w, const struct frame *f, uint16_t slot)
 {
-	if (slot == SLOT_NONE || slot == SLOT_SELF || !w->snap->node[slot].has_path) {
-		drop_many(w, DROP_accel_no_path, tso_frames(f));
-		return;
-	}
-	f->accel = accel;
+	if (slot != SLOT_NONE && slot != SLOT_SELF && w->snap->node[slot].has_path)
+		return true;
+	drop_many(w, DROP_accel_no_path, tso_frames(f));
+	return false;
+}
+
+static void to_node(struct worker *w, struct frame *f, uint16_t slot)
+{
 	f->class = marking_of_frame(w->snap, f);
-	if (accel) {
+	if (f->accel) {
 		encap_accel(w, f, slot);
 		return;
 	}
@@ -278,6 +281,15 @@ static void to_node(struct worker *w, struct frame *f, uint16_t slot, bool accel
 	clamp(w, f->data, f->len, &f->v, f->partial || f->gso != FRAME_PLAIN, slot);
 	f->critical = critical_is(w, f);
 	send_unicast(w, f, slot, false, true);
+}
+
+/* The node may have left while the frame waited. */
+void accel_send(struct worker *w, struct frame *f)
+{
+	uint16_t slot = snap_find(w->snap, f->to);
+
+	if (is_reached(w, f, slot))
+		to_node(w, f, slot);
 }
 
 /*
@@ -307,9 +319,12 @@ static void take(struct worker *w, uint8_t *message, size_t len)
 	}
 	frames = tso_frames(&f);
 	count(w, CNT_accel_out, frames);
-	slot = snap_find(w->snap, get_u32(message + 4));
+	f.to = get_u32(message + 4);
+	slot = snap_find(w->snap, f.to);
 	if (message[0] != ACCEL_LAN) {
-		to_node(w, &f, slot, message[0] == ACCEL_PEER);
+		f.accel = message[0] == ACCEL_PEER;
+		if (is_reached(w, &f, slot) && likely(!queue_returned(w, &f, slot)))
+			to_node(w, &f, slot);
 		return;
 	}
 	keep_place(w, &f, slot);

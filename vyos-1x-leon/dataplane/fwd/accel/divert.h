@@ -37,5 +37,7 @@ bool accel_from_node(struct worker *w, uint16_t slot, const struct delivery *d,
 		     const struct eth_view *v, enum fdb_seen seen);
 /* A frame from the accelerator of the node. */
 void accel_from_peer(struct worker *w, const struct arrived *a, uint8_t *data, size_t len);
+/* Sends a returned frame that has waited in the queue. */
+void accel_send(struct worker *w, struct frame *f);
 /* Source: returned frames of leon-accel. */
 bool from_accel(struct worker *w, int fd);

@@ -115,7 +115,10 @@ static bool queued(struct worker *w, int fd)
 	struct frame *f;
 
 	while ((f = queue_next(w)))
-		from_tap_frame(w, f);
+		if (unlikely(f->to != NODE_ID_NONE))
+			accel_send(w, f);
+		else
+			from_tap_frame(w, f);
 	return queue_goes_on(w, more);
 }
 

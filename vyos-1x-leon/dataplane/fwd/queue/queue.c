@@ -250,11 +250,13 @@ static void put_one(struct worker *w, struct place *p, uint16_t hop)
 	hops_put(&q->hops, p->hop, (enum fwd_tier)p->tier, &p->item, flow_of(w, f), w->now);
 }
 
-/* A super-frame would block a slow hop for milliseconds. */
+/* A super-frame would block a slow line or hop for milliseconds. */
 static bool is_slow(const struct worker *w, uint16_t hop)
 {
-	uint32_t kbits;
+	uint32_t kbits = w->kbits;
 
+	if (unlikely(kbits && kbits < FWD_SUPER_KBITS))
+		return true;
 	if (likely(hop == HOP_NONE))
 		return false;
 	kbits = atomic_load_explicit(&w->queue.hops.account[hop].kbits, memory_order_relaxed);
@@ -334,6 +336,32 @@ bool queue_intake(struct worker *w, int fd)
 			p = shrink(w, p, (size_t)len);
 		put(w, p, (size_t)len);
 	}
+	return true;
+}
+
+bool queue_returned(struct worker *w, const struct frame *f, uint16_t slot)
+{
+	struct queue *q = &w->queue;
+	struct place *p;
+	uint16_t hop;
+
+	if (likely(!w->kbits && !w->shapes_hops) || w->io.tap < 0 ||
+	    TAP_VNET_LEN + f->len > TAP_RX_FRAME_MAX)
+		return false;
+	/* The TAP source has the turns of the queue, see queue_due(). */
+	q->in_use = true;
+	hop = w->snap->node[slot].first;
+	if (f->gso != FRAME_PLAIN && is_slow(w, hop) && put_cut(w, f, hop))
+		return true;
+	p = place_take(w, TAP_VNET_LEN + f->len <= SMALL_MAX ? &q->small : &q->large);
+	if (unlikely(!p)) {
+		drop(w, DROP_queue_full);
+		return true;
+	}
+	p->frame = *f;
+	p->frame.data = p->room + TAP_RX_HEADROOM + TAP_VNET_LEN;
+	memcpy(p->frame.data, f->data, f->len);
+	put_one(w, p, hop);
 	return true;
 }
 

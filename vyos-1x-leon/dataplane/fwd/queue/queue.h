@@ -4,7 +4,7 @@
  * behind megabytes. With bulk traffic, frames are therefore moved to a queue with flows and traffic
  * classes (tiers.h), and sent in small portions. Next hops with rates have queues of their own
  * (hops.h). Without bulk traffic this queue is bypassed, unless the access link or a next hop has a
- * rate (shaper.h).
+ * rate (shaper.h). With a rate, frames of leon-accel wait here too.
  *
  * Memory is allocated with the worker: QUEUE_LARGE and QUEUE_SMALL buffers. Above QUEUE_BYTES the
  * flow with most bytes gets a congestion signal. Without a free large buffer the same flow loses
@@ -83,6 +83,9 @@ mono_t queue_due(const struct worker *w);
 /* Begins a turn: moves up to a limit of frames from the TAP. Returns true if more may be
  * pending. */
 bool queue_intake(struct worker *w, int fd);
+/* Queues a copy of a frame that leon-accel returned for the node of the slot. Returns false if the
+ * caller sends the frame directly: no rate applies, or the worker has no queue of the TAP. */
+bool queue_returned(struct worker *w, const struct frame *f, uint16_t slot);
 /* Returns the next frame of this turn, valid until the end of the batch; NULL: the turn is over. */
 struct frame *queue_next(struct worker *w);
 /* Ends the turn. Returns true if frames are queued here or `more` are in the TAP; else the queue

@@ -64,6 +64,7 @@ bool tap_rx_decode(uint8_t *data, size_t len, struct frame *f)
 	f->gso_size = h.gso_size;
 	f->partial = f->segment = false;
 	f->accel = f->first_lost = false;
+	f->to = NODE_ID_NONE;
 	if (f->gso != FRAME_PLAIN || !(h.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM))
 		return true;
 	/* The receiver finds the checksum by parsing. If it would find another position (a tunnel,
