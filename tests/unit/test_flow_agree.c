@@ -438,6 +438,53 @@ static void test_kept_for_longer(void **state)
 	end(&l);
 }
 
+/* DRAINED of a failed release is in transit while the next release begins. */
+static void test_late_drained(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	take(&l);
+	flow_release(&l.leader.flow, l.now);
+	deliver_all(&l);
+	l.now = mono_add_ms(l.now, 20001);
+	flow_tick(&l.leader.flow, 100, l.now); /* TAKE is in transit */
+	l.follower.drained = true;
+	flow_tick(&l.follower.flow, 100, l.now); /* DRAINED is in transit */
+	l.follower.drained = false;
+	segment(&l, &l.leader, &l.leader, 1100, 100, 5100, TCP_ACK);
+	l.leader.drained = true;
+	flow_release(&l.leader.flow, l.now);
+	deliver(&l, &l.follower);
+	deliver_all(&l);
+	assert_int_equal(l.leader.flow.state, FLOW_RELEASING);
+	assert_int_equal(l.follower.flow.state, FLOW_RELEASING);
+	l.follower.drained = true;
+	flow_tick(&l.follower.flow, 100, l.now);
+	deliver_all(&l);
+	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
+	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
+	end(&l);
+}
+
+/* The leader has accepted a late DRAINED. Data for the host of the follower would be lost. */
+static void test_return_without_drained(void **state)
+{
+	const struct accel_frame back = { .type = ACCEL_RETURN, .stream = 7 };
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	take(&l);
+	flow_release(&l.leader.flow, l.now);
+	deliver_all(&l);
+	assert_true(flow_message(&l.follower.flow, &back, l.now));
+	deliver_all(&l);
+	assert_true(l.leader.reset && l.follower.reset);
+	end(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -455,6 +502,8 @@ int main(void)
 		cmocka_unit_test(test_urgent_while_accepted),
 		cmocka_unit_test(test_urgent_and_never_drained),
 		cmocka_unit_test(test_kept_for_longer),
+		cmocka_unit_test(test_late_drained),
+		cmocka_unit_test(test_return_without_drained),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

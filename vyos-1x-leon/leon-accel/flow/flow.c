@@ -265,13 +265,18 @@ static void on_drained(struct flow *f, const struct accel_frame *m, mono_t now)
 {
 	(void)m;
 	(void)now;
-	f->drain.far_ready = true;
+	/* Before RELEASED, the message belongs to an earlier release that failed. */
+	f->drain.far_ready = f->drain.far_point_known;
 }
 
 static void on_return(struct flow *f, const struct accel_frame *m, mono_t now)
 {
 	(void)m;
-	flow_finish_return(f, now);
+	/* Without DRAINED of this node, bytes for its host would be lost. */
+	if (f->drain.near_ready)
+		flow_finish_return(f, now);
+	else
+		flow_reset(f, false, now);
 }
 
 static void on_reset(struct flow *f, const struct accel_frame *m, mono_t now)
