@@ -127,6 +127,46 @@ static void a_stream_of_the_other_node_keeps_the_place(void **state)
 	close_lab(&l, far);
 }
 
+/* The leader has ended the stream in order, and hears nothing of it after a failed release. */
+static void a_follower_that_delivers_says_so(void **state)
+{
+	struct accel_frame f = { 0 };
+	uint8_t buf[ACCEL_SMALL_MAX];
+	struct conns_lab l;
+	struct accel_peer *p;
+	struct conn *c;
+	size_t used;
+	ssize_t n;
+	int far = open_lab(&l, &p, NEAR_US);
+
+	(void)state;
+	assert_true(recv(far, buf, sizeof(buf), 0) > 0); /* HELLO */
+	c = conns_lab_track(&l);
+	peer_bind(p, 1, c);
+	c->flow.state = FLOW_INTERCEPTED;
+	c->flow.stream = 1;
+	c->flow.retry.not_before = mono_add_ms(l.now, 120000);
+	c->ended.far = FAR_FIN_RECEIVED;
+	fifo_put(&c->in, buf, 1);
+	l.e.promised = 1;
+	/* A stream that the other node still has, and the leader, need no message. */
+	l.e.self = FAR_NODE + 1;
+	conns_second(&l.e, l.now);
+	c->ended.near_eof = true;
+	l.e.self = SELF;
+	conns_second(&l.e, l.now);
+	assert_int_equal(recv(far, buf, sizeof(buf), 0), -1);
+	l.e.self = FAR_NODE + 1;
+	conns_second(&l.e, l.now);
+	n = recv(far, buf, sizeof(buf), 0);
+	assert_true(n > 0);
+	assert_int_equal(accel_decode(buf, (size_t)n, &f, &used), ACCEL_OK);
+	assert_int_equal(f.type, ACCEL_CREDIT);
+	assert_int_equal(f.stream, 1);
+	assert_int_equal(f.credit.bytes, 0);
+	close_lab(&l, far);
+}
+
 static void unsent_data_is_not_lost(void **state)
 {
 	struct conns_lab l;
@@ -224,6 +264,7 @@ int main(void)
 		cmocka_unit_test(a_node_that_was_just_distant_keeps_its_place),
 		cmocka_unit_test(a_stream_keeps_the_place),
 		cmocka_unit_test(a_stream_of_the_other_node_keeps_the_place),
+		cmocka_unit_test(a_follower_that_delivers_says_so),
 		cmocka_unit_test(unsent_data_is_not_lost),
 		cmocka_unit_test(others_keep_the_place),
 		cmocka_unit_test(a_failed_release_waits),

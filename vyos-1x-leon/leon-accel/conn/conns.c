@@ -387,6 +387,16 @@ static bool is_stale(const struct conn *c, mono_t now)
 	       peer_is_bypassed(c->peer) || peer_is_left(c->peer, now);
 }
 
+/* A leader that has ended the stream closes the inter-proxy connection to a near node without
+ * messages of streams. Here the host has not read all data yet. */
+static void keep_interproxy(struct conn *c)
+{
+	const struct accel_frame none = { .type = ACCEL_CREDIT, .stream = c->flow.stream };
+
+	if (c->in.len && c->ended.near_eof && !peer_leads(c->peer))
+		peer_notify(c->peer, &none);
+}
+
 void conns_second(struct engine *e, mono_t now)
 {
 	struct conn_entry *entry, *next;
@@ -398,6 +408,7 @@ void conns_second(struct engine *e, mono_t now)
 		struct conn *c = &entry->conn;
 
 		conn_end_where_done(c);
+		keep_interproxy(c);
 		if (c->flow.state == FLOW_PLAIN)
 			e->plain[eligibility(c, now)]++;
 		e->undelivered += conn_undelivered(c);
