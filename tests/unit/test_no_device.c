@@ -107,11 +107,39 @@ static void an_offer_of_the_peer_is_refused_before_the_drain(void **state)
 	conns_lab_close(&l);
 }
 
+/* The stream of the first connection would be lost, and so would its end. */
+static void a_number_in_use_is_invalid(void **state)
+{
+	struct accel_frame f = { .type = ACCEL_OFFER, .stream = ACCEL_FOLLOWERS + 1 };
+	struct tcp_segment near = from_near_host(1000, 5000);
+	struct lan lan = { .tun.tap.fd = { -1 } };
+	struct conns_lab l;
+	struct accel_peer *p;
+	struct conn *c;
+	int far = open_lab(&l, &p, 1000);
+
+	(void)state;
+	l.e.lan[0] = &lan;
+	c = conns_lab_track(&l);
+	near.src_port = 9;
+	assert_true(conns_lab_frame(&l, ACCEL_LAN, FAR_NODE, &near));
+	offer_of_peer(&l, p, c);
+	f.offer.key = conn_key_from(&c->flow.key, true);
+	f.offer.key.far_port = 9;
+	assert_false(peer_take(p, &f, l.now));
+	peer_down(p, "test", l.now);
+	assert_int_equal(c->flow.state, FLOW_PLAIN);
+	assert_int_equal(peer_streams(p), 0);
+	close(far);
+	conns_lab_close(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_offer_needs_a_device),
 		cmocka_unit_test(an_offer_of_the_peer_is_refused_before_the_drain),
+		cmocka_unit_test(a_number_in_use_is_invalid),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,7 +125,9 @@ bool peer_take(struct accel_peer *p, const struct accel_frame *f, mono_t now)
 		p->ponged = now;
 		return true;
 	case ACCEL_OFFER:
-		if (f->stream == ACCEL_FOLLOWERS || peer_leads(p) != (f->stream > ACCEL_FOLLOWERS))
+		if (f->stream == ACCEL_FOLLOWERS ||
+		    peer_leads(p) != (f->stream > ACCEL_FOLLOWERS) ||
+		    streams_find(p->streams, f->stream))
 			return false;
 		conn_offered(p->e, p, f, now);
 		return true;
