@@ -252,6 +252,27 @@ static void a_reset_connection_stays_in_the_file(void **state)
 	conns_lab_close(&l);
 }
 
+/* Two hosts on one LAN take turns. A reset connection gets no turn. */
+static void a_reset_during_a_release_waits_for_no_turn(void **state)
+{
+	unsigned n[ACCEL_CLAIM + 1] = { 0 };
+	struct conns_lab l;
+	struct conn *c;
+	int host;
+
+	(void)state;
+	conns_lab_open(&l);
+	c = intercept(&l, &host);
+	c->flow.state = FLOW_RELEASING;
+	c->away.far_at = SELF;
+	flow_reset(&c->flow, false, l.now);
+	conns_lab_count(&l, n);
+	assert_int_equal(n[ACCEL_LAN], 4); /* RST, an old segment, and two ARP requests */
+	assert_int_equal(l.e.held, 0);
+	close(host);
+	conns_lab_close(&l);
+}
+
 /* Restarts the file with the connection in it, as after a kill. */
 static void file_of_a_killed_process(struct conns_lab *l, const struct conn *c)
 {
@@ -384,6 +405,7 @@ int main(void)
 		cmocka_unit_test(the_far_host_is_asked_too),
 		cmocka_unit_test(a_host_that_moved_away_is_not_claimed),
 		cmocka_unit_test(a_reset_connection_stays_in_the_file),
+		cmocka_unit_test(a_reset_during_a_release_waits_for_no_turn),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

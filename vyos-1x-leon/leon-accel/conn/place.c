@@ -38,7 +38,8 @@ void place_send(struct conn *c, enum accel_where where, const uint8_t *vnet, con
 		peer_forward(c->peer, ACCEL_FORWARD, c->flow.stream, vnet, frame, len);
 		return;
 	}
-	if (place_is_here(c) && c->flow.state == FLOW_RELEASING) {
+	/* Without a proxy socket, the connection is being reset, and no turn follows. */
+	if (place_is_here(c) && c->flow.state == FLOW_RELEASING && c->socket.fd >= 0) {
 		local_pair_send(c, where == ACCEL_NODE, vnet, frame, len);
 		return;
 	}
