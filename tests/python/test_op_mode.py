@@ -6,6 +6,7 @@ import inspect
 import json
 import os
 import re
+import shlex
 import typing
 from pathlib import Path
 
@@ -472,3 +473,18 @@ def test_generate_join(script, monkeypatch, tmp_path):
     for token in ('leon1.wrong', '/etc/shadow'):
         with pytest.raises(vyos.opmode.IncorrectValue, match='token'):
             script.generate_join(raw=False, interface='leon4', token=token)
+
+
+def test_generate_join_prints_no_shell_code(script, monkeypatch):
+    """The operator pastes the commands into a shell, and another site chooses the words."""
+    document = {}
+    monkeypatch.setattr(script.joining, 'decode', lambda token: document)
+    join = functools.partial(script.generate_join, interface='leon4', token='leon3.abc')
+    for word in "x';touch /tmp/p;'12345678", 'line\nline2345', '\x1b[2Jabcdefgh', 'p\xe4ssword':
+        for document['x'] in word, {word: 'y'}, [word]:
+            with pytest.raises(vyos.opmode.IncorrectValue, match='cannot contain') as caught:
+                join(raw=False)
+            assert word not in str(caught.value)
+    for word in 'a b', '!!', '$(id)', '`id`', '"a', 'a\\', '':
+        document['x'] = word
+        assert shlex.split(join(raw=False))[4:] == ['x', word]

@@ -3,6 +3,7 @@
 the token."""
 
 import json
+import re
 import subprocess
 
 LEONCTL = '/usr/bin/leonctl'
@@ -33,6 +34,12 @@ def _words(value):
 
 
 def _quoted(word):
+    # The operator pastes the line into a shell, and another site chooses the word.
+    if not re.fullmatch('[ -&(-~]*', word):
+        raise Fault(
+            'The token has a character that a command of VyOS cannot contain: a single quote, a '
+            'control character or one outside ASCII. Use another secret in the overlay.'
+        )
     return word if word.replace('-', '').replace('.', '').isalnum() else f"'{word}'"
 
 
