@@ -46,7 +46,7 @@ class Outside:
     def remove_stale(self, port, sources):
         return 0
 
-    def install_guard(self, changed):
+    def install_guard(self, changed, former):
         pass
 
     def start_charon(self):

@@ -5,6 +5,7 @@ import importlib.util
 import os
 import re
 import shutil
+import signal
 import sys
 
 import pytest
@@ -82,6 +83,27 @@ def test_the_guard_fails_closed(lab, protect, listen, underlay):
     os.unlink(protection.document)
     guarded.namespace.run(*protection.command('guard'))
     assert 'leon_ipsec' not in protection.table()
+
+
+def test_the_guard_keeps_the_port_of_a_running_leond(lab, protect, listen):
+    """leond uses the former port until its restart."""
+    net = lab(line_up(2, hosts=False), start=False)
+    guarded = net.node['n0']
+    protection = protect(guarded, net.directory)
+    protection.start_manager()
+    wait_for(lambda: 'sport 5366' in protection.table(), 20, 'the guard is there')
+    ear = listen(guarded, net.directory)
+    net.start()
+    guarded.config['port'] = 7000
+    protection.write()
+    protection.manager.send_signal(signal.SIGHUP)
+    wait_for(lambda: 'sport 7000' in protection.table(), 20, 'the guard has the new port')
+    before = protection.dropped('sport 5366')
+    wait_for(lambda: protection.dropped('sport 5366') > before, 20, 'leond still tries')
+    assert ear.plaintext() == []
+    # Before a start of leond.
+    protection.guard()
+    assert 'sport 7000' in protection.table() and '5366' not in protection.table()
 
 
 @pytest.mark.skipif(importlib.util.find_spec('seccomp') is None, reason='needs python3-seccomp')

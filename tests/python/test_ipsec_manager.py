@@ -144,10 +144,10 @@ class World:
         self.stale_removed += 1
         return 2
 
-    def install_guard(self, changed):
+    def install_guard(self, changed, former):
         if self.guard_fails:
             raise GuardError('nft refuses the guard')
-        self.guards.append(changed.port)
+        self.guards.append((changed.port, former.port))
 
     def start_charon(self):
         self.charon_started += 1
@@ -475,7 +475,7 @@ def test_what_is_missing_is_said_and_nothing_is_loaded(caplog):
 def test_the_guard_comes_before_another_port():
     world = World().tick()
     world.manager.change(settings.parse({**DAEMON, 'port': 7000}, IPSEC))
-    assert world.guards == [7000]
+    assert world.guards == [(7000, 5366)]
     world.tick()
     child = world.charon.conns['leon0-any']['children']['leon0-any']
     assert child['local_ts'] == ['dynamic[udp/7000]']

@@ -110,6 +110,20 @@ def test_guard_of_source_addresses_leaves_others_alone():
     assert '\t\tudp sport' not in text
 
 
+def test_guard_keeps_the_rules_of_the_former_settings():
+    """leond uses the former port and addresses until its restart."""
+    def parsed(**daemon):
+        return settings.parse({**DAEMON, **daemon}, {'version': 1, 'authentication': SECRET})
+
+    text = guard.rules(parsed(port=7000), parsed(**{'source-address': ['192.0.2.1']}))
+    for rule in (
+        'udp sport 7000 rt', 'ip saddr { 192.0.2.1 } udp sport 5366 rt', '@th,240,16 5366 rt',
+        'udp dport 7000 meta', 'ip daddr { 192.0.2.1 } udp dport 5366 meta', '@th,240,16 7000 rt',
+    ):  # fmt: skip
+        assert text.count(f'{rule} ipsec missing counter drop\n') == 1
+    assert guard.rules(parsed(), parsed()) == rules()
+
+
 def test_names_of_tables():
     assert guard.table_name('leon0') == 'leon_ipsec_leon0'
     assert guard.table_name('my-if.7') == 'leon_ipsec_my_if_7'

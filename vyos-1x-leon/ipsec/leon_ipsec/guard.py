@@ -38,10 +38,9 @@ def _families(settings):
             for family, version in (('ip', 4), ('ip6', 6)) if by_version[version]]
 
 
-def rules(settings):
-    """Input of nft: replaces the table atomically."""
-    name, port = table_name(settings.interface), settings.port
-    out, into = [], []
+def _drops(settings):
+    """The rules of output and of input."""
+    port, out, into = settings.port, [], []
     for family, addresses in _families(settings):
         source = f'{family} saddr {{ {addresses} }} ' if family else ''
         destination = f'{family} daddr {{ {addresses} }} ' if family else ''
@@ -49,6 +48,15 @@ def rules(settings):
         into.append(f'{destination}udp dport {port} meta ipsec missing counter drop')
     out += [f'{ICMP4} @th,240,16 {port} rt ipsec missing counter drop',
             f'{ICMP6} @th,400,16 {port} rt ipsec missing counter drop']
+    return out, into
+
+
+def rules(settings, former=None):
+    """Input of nft: replaces the table atomically. leond uses the port and the addresses of the
+    former settings until its restart, and `leon-ipsec guard` before its start removes them."""
+    name = table_name(settings.interface)
+    chains = zip(_drops(settings), _drops(former or settings))
+    out, into = (dict.fromkeys(ours + theirs) for ours, theirs in chains)
     lines = [f'table inet {name}', f'delete table inet {name}', f'table inet {name} {{',
              '\tchain out {', '\t\ttype filter hook output priority 0; policy accept;',
              *[f'\t\t{rule}' for rule in out], '\t}',
@@ -67,8 +75,8 @@ def _nft(text):
         raise GuardError(f'nft refuses the guard: {result.stderr.strip()}')
 
 
-def install(settings):
-    _nft(rules(settings))
+def install(settings, former=None):
+    _nft(rules(settings, former))
 
 
 def remove(interface):

@@ -32,7 +32,7 @@ log = logging.getLogger('leon-ipsec')
 class Manager:
     def __init__(self, settings, outside, clock=time.monotonic):
         """`outside` has ask_daemon(command, arguments), connect() and listen() to charon,
-        remove_stale(port, sources), install_guard(settings), start_charon()."""
+        remove_stale(port, sources), install_guard(settings, former), start_charon()."""
         self.settings = settings
         self.outside = outside
         self.clock = clock
@@ -253,7 +253,7 @@ class Manager:
             return
         old, self.settings = self.settings, settings
         try:
-            self.outside.install_guard(settings)
+            self.outside.install_guard(settings, old)
         except GuardError as e:
             self.settings = old
             self._say('guard', str(e), logging.ERROR)
