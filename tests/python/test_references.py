@@ -27,3 +27,28 @@ def test_interfaces_that_need_the_interface(inner, path):
 def test_other_parts_of_interfaces():
     tree = {'interfaces': {'ethernet': {'eth0': {'description': 'leon0', 'vif': {'10': {}}}}}}
     assert not references.of(tree, 'leon0')
+
+
+@pytest.mark.parametrize(
+    'tree, path',
+    [
+        (
+            {
+                'service': {
+                    'dhcp-server': {
+                        'listen-interface': ['eth1', 'leon0'],
+                        'shared-network-name': {'leon0': {}},
+                    }
+                }
+            },
+            'service dhcp-server listen-interface leon0',
+        ),
+        (
+            {'system': {'option': {'http-client': {'source-interface': 'leon0'}}}},
+            'system option http-client source-interface leon0',
+        ),
+    ],
+)
+def test_services_that_need_the_interface(tree, path):
+    assert references.of(tree, 'leon0') == [path]
+    assert not references.of(tree, 'leon1')

@@ -4,7 +4,7 @@ part at a commit, and a boot loses it completely. So the commit refuses to delet
 such a part names. Used by conf_mode/interfaces_leon.py; pure."""
 
 # '*' stands for every name. The list is that of verify_interface_exists(),
-# verify_mirror_redirect() and verify_source_interface() in vyos-1x.
+# verify_mirror_redirect(), verify_source_interface() and interface_exists() in vyos-1x.
 _OF_INTERFACES = ('mirror', 'redirect', 'source-interface')
 _VLANS = ((), ('vif', '*'), ('vif-s', '*'), ('vif-s', '*', 'vif-c', '*'))
 _OF_PROTOCOLS = (
@@ -19,11 +19,13 @@ PARTS = (
     ('policy', 'local-route6'),
     ('service', 'broadcast-relay'),
     ('service', 'conntrack-sync'),
+    ('service', 'dhcp-server', 'listen-interface'),
     ('service', 'dns', 'dynamic'),
     ('service', 'mdns'),
     ('service', 'ndp-proxy'),
     ('service', 'ntp'),
     ('service', 'salt-minion'),
+    ('system', 'option', 'http-client'),
     ('system', 'option', 'ssh-client'),
     ('vpn', 'ipsec', 'interface'),
 )
