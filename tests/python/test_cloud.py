@@ -482,6 +482,13 @@ def test_a_metadata_service_without_an_answer_changes_nothing(copy, number):
     ({'port': 70000}, 'leon.port: '),
     ({'address': 'x'}, 'leon.address: x is no address with its length, such as 10.99.0.1/24'),
     ('#cloud-config\nleon:\n  peer: [\n', 'leon: user-data is no YAML in line 4: '),
+    # YAML makes dates of the first two.
+    ('#cloud-config\nleon:\n  node-name: 2026-11-29\n',
+     'leon.node-name: Object of type date is not JSON serializable; put the value in quotes'),
+    ('#cloud-config\nleon:\n  node-name: 2026-13-29\n', 'leon: user-data is no YAML: month must be'),
+    ('#cloud-config\nleon:\n  import: &a [*a]\n', 'leon.import: Circular reference detected; '),
+    ({'secret': SECRET, 'authentication': 5}, 'leon.authentication: is no object'),
+    ({'token': TOKEN, 'authentication': 'x'}, 'leon.authentication: is no object'),
     ({'secret-from': 'file:///nowhere'},
      'leon.secret-from: file:///nowhere cannot be fetched: nobody there'),
     ({'token': TOKEN[:-9]},

@@ -103,11 +103,11 @@ def read_section(machine):
     for source in (raw if raw.startswith('#cloud-config') else '', text):
         try:
             found = yaml.safe_load(source)
-        except yaml.YAMLError as error:
+        except (yaml.YAMLError, ValueError) as error:
             mark = getattr(error, 'problem_mark', None)
             where = f' in line {mark.line + 1}' if mark else ''
-            raise section.SectionError([f'leon: user-data is no YAML{where}: '
-                                        f'{getattr(error, "problem", None) or "cannot be read"}'])
+            problem = getattr(error, 'problem', None) or str(error).partition('\n')[0]
+            raise section.SectionError([f'leon: user-data is no YAML{where}: {problem}'])
     return found.get('leon') if isinstance(found, dict) else None
 
 

@@ -7,6 +7,7 @@ The lists contain the keys of the cloud (OWN) and short forms of leaves that oth
 object (SHORT). Every error is one sentence, and all errors are found at once.
 """
 import ipaddress
+import json
 import re
 
 from . import fetch
@@ -103,7 +104,10 @@ class Reader:
         if not given:
             return None, None
         key = given[-1]
-        if 'pre-shared-secret' in (self.section.get('authentication') or ()):
+        authentication = self.section.get('authentication') or {}
+        if not isinstance(authentication, dict):
+            self.fault('authentication', 'is no object')
+        elif 'pre-shared-secret' in authentication:
             self.fault(key, 'authentication.pre-shared-secret is given too; give one of them')
         for other in given[:-1]:
             self.fault(key, f'{other} is given too; give one of them')
@@ -262,6 +266,12 @@ def plan(section, machine):
     odd = [key for key in section if not isinstance(key, str)]
     if odd:
         raise SectionError([f'leon.{key}: unknown key' for key in odd])
+    for key, value in section.items():
+        try:
+            json.dumps(value)
+        except (TypeError, ValueError) as error:
+            # A date without quotes, for example.
+            raise SectionError([f'leon.{key}: {error}; put the value in quotes'])
     reader = Reader(section, machine)
     made = Plan(reader)
     if reader.faults:
