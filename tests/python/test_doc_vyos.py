@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from vyos.config import mangle
 from vyos.template import render_to_string
-from vyos_leon import model, verify
+from vyos_leon import boot, model, verify
 
 TOP = Path(__file__).resolve().parents[2]
 LEOND = (
@@ -190,3 +190,11 @@ def op_nodes(words):
 )
 def test_command_exists(command):
     assert op_nodes(command.split())
+
+
+def test_kept_packages_are_named():
+    section = PAGE.split('\n## A boot without the package\n')[1].split('\n## ')[0]
+    # The command of the section Install has leon-accel.
+    for package in set(boot.OPTIONAL) - {'leon-accel'}:
+        assert f'`{package}`' in section
+    assert 'again after' not in section
