@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The VLANs of a bridge port in netlink answers of a kernel and in invalid ones.
+ * Netlink answers of a kernel and invalid ones: the VLANs of a bridge port, and the lower link of a
+ * stacked one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +11,7 @@
 #include <cmocka.h>
 
 #include <linux/if_bridge.h>
+#include <linux/if_link.h>
 #include <sys/socket.h>
 
 #include "base/defs.h"
@@ -105,11 +107,42 @@ static void vlans_without_sense(void **state)
 	vlans_are(&set, "VLAN 0");
 }
 
+/* The lower link of a macvlan on link 2. */
+static int lower_of_macvlan(bool from_another_namespace)
+{
+	_Alignas(struct nlmsghdr) uint8_t buf[512];
+	struct nlmsghdr *h = mnl_nlmsg_put_header(buf);
+	struct nl_link link = { 0 };
+	struct ifinfomsg *ifi;
+	struct nlattr *info;
+
+	h->nlmsg_type = RTM_NEWLINK;
+	ifi = mnl_nlmsg_put_extra_header(h, sizeof(*ifi));
+	ifi->ifi_index = 3;
+	mnl_attr_put_u32(h, IFLA_LINK, 2);
+	info = mnl_attr_nest_start(h, IFLA_LINKINFO);
+	mnl_attr_put_strz(h, IFLA_INFO_KIND, "macvlan");
+	mnl_attr_nest_end(h, info);
+	if (from_another_namespace)
+		mnl_attr_put_u32(h, IFLA_LINK_NETNSID, 0);
+	nl_read_link(h, &link);
+	assert_int_equal(link.index, 3);
+	return link.lower;
+}
+
+static void a_lower_link_in_another_namespace(void **state)
+{
+	(void)state;
+	assert_int_equal(lower_of_macvlan(false), 2);
+	assert_int_equal(lower_of_macvlan(true), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vlans_of_a_port),
 		cmocka_unit_test(vlans_without_sense),
+		cmocka_unit_test(a_lower_link_in_another_namespace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

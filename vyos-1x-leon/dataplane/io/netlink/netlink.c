@@ -228,6 +228,9 @@ static int read_link_attr(const struct nlattr *a, void *arg)
 		if (mnl_attr_validate(a, MNL_TYPE_U32) == 0)
 			l->lower = (int)mnl_attr_get_u32(a);
 		break;
+	case IFLA_LINK_NETNSID:
+		l->lower_elsewhere = true;
+		break;
 	case IFLA_ADDRESS:
 		if (mnl_attr_get_payload_len(a) == MAC_LEN)
 			memcpy(l->mac.b, mnl_attr_get_payload(a), MAC_LEN);
@@ -262,8 +265,9 @@ int nl_read_link(const struct nlmsghdr *nlh, void *arg)
 			       .up = ifi->ifi_flags & IFF_UP,
 			       .running = ifi->ifi_flags & IFF_RUNNING };
 	mnl_attr_parse(nlh, sizeof(*ifi), read_link_attr, l);
-	/* IFLA_LINK of other kinds may be a peer in another namespace. */
-	if (!is_stacked(l->kind))
+	/* IFLA_LINK of other kinds may be a peer in another namespace. The kernel sets
+	 * IFLA_LINK_NETNSID only if the link is in another namespace. */
+	if (!is_stacked(l->kind) || l->lower_elsewhere)
 		l->lower = 0;
 	return MNL_CB_OK;
 }

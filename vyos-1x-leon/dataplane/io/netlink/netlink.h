@@ -22,10 +22,12 @@ struct nl_link {
 	char name[NL_NAME_MAX + 1];
 	struct mac mac; /* zero if the link has no address */
 	uint32_t mtu;
-	int master;	  /* index of the bridge, bond or VRF of the link, or 0 */
-	bool in_vrf;	  /* the master is a VRF */
-	int lower;	  /* kinds "vlan", "macvlan", "ipvlan": index of the lower link; else 0 */
-	uint16_t vlan_id; /* VLAN id of kind "vlan" with 802.1Q tags */
+	int master;  /* index of the bridge, bond or VRF of the link, or 0 */
+	bool in_vrf; /* the master is a VRF */
+	/* kinds "vlan", "macvlan", "ipvlan": index of the lower link in this namespace; else 0 */
+	int lower;
+	bool lower_elsewhere;	/* the lower link is in another namespace */
+	uint16_t vlan_id;	/* VLAN id of kind "vlan" with 802.1Q tags */
 	bool vlan_filtering;	/* kind "bridge": nl_port_vlans() returns the VLANs of a port */
 	uint16_t vlan_protocol; /* kind "bridge": EtherType of its VLAN tags; 0: unknown */
 	bool up;		/* administratively up */
