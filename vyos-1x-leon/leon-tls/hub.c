@@ -120,11 +120,8 @@ static void pause_accepting(struct hub *r, bool pause)
 
 static void on_pause_over(void *arg, mono_t now)
 {
-	struct hub *r = arg;
-
 	(void)now;
-	r->credit = min_of(r->credit + ACCEPTS_PER_S * PAUSE_MS / 1000, ACCEPTS_PER_S);
-	pause_accepting(r, false);
+	pause_accepting(arg, false);
 }
 
 static void on_connection(void *arg, int fd, uint32_t events)
@@ -135,7 +132,7 @@ static void on_connection(void *arg, int fd, uint32_t events)
 	int tcp;
 
 	(void)events;
-	if (!r->credit) {
+	if (!bucket_pass(&r->accepts, loop_now(r->loop), NS_PER_S / ACCEPTS_PER_S, NS_PER_S)) {
 		pause_accepting(r, true);
 		return;
 	}
@@ -146,7 +143,6 @@ static void on_connection(void *arg, int fd, uint32_t events)
 			pause_accepting(r, true);
 		return;
 	}
-	r->credit--;
 	accept_one(r, tcp, &ss);
 	hub_reap(r);
 }
@@ -172,7 +168,6 @@ static void on_tick(void *arg, mono_t now)
 	struct hub *r = arg;
 
 	timer_set(r->tick, mono_add_ms(now, TICK_MS));
-	r->credit = ACCEPTS_PER_S;
 	for (struct tls_link *s = r->streams; s; s = s->next) {
 		if (mono_sub_ms(now, s->since) < STRANGER_MS || s->state == STREAM_ENDED)
 			continue;

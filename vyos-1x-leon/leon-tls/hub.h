@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
+#include "base/bucket.h"
 #include "base/loop.h"
 #include "ipc/stream_control.h"
 #include "io/udp.h"
@@ -37,7 +38,7 @@ struct hub {
 	struct endpoint sockets; /* of leond */
 	int listener[2];	 /* IPv4, IPv6; or -1 */
 	bool paused;		 /* no connection is accepted for a moment */
-	unsigned credit;	 /* connections to accept now */
+	struct bucket accepts;	 /* limit of the rate */
 	struct tls_link *streams;
 	unsigned n_streams;
 	uint32_t next_id;     /* of accepted connections */
