@@ -10,6 +10,7 @@
 #include "daemon/leond.h"
 #include "daemon/report/event_text.h"
 #include "daemon/underlay/datagrams.h"
+#include "daemon/underlay/locators.h"
 #include "fwd/fwd.h"
 #include "io/netlink/netlink.h"
 #include "io/tap.h"
@@ -179,9 +180,14 @@ void lines_changed(struct leond *d, const struct nl_event *ev)
 void lines_second(struct leond *d, mono_t now)
 {
 	(void)now;
-	for (uint8_t i = 0; i < d->conf->n_lines; i++)
-		if (d->line[i].bind_error)
-			look_again(d, i);
+	for (uint8_t i = 0; i < d->conf->n_lines; i++) {
+		if (!d->line[i].bind_error)
+			continue;
+		look_again(d, i);
+		/* The addresses of the interface are those of this node now. */
+		if (!d->line[i].bind_error)
+			locators_changed(d, NULL);
+	}
 }
 
 /* --- start --- */
