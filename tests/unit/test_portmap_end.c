@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * daemon/transport/portmap: a reload without `port-mapping` ends leon-portmap without a wait. The
- * linker replaces netlink, poll() and the start of the program (meson.build).
+ * daemon/transport/portmap: a reload without `port-mapping` ends leon-portmap without a wait, and a
+ * public address ends it too. The linker replaces netlink, poll() and the start of the program
+ * (meson.build).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,6 +40,7 @@ static unsigned waits;
 static int far_end; /* the program's end of its socket */
 static pid_t program;
 static unsigned starts;
+static struct ip_addr source; /* of the route to the Internet */
 
 #define REPLACED(type, name, ...)                                                                  \
 	extern type __wrap_##name(__VA_ARGS__);                                                    \
@@ -56,8 +58,7 @@ REPLACED(int, nl_next_hop, struct nl *nl, const struct nl_flow *flow, struct nl_
 {
 	(void)nl;
 	(void)flow;
-	*out = (struct nl_next_hop){ .gateway = { 4, { 192, 168, 1, 1 } },
-				     .source = { 4, { 192, 168, 1, 2 } } };
+	*out = (struct nl_next_hop){ .gateway = { 4, { 192, 168, 1, 1 } }, .source = source };
 	return 0;
 }
 
@@ -101,6 +102,7 @@ static int setup(void **state)
 	d.conf->port_mapping = true;
 	waits = starts = 0;
 	far_end = -1;
+	source = (struct ip_addr){ 4, { 192, 168, 1, 2 } };
 	portmap_apply_conf(&d);
 	return 0;
 }
@@ -225,6 +227,28 @@ static void the_end_of_leond_after_the_removal(void **state)
 	assert_true(is_collected());
 }
 
+/* The former gateway would pass datagrams to this node for ever. */
+static void a_public_address_needs_no_program(void **state)
+{
+	const struct ip_addr private = source;
+
+	(void)state;
+	assert_int_equal(order(), PORTMAP_SETUP);
+	source = (struct ip_addr){ 4, { 8, 8, 8, 8 } };
+	pass(1);
+	assert_int_equal(order(), PORTMAP_REMOVE);
+	kill(program, SIGKILL);
+	wait_for_death();
+	pass(3);
+	assert_true(is_collected());
+	assert_int_equal(starts, 1);
+	close(far_end);
+	source = private;
+	pass(1);
+	assert_int_equal(starts, 2);
+	assert_int_equal(order(), PORTMAP_SETUP);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -234,6 +258,7 @@ int main(void)
 		T(the_key_returns_meanwhile),
 		T(the_end_of_leond_waits),
 		T(the_end_of_leond_after_the_removal),
+		T(a_public_address_needs_no_program),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -322,6 +322,13 @@ static void request(struct leond *d)
 		m->state = PORTMAP_IS_REQUESTED;
 }
 
+static bool order_removal(struct portmap *m)
+{
+	const struct portmap_command q = { .protocol = PORTMAP_PROTOCOL, .order = PORTMAP_REMOVE };
+
+	return m->child.control >= 0 && stream_send(m->child.control, &q, sizeof(q), -1) == 0;
+}
+
 static void leave_gateway(struct leond *d, enum portmap_state s, const char *reason)
 {
 	struct portmap *m = d->states->portmap;
@@ -356,17 +363,15 @@ static bool look_for_gateway(struct leond *d)
 		return true;
 	leave_gateway(d, ip_is_global(&source) ? PORTMAP_IS_PUBLIC : PORTMAP_IS_NO_GATEWAY,
 		      "the route to the Internet changed");
+	/* The program removes the mapping, and ends. Its next start does not wait. */
+	if (order_removal(m)) {
+		end_program(d);
+		m->child.start_at = loop_now(d->loop);
+	}
 	return false;
 }
 
 /* --- the end --- */
-
-static bool order_removal(struct portmap *m)
-{
-	const struct portmap_command q = { .protocol = PORTMAP_PROTOCOL, .order = PORTMAP_REMOVE };
-
-	return m->child.control >= 0 && stream_send(m->child.control, &q, sizeof(q), -1) == 0;
-}
 
 /* The gateway forgets the mapping before leond ends, if it answers at once. */
 static void wait_for_removal(struct portmap *m)
