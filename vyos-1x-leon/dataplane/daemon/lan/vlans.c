@@ -21,6 +21,7 @@
 
 /* Debounce: `bridge vlan add` of many VLANs sends one message each. */
 #define GATHER_MS 50
+#define RETRY_MS  1000 /* after a failed dump */
 
 const char *vlans_source_name(enum vlans_source s)
 {
@@ -65,7 +66,7 @@ static enum vlans_source of_stack(struct leond *d, struct vlan_set *out)
 	struct stack s = { .d = d, .lower = d->tap->ifindex };
 
 	if (nl_links(d->nl, note_stacked, &s) < 0)
-		s.others = true;
+		return VLANS_UNREAD;
 	if (s.is_port)
 		guard_lan_found(d);
 	if (!s.devices || s.others || d->vlans->hidden)
@@ -83,10 +84,10 @@ static enum vlans_source of_kernel(struct leond *d, struct vlan_set *out, uint16
 	if (!d->device.is_port)
 		return of_stack(d, out);
 	if (!d->device.bridge_port || nl_link_by_index(d->nl, d->device.master, &master) < 0 ||
-	    !master.vlan_filtering || nl_port_vlans(d->nl, d->tap->ifindex, out) < 0)
+	    !master.vlan_filtering)
 		return VLANS_ANY;
 	*tag = master.vlan_protocol;
-	return VLANS_BRIDGE;
+	return nl_port_vlans(d->nl, d->tap->ifindex, out) < 0 ? VLANS_UNREAD : VLANS_BRIDGE;
 }
 
 static enum vlans_source find(struct leond *d, struct vlan_set *out, uint16_t *tag)
@@ -137,6 +138,11 @@ static void update(struct leond *d)
 	uint16_t tag = 0;
 	enum vlans_source source = find(d, &set, &tag);
 
+	/* The VLANs remain until a dump succeeds. */
+	if (source == VLANS_UNREAD) {
+		timer_set(d->vlans->timer, mono_add_ms(loop_now(d->loop), RETRY_MS));
+		return;
+	}
 	if (source == d->vlans->source && tag == d->vlans->tag &&
 	    vlan_set_equal(&set, &d->vlans->set))
 		return;

@@ -14,8 +14,9 @@ struct leond;
 struct timer;
 
 enum vlans_source {
-	VLANS_ANY,    /* unknown: all VLANs */
-	VLANS_BRIDGE, /* VLANs of leon0 as port of a VLAN-filtering bridge */
+	VLANS_UNREAD = -1, /* result of a failed dump; never in struct vlans */
+	VLANS_ANY,	   /* unknown: all VLANs */
+	VLANS_BRIDGE,	   /* VLANs of leon0 as port of a VLAN-filtering bridge */
 	VLANS_CONFIGURED,
 	VLANS_DEVICES, /* untagged frames and the VLAN interfaces on leon0 */
 };

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * daemon/lan/vlans: the links of a host that cannot be listed for a while. The linker replaces
+ * netlink, the protocol and the guard (meson.build).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/loop.h"
+#include "daemon/lan/vlans.h"
+#include "daemon/leond.h"
+#include "daemon/report/event_text.h"
+#include "io/tap.h"
+#include "state/conf/conf.h"
+
+#define BURST_MS 500  /* longer than the wait for further changes */
+#define RETRY_MS 1500 /* longer than the wait for a retry */
+
+static struct tap tap = { .ifindex = 7 };
+static struct vlans vlans;
+static struct leond d;
+
+/* --- replaced functions --- */
+
+static int result;	 /* of a dump */
+static uint16_t last;	 /* VLAN of the last interface on leon0 */
+static unsigned changes; /* events */
+
+#define REPLACED(type, name, ...)                                                                  \
+	extern type __wrap_##name(__VA_ARGS__);                                                    \
+	type __wrap_##name(__VA_ARGS__)
+
+REPLACED(int, nl_links, struct nl *nl, nl_link_fn fn, void *arg)
+{
+	(void)nl;
+	for (uint16_t vlan = 10; vlan <= last; vlan += 10)
+		fn(arg, &(struct nl_link){ .index = vlan, .lower = 7, .vlan_id = vlan });
+	return result;
+}
+
+REPLACED(int, nl_link_by_index, struct nl *nl, int index, struct nl_link *out)
+{
+	(void)nl;
+	*out = (struct nl_link){ .index = index, .vlan_filtering = true, .vlan_protocol = 0x8100 };
+	return 0;
+}
+
+REPLACED(int, nl_port_vlans, struct nl *nl, int index, struct vlan_set *out)
+{
+	(void)nl;
+	(void)index;
+	for (uint16_t vlan = 10; vlan <= last; vlan += 10)
+		vlan_set_add(out, vlan);
+	return result;
+}
+
+REPLACED(void, overlay_set_segments, struct overlay *o, const struct id_range *range, unsigned n)
+{
+	(void)o;
+	(void)range;
+	(void)n;
+}
+
+REPLACED(void, report_event, struct leond *to, const struct event_facts *n, const char *fmt, ...)
+{
+	(void)to;
+	(void)n;
+	(void)fmt;
+	changes++;
+}
+
+REPLACED(void, guard_vlans_changed, struct leond *to)
+{
+	(void)to;
+}
+
+/* --- one node --- */
+
+static int setup(void **state)
+{
+	(void)state;
+	vlans = (struct vlans){ 0 };
+	d = (struct leond){ .loop = loop_sim_new(),
+			    .conf = calloc(1, sizeof(struct conf)),
+			    .vlans = &vlans,
+			    .tap = &tap };
+	result = 0;
+	last = 20;
+	changes = 0;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	vlans_stop(&d);
+	loop_free(d.loop);
+	free(d.conf);
+	return 0;
+}
+
+static void pass(int64_t ms)
+{
+	loop_sim_run_until(d.loop, mono_add_ms(loop_now(d.loop), ms));
+}
+
+static void change(int of_dump)
+{
+	const struct nl_event ev = { .change = NL_LINK_CHANGED, .link = { .index = 7 } };
+
+	result = of_dump;
+	vlans_changed(&d, &ev);
+	pass(BURST_MS);
+}
+
+static void served(enum vlans_source source, const char *want)
+{
+	char text[128];
+
+	assert_int_equal(vlans.source, source);
+	vlan_set_format(&vlans.set, text, sizeof(text));
+	assert_string_equal(text, want);
+}
+
+static void a_failed_dump_keeps_the_interfaces(void **state)
+{
+	(void)state;
+	vlans_start(&d);
+	served(VLANS_DEVICES, "VLAN 0, 10, 20");
+	last = 10;
+	change(-EINTR);
+	served(VLANS_DEVICES, "VLAN 0, 10, 20");
+	last = 30;
+	pass(RETRY_MS);
+	served(VLANS_DEVICES, "VLAN 0, 10, 20");
+	assert_int_equal(changes, 1);
+	result = 0;
+	pass(RETRY_MS);
+	served(VLANS_DEVICES, "VLAN 0, 10, 20, 30");
+	assert_int_equal(changes, 2);
+}
+
+/* The tag protects from a host on an untagged port. */
+static void a_failed_dump_keeps_the_tag(void **state)
+{
+	(void)state;
+	d.device.is_port = d.device.bridge_port = true;
+	vlans_start(&d);
+	served(VLANS_BRIDGE, "VLAN 10, 20");
+	change(-EINTR);
+	served(VLANS_BRIDGE, "VLAN 10, 20");
+	assert_int_equal(vlans.tag, 0x8100);
+	assert_int_equal(changes, 1);
+}
+
+static void configured_vlans_need_no_dump(void **state)
+{
+	(void)state;
+	d.conf->has_vlans = true;
+	vlan_set_add(&d.conf->vlans, 5);
+	result = -EINTR;
+	vlans_start(&d);
+	served(VLANS_CONFIGURED, "VLAN 5");
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(a_failed_dump_keeps_the_interfaces),
+		T(a_failed_dump_keeps_the_tag),
+		T(configured_vlans_need_no_dump),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
