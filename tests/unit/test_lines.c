@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * daemon/underlay/lines: a line whose interface is created while another program has its port. The
- * linker replaces netlink, the sockets, and the modules that a line concerns (meson.build).
+ * daemon/underlay/lines: a line whose interface is created during the start, or while another
+ * program has its port. The linker replaces netlink, the sockets, and the modules that a line
+ * concerns (meson.build).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,6 +34,7 @@ static struct leond d;
 
 /* --- replaced functions --- */
 
+static bool is_missing;	   /* the interface */
 static int result;	   /* of a bind to the interface */
 static unsigned binds;	   /* attempts */
 static unsigned announced; /* requests to announce the addresses of this node */
@@ -45,6 +47,8 @@ REPLACED(int, nl_link_by_name, struct nl *nl, const char *name, struct nl_link *
 {
 	(void)nl;
 	(void)name;
+	if (is_missing)
+		return -ENODEV;
 	*out = (struct nl_link){ .index = INDEX, .up = true, .running = true };
 	return 0;
 }
@@ -61,6 +65,15 @@ REPLACED(int, nl_addrs, struct nl *nl, int index, struct nl_addr *out, size_t ma
 	(void)max;
 	*out = (struct nl_addr){ .index = index, .ip = { 4, { 198, 51, 100, 7 } } };
 	return 1;
+}
+
+/* The interface appears immediately after. */
+REPLACED(int, udp_open, struct udp *u, const struct udp_config *c)
+{
+	(void)u;
+	(void)c;
+	is_missing = false;
+	return 0;
 }
 
 REPLACED(int, udp_reopen, struct udp *u, const struct udp_config *c)
@@ -115,6 +128,8 @@ static int setup(void **state)
 			    .udp = &udp };
 	d.conf->n_lines = 1;
 	snprintf(d.conf->line[0].interface, sizeof(d.conf->line[0].interface), "up1");
+	is_missing = false;
+	result = 0;
 	binds = announced = 0;
 	return 0;
 }
@@ -150,11 +165,25 @@ static void a_repeated_bind_announces_the_addresses(void **state)
 	assert_int_equal(announced, 1);
 }
 
+/* The open sockets are bound to no interface. */
+static void an_interface_that_appears_during_the_start(void **state)
+{
+	const struct nl_event ev = { .change = NL_LINK_CHANGED, .link = { .name = "up1" } };
+
+	(void)state;
+	is_missing = true;
+	assert_int_equal(lines_open(&d, true), 0);
+	lines_changed(&d, &ev);
+	assert_int_equal(binds, 1);
+	assert_int_equal(d.line[0].index, INDEX);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(a_repeated_bind_announces_the_addresses),
+		T(an_interface_that_appears_during_the_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,9 +202,10 @@ int lines_open(struct leond *d, bool v6)
 		struct nl_link link;
 
 		c.v6 &= v6 || d->conf->line[i].ip.family == 6;
-		r = udp_open(lines_udp(d, i), &c);
+		/* Before the bind: the index of an interface that appears afterwards is new. */
 		if (*interface && nl_link_by_name(d->nl, interface, &link) == 0)
 			d->line[i].index = link.index;
+		r = udp_open(lines_udp(d, i), &c);
 	}
 	return r;
 }
