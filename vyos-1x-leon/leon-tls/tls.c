@@ -90,8 +90,19 @@ static bool use_new_certificate(SSL_CTX *c)
 	return ok;
 }
 
+static int refuse_passphrase(char *buf, int size, int rwflag, void *arg)
+{
+	(void)buf;
+	(void)size;
+	(void)rwflag;
+	(void)arg;
+	return -1;
+}
+
 static bool use_files(SSL_CTX *c, const char *certificate, const char *key)
 {
+	/* libssl would ask at the terminal, and all connections would wait. */
+	SSL_CTX_set_default_passwd_cb(c, refuse_passphrase);
 	return SSL_CTX_use_certificate_chain_file(c, certificate) == 1 &&
 	       SSL_CTX_use_PrivateKey_file(c, key, SSL_FILETYPE_PEM) == 1 &&
 	       SSL_CTX_check_private_key(c) == 1;
