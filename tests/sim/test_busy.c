@@ -16,6 +16,7 @@
 #include "../length.h"
 #include "proto/core.h"
 #include "proto/overlay_ops.h"
+#include "proto/peer.h"
 #include "proto/schedule.h"
 #include "proto/view.h"
 #include "sim.h"
@@ -175,6 +176,31 @@ static void a_pause_of_the_relay_is_no_failure(void **state)
 	sim_free(s);
 }
 
+/* PINGs that stayed unanswered before their path became direct count no more. */
+static void a_former_outage_does_not_slow_down_pings(void **state)
+{
+	struct sim *s = sim_new(65, 36);
+	unsigned before;
+
+	(void)state;
+	for (unsigned i = 2; i < s->n; i++)
+		sim_set_down(s, 1, i, true);
+	sim_boot_all(s);
+	assert_true(sim_until(s, sim_converged, NULL, 60000) >= 0);
+	sim_run(s, 30000);
+	for (unsigned i = 3; i < s->n; i++)
+		peer_find(s->node[2].o, s->node[i].id)->path_probe.n_unanswered = 2;
+	before = s->node[2].n_events[EV_UNREACHABLE];
+	for (unsigned i = 0; i < LENGTH(10, 2); i++) {
+		sim_set_down(s, 0, 1, true);
+		sim_run(s, 2200);
+		sim_set_down(s, 0, 1, false);
+		sim_run(s, 10000);
+	}
+	assert_int_equal(s->node[2].n_events[EV_UNREACHABLE], before);
+	sim_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -183,6 +209,7 @@ int main(void)
 		cmocka_unit_test(failures_of_others_do_not_delay_for_seconds),
 		cmocka_unit_test(a_series_of_failures_ends),
 		cmocka_unit_test(a_pause_of_the_relay_is_no_failure),
+		cmocka_unit_test(a_former_outage_does_not_slow_down_pings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,8 +42,12 @@ static int64_t shared_ms(const struct overlay *o)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < o->cap_slots; i++)
-		n += o->by_slot[i] && o->by_slot[i]->path_probe.n_unanswered > 1;
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		const struct peer *p = o->by_slot[i];
+
+		/* On a path that became direct, the number is that of its last relays. */
+		n += p && (is_relayed(p) || is_lifeline(p)) && p->path_probe.n_unanswered > 1;
+	}
 	return (int64_t)FAST_MS * max_of(n, OVERDUE) / OVERDUE;
 }
 
