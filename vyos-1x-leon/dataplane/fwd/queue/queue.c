@@ -263,13 +263,14 @@ static bool is_slow(const struct worker *w, uint16_t hop)
 	return kbits && kbits < FWD_SUPER_KBITS;
 }
 
-/* Enqueues the segments as single frames. Returns false if the super-frame cannot be segmented and
- * stays whole. */
-static bool put_cut(struct worker *w, const struct frame *f, uint16_t hop)
+/* Enqueues the segments of at most `room` bytes as single frames. Returns false if the super-frame
+ * cannot be segmented and stays whole. */
+static bool put_cut(struct worker *w, const struct frame *f, uint16_t hop, size_t room)
 {
 	struct tso t;
 
-	if (f->gso == FRAME_UNKNOWN_GSO || tso_open(&t, f, SMALL_MAX - TAP_VNET_LEN) < 0 ||
+	if (f->gso == FRAME_UNKNOWN_GSO ||
+	    tso_open(&t, f, min_of(room, (size_t)SMALL_MAX - TAP_VNET_LEN)) < 0 ||
 	    t.hdr_len + t.size > SMALL_MAX - TAP_VNET_LEN)
 		return false;
 	for (unsigned i = 0; i < t.n; i++) {
@@ -304,7 +305,7 @@ static void put(struct worker *w, struct place *p, size_t len)
 	}
 	count(w, CNT_tap_rx_super, f->gso != FRAME_PLAIN);
 	hop = hop_of(w, f);
-	if (f->gso != FRAME_PLAIN && unlikely(is_slow(w, hop)) && put_cut(w, f, hop))
+	if (f->gso != FRAME_PLAIN && unlikely(is_slow(w, hop)) && put_cut(w, f, hop, SIZE_MAX))
 		give_back(&w->queue, &p->item);
 	else
 		put_one(w, p, hop);
@@ -351,7 +352,9 @@ bool queue_returned(struct worker *w, const struct frame *f, uint16_t slot)
 	/* The TAP source has the turns of the queue, see queue_due(). */
 	q->in_use = true;
 	hop = w->snap->node[slot].first;
-	if (f->gso != FRAME_PLAIN && is_slow(w, hop) && put_cut(w, f, hop))
+	/* Frames between accelerators are not fragmented later. */
+	if (f->gso != FRAME_PLAIN && is_slow(w, hop) &&
+	    put_cut(w, f, hop, w->snap->node[slot].room))
 		return true;
 	p = place_take(w, TAP_VNET_LEN + f->len <= SMALL_MAX ? &q->small : &q->large);
 	if (unlikely(!p)) {
