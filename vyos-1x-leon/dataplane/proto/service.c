@@ -7,6 +7,8 @@
 
 #include "proto/core.h"
 
+#define SHARING 16u /* see overlay_spread() */
+
 mono_t overlay_now(const struct overlay *o)
 {
 	return loop_now(o->loop);
@@ -40,6 +42,11 @@ int64_t overlay_stretch(const struct overlay *o, int64_t ms)
 	uint32_t members = nodedb_members(o->nodes);
 
 	return members > STRETCH_MEMBERS ? ms * members / STRETCH_MEMBERS : ms;
+}
+
+int64_t overlay_spread(int64_t ms, uint32_t n_missing)
+{
+	return ms * max_of(n_missing, SHARING) / SHARING;
 }
 
 void overlay_emit(struct overlay *o, enum event_kind kind, node_id_t node, node_id_t other,

@@ -16,6 +16,10 @@ uint64_t overlay_random(struct overlay *o);
 mono_t overlay_in(struct overlay *o, int64_t lo_ms, int64_t hi_ms);
 /* Scales the interval of periodic work with the number of members. */
 int64_t overlay_stretch(const struct overlay *o, int64_t ms);
+/* Scales the interval of PINGs with the number of links or paths that miss answers: all share the
+ * PINGs of 16. If many miss some, the line or the machine is at fault, and more PINGs would add to
+ * its load. */
+int64_t overlay_spread(int64_t ms, uint32_t n_missing);
 void overlay_emit(struct overlay *o, enum event_kind kind, node_id_t node, node_id_t other,
 		  uint64_t value, const char *detail);
 /* Returns true at most once a minute, for events that a remote host can cause. */

@@ -4,8 +4,7 @@
  * data (loss.c). If the direct link is down, no other messages pass between the two nodes, and rows
  * of a node without recent messages do not count (state/latency/path.h). Owns struct path_probe.
  * Called by periodic.c (timers), dispatch.c (answers) and paths.c (a path was selected). Control
- * thread.
- * Protocol 6.
+ * thread. Protocol 6.
  */
 #include "proto/measure/path_probe.h"
 
@@ -21,7 +20,6 @@
 
 #define FAST_MS	   250 /* PING interval above this data rate */
 #define FAST_SENT  5
-#define OVERDUE	   16u	/* paths without answers share the PINGs of this number of paths */
 #define DEAD_PINGS 6	/* unanswered in a row, and for at least DEAD_MS */
 #define DEAD_MS	   2000 /* longer than a row needs to report a failed link */
 
@@ -36,9 +34,8 @@ static bool is_lifeline(const struct peer *p)
 	return p->cur && p->choice.path.n_hops != 1 && (!p->probe.up || p->probe.silent);
 }
 
-/* If many paths have no answers, the line or the machine is at fault, and more PINGs would add to
- * its load. */
-static int64_t shared_ms(const struct overlay *o)
+/* PING interval of a path without answers. */
+static int64_t overdue_gap_ms(const struct overlay *o)
 {
 	uint32_t n = 0;
 
@@ -48,7 +45,7 @@ static int64_t shared_ms(const struct overlay *o)
 		/* On a path that became direct, the number is that of its last relays. */
 		n += p && (is_relayed(p) || is_lifeline(p)) && p->path_probe.n_unanswered > 1;
 	}
-	return (int64_t)FAST_MS * max_of(n, OVERDUE) / OVERDUE;
+	return overlay_spread(FAST_MS, n);
 }
 
 /* Returns the next check time, after `moved` data datagrams since the last check. Without data, an
@@ -63,8 +60,15 @@ static int64_t wait_ms(const struct overlay *o, const struct peer *p, uint32_t m
 	ms = overlay_stretch(o, ms);
 	/* The node counts as unreachable after three intervals without a message. */
 	if (is_relayed(p) && is_lifeline(p) && a->n_unanswered > 1)
-		return min_of(ms, shared_ms(o));
+		return min_of(ms, overdue_gap_ms(o));
 	return ms;
+}
+
+/* Data datagrams to the node since the last check. Negative if the kernel refused some, also for
+ * other nodes. */
+static int32_t sent_since(const struct overlay *o, const struct peer *p)
+{
+	return (int32_t)(loss_path_tx(o, p) - p->path_probe.seen_tx);
 }
 
 /* Without a path the links that others report are used; the node's own row is missing then. */
@@ -135,14 +139,15 @@ static bool is_dead(const struct path_probe *a, mono_t now)
 void path_probe_tick(struct overlay *o, struct peer *p, mono_t now)
 {
 	struct path_probe *a = &p->path_probe;
-	uint32_t tx, moved;
+	uint32_t moved;
+	int32_t sent;
 	int64_t ms;
 
 	if (!schedule_take(p, DUE_PATH_PROBE, now) || (!is_relayed(p) && !is_lifeline(p)))
 		return;
-	tx = loss_path_tx(o, p);
-	moved = (uint32_t)max_of((int32_t)(tx - a->seen_tx), 0); /* the kernel may refuse some */
-	a->seen_tx = tx;
+	sent = sent_since(o, p);
+	moved = (uint32_t)max_of(sent, 0);
+	a->seen_tx += (uint32_t)sent;
 	a->data |= moved > 0;
 	if (is_relayed(p) && is_dead(a, now)) {
 		a->n_unanswered = 0;
@@ -165,13 +170,13 @@ void path_probe_look(struct overlay *o)
 	for (uint32_t i = 0; i < o->cap_slots; i++) {
 		struct peer *p = o->by_slot[i];
 		struct path_probe *a = p ? &p->path_probe : NULL;
-		uint32_t tx;
+		int32_t sent;
 
 		if (!p || !is_relayed(p) || (!a->idle && (a->data || !a->n_unanswered)))
 			continue;
-		tx = loss_path_tx(o, p);
-		if ((int32_t)(tx - a->seen_tx) <= 0) {
-			a->seen_tx = tx; /* lower if the kernel refused data to other nodes */
+		sent = sent_since(o, p);
+		if (sent <= 0) {
+			a->seen_tx += (uint32_t)sent;
 			continue;
 		}
 		p->due[DUE_PATH_PROBE] = overlay_now(o);

@@ -30,8 +30,6 @@
 #define USED_MS		2000 /* fast probing lasts this long after data on the link */
 /* Maximum number of probes in a round-trip time. */
 #define PROBES_PER_RTT 8
-/* Links with overdue answers share the probes of this number of links. */
-#define OVERDUE_LINKS 16u
 
 void probe_init(struct overlay *o, struct peer *p)
 {
@@ -57,16 +55,14 @@ static int64_t least_gap_ms(const struct probing *pr, mono_t now)
 	return max_of(us, link_timeout_us(&pr->filter) / (PROBES_OUT * 3 / 4)) / 1000;
 }
 
-/* Probe interval of a link with overdue answers. If many links have some, the line or the machine
- * is at fault, and more probes would add to its load. */
+/* Probe interval of a link with overdue answers. */
 static int64_t overdue_gap_ms(const struct overlay *o)
 {
 	uint32_t links = 0;
 
 	for (uint32_t i = 0; i < o->cap_slots; i++)
 		links += o->by_slot[i] && o->by_slot[i]->probe.misses > 0;
-	links = max_of(links, OVERDUE_LINKS);
-	return (int64_t)o->conf->fast_interval_ms / 2 * links / OVERDUE_LINKS;
+	return overlay_spread(o->conf->fast_interval_ms / 2, links);
 }
 
 uint32_t probe_interval_ms(const struct overlay *o, const struct peer *p, mono_t now)
