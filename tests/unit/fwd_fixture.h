@@ -195,6 +195,18 @@ static inline uint64_t fx_all_drops(const struct fixture *x)
 	return sum;
 }
 
+/* Free buffers of the queue of the worker. */
+static inline unsigned fx_free_places(const struct fixture *x)
+{
+	unsigned n = 0;
+
+	for (const struct fq_item *i = x->w->queue.large.head; i; i = i->next)
+		n++;
+	for (const struct fq_item *i = x->w->queue.small.head; i; i = i->next)
+		n++;
+	return n;
+}
+
 /* Writes the header of a datagram from `source` along `hops` to hop `at`. Returns its length. */
 static inline size_t fx_header(uint8_t *out, uint8_t kind, uint8_t flags, node_id_t source,
 			       uint8_t at, uint8_t n_hops, const node_id_t *hop)

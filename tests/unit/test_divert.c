@@ -553,17 +553,6 @@ static void turn_at(mono_t now)
 	worker_end(fx.w);
 }
 
-static unsigned free_places(void)
-{
-	unsigned n = 0;
-
-	for (const struct fq_item *i = fx.w->queue.large.head; i; i = i->next)
-		n++;
-	for (const struct fq_item *i = fx.w->queue.small.head; i; i = i->next)
-		n++;
-	return n;
-}
-
 /* Receives all datagrams to the node of slot 1, with the kind and the port of their frames. */
 static unsigned node_received(uint8_t kind, uint16_t *port)
 {
@@ -619,7 +608,7 @@ static void wait_for_the_rate(uint8_t kind, enum accel_where where)
 		turn_at(mono_add_ms(now, ms));
 	node_received(kind, &port);
 	assert_int_equal(fx_count(&fx, CNT_queue_frames), 101);
-	assert_int_equal(free_places(), QUEUE_LARGE + QUEUE_SMALL);
+	assert_int_equal(fx_free_places(&fx), QUEUE_LARGE + QUEUE_SMALL);
 	assert_true(mono_is_never(from_tap_due(fx.w)));
 	assert_int_equal(fx_all_drops(&fx), 0);
 }
@@ -665,7 +654,7 @@ static void returned_super_frames_are_cut(void **state)
 		assert_in_range(n, SEGMENTS + smaller, 2 * SEGMENTS);
 	}
 	assert_null(g.wrong);
-	assert_int_equal(free_places(), QUEUE_LARGE + QUEUE_SMALL);
+	assert_int_equal(fx_free_places(&fx), QUEUE_LARGE + QUEUE_SMALL);
 	assert_int_equal(fx_all_drops(&fx), 0);
 }
 
@@ -685,7 +674,7 @@ static void the_node_leaves_while_frames_wait(void **state)
 	fx_publish(&fx, without_path);
 	turn_at(mono_add_ms(fx.w->now, 1));
 	assert_int_equal(fx_drops(&fx, DROP_accel_no_path), 1);
-	assert_int_equal(free_places(), QUEUE_LARGE + QUEUE_SMALL);
+	assert_int_equal(fx_free_places(&fx), QUEUE_LARGE + QUEUE_SMALL);
 }
 
 /* The queue holds some messages of 24 kB, but not all. Returns the number of sent frames. */

@@ -438,16 +438,21 @@ static void test_kept_for_longer(void **state)
 	end(&l);
 }
 
+static void begin_release(struct lab *l)
+{
+	begin(l);
+	take(l);
+	flow_release(&l->leader.flow, l->now);
+	deliver_all(l);
+}
+
 /* DRAINED of a failed release is in transit while the next release begins. */
 static void test_late_drained(void **state)
 {
 	struct lab l;
 
 	(void)state;
-	begin(&l);
-	take(&l);
-	flow_release(&l.leader.flow, l.now);
-	deliver_all(&l);
+	begin_release(&l);
 	l.now = mono_add_ms(l.now, 20001);
 	flow_tick(&l.leader.flow, 100, l.now); /* TAKE is in transit */
 	l.follower.drained = true;
@@ -475,10 +480,7 @@ static void test_return_without_drained(void **state)
 	struct lab l;
 
 	(void)state;
-	begin(&l);
-	take(&l);
-	flow_release(&l.leader.flow, l.now);
-	deliver_all(&l);
+	begin_release(&l);
 	assert_true(flow_message(&l.follower.flow, &back, l.now));
 	deliver_all(&l);
 	assert_true(l.leader.reset && l.follower.reset);

@@ -82,20 +82,9 @@ static uint16_t port_of(const struct datagram *d)
 	return get_u16(d->b + d->hdr_len + ETH_HDR_LEN + 20);
 }
 
-static unsigned free_places(void)
-{
-	unsigned n = 0;
-
-	for (const struct fq_item *i = fx.w->queue.large.head; i; i = i->next)
-		n++;
-	for (const struct fq_item *i = fx.w->queue.small.head; i; i = i->next)
-		n++;
-	return n;
-}
-
 static void all_is_free(void)
 {
-	assert_int_equal(free_places(), QUEUE_LARGE + QUEUE_SMALL);
+	assert_int_equal(fx_free_places(&fx), QUEUE_LARGE + QUEUE_SMALL);
 	assert_int_equal(fx.w->queue.hops.bytes, 0);
 	assert_true(mono_is_never(from_tap_due(fx.w)));
 }
