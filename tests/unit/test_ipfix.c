@@ -100,7 +100,7 @@ static void records_follow_their_template(void **state)
 	(void)state;
 	x.sequence = 7;
 	ipfix_begin(&x, SELF, 1000);
-	ipfix_add_templates(&x, 100);
+	assert_true(ipfix_add_templates(&x, 100));
 	assert_true(ipfix_add(&x, &r));
 	len = ipfix_end(&x);
 	assert_int_equal(get_u16(x.buf), 10);
@@ -153,6 +153,22 @@ static void a_full_message_refuses(void **state)
 		n++;
 	assert_in_range(n, 4, 6);
 	assert_true(x.w.ok);
+	assert_in_range(ipfix_end(&x), 1, IPFIX_MESSAGE_MAX);
+}
+
+static void templates_are_first_in_a_message(void **state)
+{
+	struct sampled_flow f = flow_of(1);
+	struct ipfix_record r = { .flow = &f, .text = "" };
+	const uint8_t *start;
+
+	(void)state;
+	ipfix_begin(&x, SELF, 0);
+	while (ipfix_add(&x, &r))
+		;
+	start = x.w.start;
+	assert_false(ipfix_add_templates(&x, 100));
+	assert_ptr_equal(x.w.start, start);
 	assert_in_range(ipfix_end(&x), 1, IPFIX_MESSAGE_MAX);
 }
 
@@ -243,6 +259,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_follow_their_template),
 		cmocka_unit_test(a_full_message_refuses),
+		cmocka_unit_test(templates_are_first_in_a_message),
 		cmocka_unit_test(flows_end_in_time),
 		cmocka_unit_test(a_full_table_loses_nothing),
 	};

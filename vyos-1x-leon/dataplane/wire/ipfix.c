@@ -95,11 +95,13 @@ static void write_template(struct wbuf *w, uint16_t id, const struct field addre
 	write_fields(w, flow_fields, array_size(flow_fields));
 }
 
-void ipfix_add_templates(struct ipfix *x, uint32_t population)
+bool ipfix_add_templates(struct ipfix *x, uint32_t population)
 {
 	static const struct field v4[] = { { 8, 4 }, { 12, 4 } }, v6[] = { { 27, 16 }, { 28, 16 } };
 	struct wbuf *w = &x->w;
 
+	if (x->set)
+		return false;
 	open_set(x, SET_TEMPLATE);
 	write_template(w, SET_V4, v4);
 	write_template(w, SET_V6, v6);
@@ -117,6 +119,7 @@ void ipfix_add_templates(struct ipfix *x, uint32_t population)
 	wbuf_u32(w, 1);
 	wbuf_u32(w, population - 1);
 	x->records++;
+	return true;
 }
 
 static void write_flow(struct wbuf *w, node_id_t self, const struct ipfix_record *r)

@@ -63,9 +63,9 @@ struct ipfix {
 
 /* Begins a message. x->sequence stays. */
 void ipfix_begin(struct ipfix *x, node_id_t domain, uint32_t now_s);
-/* Adds the templates, and the record of the sampling: one of `population` frames. First in a
- * message. */
-void ipfix_add_templates(struct ipfix *x, uint32_t population);
+/* Adds the templates, and the record of the sampling: one of `population` frames. Returns false if
+ * the message has content. */
+bool ipfix_add_templates(struct ipfix *x, uint32_t population);
 /* Returns false if the message has no room for another record. */
 bool ipfix_add(struct ipfix *x, const struct ipfix_record *r);
 /* Completes the message. Returns its length; 0: the message has no content. */

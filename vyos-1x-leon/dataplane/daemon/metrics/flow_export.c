@@ -190,6 +190,7 @@ static void connect_to_collector(struct flow_export *x)
 	x->templates_at = (mono_t){ 0 };
 }
 
+/* The message is empty, because each turn ends with flush(). */
 static void send_templates(struct flow_export *x)
 {
 	ipfix_add_templates(&x->message, x->d->conf->flow_sampling);
@@ -201,7 +202,6 @@ static void on_turn(void *arg, mono_t now)
 	struct flow_export *x = arg;
 
 	timer_set(x->timer, mono_add_ms(now, TURN_MS));
-	take_samples(x);
 	if (!mono_before(now, x->source_at)) {
 		connect_to_collector(x);
 		x->source_at = mono_add_ms(now, SOURCE_MS);
@@ -210,6 +210,8 @@ static void on_turn(void *arg, mono_t now)
 		send_templates(x);
 		x->templates_at = mono_add_ms(now, TEMPLATES_MS);
 	}
+	/* After the templates, because a sample of a new flow may end another flow. */
+	take_samples(x);
 	flows_expire(x->flows, now);
 	flush(x);
 }
