@@ -13,6 +13,7 @@
 
 #define LIMIT 4096u
 #define NOW   ((mono_t){ NS_PER_S })
+#define MANY  500000u
 
 static size_t record(uint8_t *out, size_t room)
 {
@@ -43,7 +44,7 @@ static int teardown(void **state)
 	struct collect *c = *state;
 
 	collect_node_free(&c->node[0]);
-	for (size_t i = 0; i < c->n_ready; i++)
+	for (size_t i = c->next_ready; i < c->n_ready; i++)
 		free(c->ready[i].bytes);
 	free(c->ready);
 	free(c);
@@ -102,12 +103,64 @@ static void malformed_records_end_the_node(void **state)
 	assert_int_equal(c->n_ready, 0);
 }
 
+static unsigned n_reads;
+
+static void count_reads(struct collect *c, node_id_t to, const struct msg *m)
+{
+	(void)c;
+	(void)to;
+	n_reads += m->type == MSG_CAPTURE_READ;
+}
+
+static unsigned reads_at(struct collect *c, unsigned ms)
+{
+	n_reads = 0;
+	c->send = count_reads;
+	c->node[0].heard_at = mono_add_ms(NOW, ms);
+	collect_node_turn(c, &c->node[0], mono_add_ms(NOW, ms));
+	return n_reads;
+}
+
+static void no_more_is_read_than_is_taken(void **state)
+{
+	struct collect *c = *state;
+	unsigned full, later;
+
+	c->n_ready = MANY;
+	full = reads_at(c, 200);
+	c->next_ready = 1;
+	later = reads_at(c, 400);
+	c->n_ready = c->next_ready = 0;
+	assert_int_equal(full, 0);
+	assert_int_equal(later, 1);
+}
+
+static void records_that_were_taken_need_no_room(void **state)
+{
+	struct collect *c = *state;
+	uint8_t one[200];
+	size_t n = record(one, sizeof(one)), room;
+
+	c->start.bytes = UINT32_MAX;
+	take(c, 0, one, n);
+	room = c->room;
+	for (unsigned i = 0; i < 3 * room; i++) {
+		take(c, c->node[0].have, one, n);
+		free(c->ready[c->next_ready++].bytes);
+	}
+	assert_int_equal(c->room, room);
+	assert_int_equal(c->n_ready - c->next_ready, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(records_arrive_in_pieces, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_node_sends_more_than_requested, setup, teardown),
 		cmocka_unit_test_setup_teardown(malformed_records_end_the_node, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_more_is_read_than_is_taken, setup, teardown),
+		cmocka_unit_test_setup_teardown(records_that_were_taken_need_no_room, setup,
+						teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

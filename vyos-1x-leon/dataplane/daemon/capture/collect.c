@@ -57,7 +57,7 @@ static void on_turn(void *arg, mono_t now)
 	}
 	for (unsigned i = 0; i < c->n_nodes; i++) {
 		collect_node_turn(c, &c->node[i], now);
-		more |= c->node[i].more;
+		more |= c->node[i].more && collect_has_room(c);
 	}
 	timer_set(c->timer, mono_add_ms(now, more ? 1 : TURN_MS));
 }

@@ -101,6 +101,8 @@ void collect_clocks(struct collect *c, struct clock_of_node out[COLLECT_NODES_MA
 struct collect_node *collect_node_find(struct collect *c, node_id_t id);
 /* Sends CAPTURE-START, or the request to end if the capture is stopping. */
 void collect_node_start(struct collect *c, struct collect_node *n, mono_t now);
+/* Returns false if the operator's program must first take records. */
+bool collect_has_room(const struct collect *c);
 void collect_node_turn(struct collect *c, struct collect_node *n, mono_t now);
 void collect_node_data(struct collect *c, struct collect_node *n, const struct msg_capture_data *m,
 		       mono_t now);

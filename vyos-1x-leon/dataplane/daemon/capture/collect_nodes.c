@@ -20,6 +20,9 @@
 #define LOOKUPS_MAX 8
 /* Bytes of the answer to one CAPTURE-READ (provide.c). */
 #define ANSWER_BYTES (8 * MSG_CAPTURE_MAX)
+/* Records in memory. The operator's program takes 10,000 a second, and the nodes keep the others. A
+ * capture with the default limits has fewer. */
+#define RECORDS_MAX 500000
 
 /* --- requests --- */
 
@@ -89,6 +92,15 @@ static void expire_waiting(struct collect_node *n, mono_t now)
 		}
 }
 
+bool collect_has_room(const struct collect *c)
+{
+	size_t n = c->n_ready - c->next_ready;
+
+	for (unsigned i = 0; i < c->n_nodes; i++)
+		n += c->node[i].n_waiting;
+	return n < RECORDS_MAX;
+}
+
 static void turn_running(struct collect *c, struct collect_node *n, mono_t now)
 {
 	if (mono_sub_ms(now, n->heard_at) >= SILENT_MS) {
@@ -97,7 +109,8 @@ static void turn_running(struct collect *c, struct collect_node *n, mono_t now)
 	}
 	if (mono_sub_ms(now, n->clocks_at) >= CLOCKS_MS || (c->stopping && !n->ended))
 		collect_node_start(c, n, now);
-	if (n->state == COLLECT_RUNNING && (n->more || mono_sub_ms(now, n->asked_at) >= READ_MS))
+	if (n->state == COLLECT_RUNNING && collect_has_room(c) &&
+	    (n->more || mono_sub_ms(now, n->asked_at) >= READ_MS))
 		send_read(c, n, now);
 	expire_waiting(n, now);
 	send_lookup(c, n, now);
@@ -134,15 +147,27 @@ void collect_node_turn(struct collect *c, struct collect_node *n, mono_t now)
 
 /* --- answers --- */
 
+static void make_room(struct collect *c)
+{
+	size_t n = c->n_ready - c->next_ready;
+
+	if (c->next_ready > n) {
+		memmove(c->ready, c->ready + c->next_ready, n * sizeof(*c->ready));
+		c->n_ready = n;
+		c->next_ready = 0;
+		return;
+	}
+	c->room = c->room ? 2 * c->room : 256;
+	c->ready = x_realloc(c->ready, c->room, sizeof(*c->ready));
+}
+
 static void add_ready(struct collect *c, node_id_t node, const struct capture_record *r,
 		      const uint8_t *bytes)
 {
 	struct collected *one;
 
-	if (c->n_ready == c->room) {
-		c->room = c->room ? 2 * c->room : 256;
-		c->ready = x_realloc(c->ready, c->room, sizeof(*c->ready));
-	}
+	if (c->n_ready == c->room)
+		make_room(c);
 	one = &c->ready[c->n_ready++];
 	*one = (struct collected){ .node = node, .r = *r, .bytes = x_calloc(1, r->n + 1u) };
 	memcpy(one->bytes, bytes, r->n);
