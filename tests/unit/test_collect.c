@@ -152,6 +152,26 @@ static void records_that_were_taken_need_no_room(void **state)
 	assert_int_equal(c->n_ready - c->next_ready, 1);
 }
 
+/* Answers once a second that the capture of 10 s runs, without records. */
+static void a_capture_that_does_not_end_is_left(void **state)
+{
+	struct collect *c = *state;
+	struct collect_node *n = &c->node[0];
+	struct msg_capture_data m = { .status = CAPTURE_RUNS };
+
+	n->state = COLLECT_STARTING;
+	c->start.seconds = 10;
+	c->send = count_reads;
+	for (unsigned s = 0; s < 40; s++) {
+		collect_node_data(c, n, &m, mono_add_ms(NOW, s * 1000));
+		collect_node_turn(c, n, mono_add_ms(NOW, s * 1000));
+		assert_int_equal(n->state, COLLECT_RUNNING);
+	}
+	collect_node_data(c, n, &m, mono_add_ms(NOW, 40000));
+	collect_node_turn(c, n, mono_add_ms(NOW, 40000));
+	assert_int_equal(n->state, COLLECT_INVALID);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +180,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(malformed_records_end_the_node, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_more_is_read_than_is_taken, setup, teardown),
 		cmocka_unit_test_setup_teardown(records_that_were_taken_need_no_room, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_capture_that_does_not_end_is_left, setup,
 						teardown),
 	};
 

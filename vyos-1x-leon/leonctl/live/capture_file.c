@@ -100,7 +100,8 @@ static void report_state(const struct captured *c, const struct captured_node *n
 		fprintf(f, "%s (%s) does not answer: unreachable, or its release has no capture\n",
 			name, n->id);
 	else if (strcmp(n->state, "invalid") == 0)
-		fprintf(f, "%s (%s) sent malformed records, or more than requested\n", name, n->id);
+		fprintf(f, "%s (%s) sent malformed records, more than requested, or did not end\n",
+			name, n->id);
 }
 
 unsigned captured_report(const struct captured *c, FILE *f)

@@ -29,7 +29,7 @@ enum collect_state {
 	COLLECT_BUSY,	   /* another capture runs there */
 	COLLECT_RESTARTED, /* the node no longer knows the capture */
 	COLLECT_SILENT,	   /* no answer, or no longer one */
-	COLLECT_INVALID,   /* its records are malformed, or more than requested */
+	COLLECT_INVALID,   /* its records are malformed, more than requested, or do not end */
 	COLLECT_STATES,
 };
 const char *collect_state_name(enum collect_state s);
@@ -55,6 +55,7 @@ struct collect_node {
 	bool more; /* ask at once */
 	unsigned tries;
 	mono_t asked_at, heard_at, clocks_at;
+	mono_t moved_at; /* a record arrived, or was not requested */
 	unsigned n_clocks, n_waiting, room;
 	struct msg_clock clock[MSG_CLOCKS_MAX];
 	struct collect_waiting *waiting;

@@ -16,6 +16,7 @@
 #define READ_MS	    200
 #define SILENT_MS   5000
 #define CLOCKS_MS   2000
+#define END_MS	    30000 /* delay of the end of a capture and of its records */
 #define LOOKUP_MS   300
 #define LOOKUPS_MAX 8
 /* Bytes of the answer to one CAPTURE-READ (provide.c). */
@@ -101,10 +102,23 @@ bool collect_has_room(const struct collect *c)
 	return n < RECORDS_MAX;
 }
 
+/* A capture ends by itself. A member that never ends must not keep the operator's program. */
+static bool is_overdue(const struct collect *c, const struct collect_node *n, mono_t now)
+{
+	return !(n->ended && n->have == n->total) &&
+	       mono_sub_ms(now, n->moved_at) >= c->start.seconds * 1000 + END_MS;
+}
+
 static void turn_running(struct collect *c, struct collect_node *n, mono_t now)
 {
 	if (mono_sub_ms(now, n->heard_at) >= SILENT_MS) {
 		n->state = COLLECT_SILENT;
+		return;
+	}
+	if (!collect_has_room(c))
+		n->moved_at = now;
+	if (is_overdue(c, n, now)) {
+		n->state = COLLECT_INVALID;
 		return;
 	}
 	if (mono_sub_ms(now, n->clocks_at) >= CLOCKS_MS || (c->stopping && !n->ended))
@@ -245,6 +259,7 @@ static void take_part(struct collect *c, struct collect_node *n, const struct ms
 		return;
 	}
 	n->have += m->n - skip;
+	n->moved_at = now;
 	take_bytes(c, n, m->bytes + skip, m->n - skip, now);
 	n->more = n->have < m->total && n->have - n->asked >= ANSWER_BYTES;
 }
@@ -266,7 +281,7 @@ void collect_node_data(struct collect *c, struct collect_node *n, const struct m
 	}
 	if (n->state == COLLECT_STARTING) {
 		n->state = COLLECT_RUNNING;
-		n->asked_at = now;
+		n->asked_at = n->moved_at = now;
 	}
 	n->heard_at = now;
 	n->ended = m->status == CAPTURE_ENDED;
