@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Nodes detect loss of data while PINGs pass, identify the affected link and move the traffic
 (decision 021). wanem drops data of LEON and passes control messages."""
+import re
 import time
 
 from lab import PAPER, PATIENT, wait_for
@@ -55,7 +56,9 @@ def test_a_direct_link_that_drops_data_is_left(lab):
     assert link['link'] == 'up' and link['data_loss_permille'] >= 100 and link['data_lost'] > 0
     wait_for(lambda: said_loss(net, 'r', 'a', 'b') >= 100, WITHIN, 'the others to know')
     assert said_loss(net, 'r', 'b', 'a') < 100
-    assert 'leon_link_data_lost_total' in net.node['a'].leonctl('metrics', json_output=False)
+    metrics = net.node['a'].leonctl('metrics', json_output=False)
+    assert 'leon_link_data_lost_total' in metrics
+    assert re.search(r'^leon_link_data_loss_ratio\{.*name="b".* 0\.[1-9]', metrics, re.M)
     assert 'loses data' in net.node['a'].leonctl('show', 'nodes', json_output=False)
 
 
