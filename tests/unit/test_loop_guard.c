@@ -395,6 +395,16 @@ static void own_frame_is_a_loop(void **state)
 	assert_false(g.local_loop);
 }
 
+static void a_loop_ends_with_the_lan(void **state)
+{
+	(void)state;
+	g.sequence = sequence + 10;
+	assert_int_equal(hear(SELF, BOTH, 5), GUARD_LOOP_BEGINS);
+	assert_true(guard_lan(&g, false, at_ms(20)) & GUARD_LOOP_ENDS);
+	assert_false(g.local_loop);
+	assert_false(guard_lan(&g, true, at_ms(40)) & GUARD_LOOP_ENDS);
+}
+
 /* A host that moves from the overlay to the LAN may be the source of a looped frame. A guard frame
  * queries its VLAN at once, and not once per frame. */
 static void a_host_that_moves_raises_a_doubt(void **state)
@@ -760,6 +770,7 @@ int main(void)
 		T(what_was_received_is_listed),
 		T(a_pause_begins_with_listening),
 		T(own_frame_is_a_loop),
+		T(a_loop_ends_with_the_lan),
 		T(a_host_that_moves_raises_a_doubt),
 		T(greets_at_most_once_an_interval),
 		T(switched_off),

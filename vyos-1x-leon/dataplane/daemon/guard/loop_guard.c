@@ -264,6 +264,15 @@ static void reconfigure_vlan(struct guard *g, unsigned i, bool renamed)
 		vlan_set_add(&g->changed, v->id);
 }
 
+static unsigned end_loop(struct guard *g)
+{
+	bool was = g->local_loop;
+
+	g->local_loop = false;
+	g->own_received_at = MONO_NEVER;
+	return was ? GUARD_LOOP_ENDS : GUARD_NOTHING;
+}
+
 unsigned guard_configure(struct guard *g, const struct guard_conf *c, mono_t now)
 {
 	bool switched = c->enabled != g->conf.enabled, renamed;
@@ -275,20 +284,18 @@ unsigned guard_configure(struct guard *g, const struct guard_conf *c, mono_t now
 		reconfigure_vlan(g, i, renamed);
 	if (!switched)
 		return outcome | guard_tick(g, now) | GUARD_URGENT;
-	if (g->local_loop)
-		outcome |= GUARD_LOOP_ENDS;
-	g->local_loop = false;
-	g->own_received_at = MONO_NEVER;
-	return outcome | restart(g);
+	return outcome | end_loop(g) | restart(g);
 }
 
 unsigned guard_lan(struct guard *g, bool lan, mono_t now)
 {
+	unsigned outcome = lan ? GUARD_NOTHING : end_loop(g);
+
 	for (unsigned i = 0; g->lan && !lan && i < g->n_used; i++)
 		leave_vlan(g, g->vlan[g->used[i]]);
 	g->lan = lan;
 	g->now = now;
-	return restart(g);
+	return outcome | restart(g);
 }
 
 unsigned guard_use(struct guard *g, uint16_t vlan, mono_t now)
@@ -469,10 +476,8 @@ unsigned guard_tick(struct guard *g, mono_t now)
 
 	if (!g->conf.enabled || !g->lan)
 		return GUARD_NOTHING;
-	if (g->local_loop && !guard_is_recent(g, g->own_received_at)) {
-		g->local_loop = false;
-		outcome |= GUARD_LOOP_ENDS;
-	}
+	if (!guard_is_recent(g, g->own_received_at))
+		outcome |= end_loop(g);
 	for (unsigned i = 0; i < g->n_used; i++)
 		outcome |= forget_silent(g, g->vlan[g->used[i]]);
 	count_shared(g);
