@@ -38,6 +38,12 @@ def test_answers_of_all_commands():
     assert commands - {'report ipsec'} == answers().keys() - {'status'}
 
 
+def test_changes_of_a_reload():
+    text = (TOP / 'vyos-1x-leon/dataplane/daemon/control/actions.c').read_text()
+    words = re.findall(r'\{ CONF_\w+, "([a-z-]+)" \}', text)
+    assert words and words == schema_of('reload')['properties']['changes']['items']['enum']
+
+
 @pytest.mark.parametrize('wrong', [
     {'seen_seconds': -1}, {'seen_seconds': '1'}, {'seen_seconds': None}, {'endpoint': 5}, {'same_identity': 1},
     {'reported_by': 'inagi'}, {'key': 1},
