@@ -100,6 +100,19 @@ def test_failures_are_injected(triangle):
     assert 0 < answer['without_path'] < 0.1
 
 
+def test_a_failure_between_two_samples(triangle):
+    answer = replay('--fail', '305:4:node:2', trace=triangle, hosts='0-2', slice_s=600)
+    assert answer['failovers_per_hour'] > 0
+
+
+def test_failures_overlap(triangle):
+    words = ('--fail', '10:100:node:2', '--pairs')
+    assert replay(*words, trace=triangle, hosts='0-2', slice_s=60) == \
+        replay(*words, '--fail', '20:5:node:2', trace=triangle, hosts='0-2', slice_s=60)
+    answer = replay('--fail', '30:10:link:0:2', '--what-if', 'cut:0:2', '--pairs', trace=triangle, hosts='0-2', slice_s=60)
+    assert [p['direct']['mean_us'] for p in answer['what_if']['pairs'] if {p['from'], p['to']} == {0, 2}] == [None, None]
+
+
 @pytest.mark.parametrize('change, better', [
     ('without:2', False), ('cut:0:2', False), ('set:path.maximum-relays=0', False),
     ('with:10,10,10', True),
@@ -202,6 +215,8 @@ def test_every_number_of_path_and_measurement_can_be_set(triangle):
     (['--trace', TRACE, '--slice', '-3', '--reading', 'hold'], '0.1 or more'),
     (['--trace', TRACE, '--slice', '9', '--reading', 'both'], 'hold or noise'),
     (['--trace', TRACE, '--slice', '9', '--reading', 'hold', '--fail', '3'], 'SECONDS:SECONDS'),
+    *((['--trace', TRACE, '--slice', '9', '--reading', 'hold', '--fail', f'{when}:node:1'], 'SECONDS:SECONDS')
+      for when in ('nan:1', '1:nan', '1e300:1', '1:0')),
     (['--trace', TRACE, '--slice', '9', '--reading', 'hold', '--what-if', 'more'], 'without:N'),
     (['--database', TRIANGLE, '--trace', TRACE], 'either --trace FILE or --database FILE'),
     (['--database', TRIANGLE, 'more'], 'options only'),

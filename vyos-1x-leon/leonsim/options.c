@@ -95,7 +95,8 @@ static bool read_failure(struct options *o, const char *text)
 		return wrong("--fail", text, "at most 64 failures");
 	if (sscanf(text, "%lf:%lf:%7[a-z]:%u%n:%u%n", &at, &lasts, kind, &f->a, &n, &f->b, &n) <
 		    4 ||
-	    text[n] || at < 0 || lasts <= 0 || (strcmp(kind, "node") && strcmp(kind, "link")))
+	    text[n] || !(at >= 0 && at <= 1e9) || !(lasts > 0 && lasts <= 1e9) ||
+	    (strcmp(kind, "node") && strcmp(kind, "link")))
 		return wrong("--fail", text, "SECONDS:SECONDS:node:N or SECONDS:SECONDS:link:A:B");
 	f->is_link = kind[0] == 'l';
 	if (f->is_link != (strchr(strstr(text, kind) + 5, ':') != NULL))

@@ -245,29 +245,51 @@ static void set_failure(struct net *n, const struct failure *f, bool dead)
 		net_kill(n, f->a, dead);
 }
 
-/* Applies the failures that begin or end in (from, to]. */
-static void apply_failures(struct run *run, const struct replay_options *o, int64_t from,
-			   int64_t to)
+static void apply_failures(struct run *run, const struct replay_options *o, int64_t at)
 {
-	bool changed = false;
-
+	for (unsigned i = 0; i < o->n_failures; i++)
+		set_failure(run->net, &o->failure[i], false);
+	/* Several failures may concern a host or link. */
 	for (unsigned i = 0; i < o->n_failures; i++) {
 		const struct failure *f = &o->failure[i];
 
-		if (f->at_us > from && f->at_us <= to)
+		if (f->at_us <= at && at - f->at_us < f->for_us)
 			set_failure(run->net, f, true);
-		if (f->at_us + f->for_us > from && f->at_us + f->for_us <= to)
-			set_failure(run->net, f, false);
-		changed |= (f->at_us > from && f->at_us <= to) ||
-			   (f->at_us + f->for_us > from && f->at_us + f->for_us <= to);
 	}
-	if (changed)
-		oracle_update(run->oracle, run->net, run->slice);
+	oracle_update(run->oracle, run->net, run->slice);
+}
+
+/* Returns the first begin or end of a failure after `now`, or INT64_MAX. */
+static int64_t next_edge(const struct replay_options *o, int64_t now)
+{
+	int64_t first = INT64_MAX;
+
+	for (unsigned i = 0; i < o->n_failures; i++) {
+		const struct failure *f = &o->failure[i];
+		int64_t edge = f->at_us > now ? f->at_us : f->at_us + f->for_us;
+
+		if (edge > now)
+			first = min_of(first, edge);
+	}
+	return first;
+}
+
+/* Failures begin and end between samples, too. */
+static void run_until(struct run *run, const struct replay_options *o, int64_t until)
+{
+	int64_t now, edge;
+
+	while ((now = net_now_us(run->net)) < until) {
+		edge = next_edge(o, now);
+		net_run(run->net, min_of(edge, until) - now);
+		if (edge <= until)
+			apply_failures(run, o, edge);
+	}
 }
 
 struct result *replay(struct trace *t, const struct replay_options *o, char *err, unsigned err_len)
 {
-	int64_t end = (int64_t)t->n_slices * t->slice_us, before = -1;
+	int64_t end = (int64_t)t->n_slices * t->slice_us, now;
 	int64_t step =
 		max_of(min_of(t->slice_us / 4, (int64_t)LOOK_MIN_US), t->slice_us / LOOKS_A_SLICE);
 	struct run run = { .net = net_new(t, o->conf_text, o->seed, err, err_len) };
@@ -283,11 +305,10 @@ struct result *replay(struct trace *t, const struct replay_options *o, char *err
 	run.seconds_at = x_calloc(t->n, sizeof(*run.seconds_at));
 	run_seconds(&run);
 	take_counters(&run, true);
-	while (net_now_us(run.net) < end) {
-		apply_failures(&run, o, before, net_now_us(run.net));
-		before = net_now_us(run.net);
+	apply_failures(&run, o, 0);
+	while ((now = net_now_us(run.net)) < end) {
 		look(&run);
-		net_run(run.net, min_of(step, end - before));
+		run_until(&run, o, min_of(now + step, end));
 	}
 	finish(&run);
 	oracle_free(run.oracle);
