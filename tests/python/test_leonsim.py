@@ -123,6 +123,15 @@ def test_what_a_change_would_do(triangle, change, better):
     assert (answer['what_if']['mean'] < answer['mean']) is better
 
 
+@pytest.mark.parametrize('hosts', [(0, 1), (1, 0)])
+def test_several_hosts_are_removed(tmp_path, hosts):
+    file = tmp_path / 'four.txt'
+    file.write_text('0 10 20 30\n10 0 40 50\n20 40 0 60\n30 50 60 0\n')
+    words = [word for host in hosts for word in ('--what-if', f'without:{host}')]
+    answer = replay(*words, trace=file, slice_s=20)
+    assert answer['what_if']['direct']['mean_us'] == pytest.approx(60_000, rel=0.01)
+
+
 def test_curves_are_drawn(tmp_path, triangle):
     run('--trace', triangle, '--slice', 60, '--reading', 'hold', '--svg', tmp_path / 'a.svg')
     root = ElementTree.parse(tmp_path / 'a.svg').getroot()
@@ -258,6 +267,7 @@ def test_files_that_cannot_be_read(tmp_path):
     (['--what-if', 'cut:1:1'], 'not among the 8'),
     (['--what-if', 'with:1,2'], '8 times in ms'),
     (['--what-if', 'without:8'], 'one of 8 hosts'),
+    (['--nodes', '0,1', '--what-if', 'without:0'], 'two hosts must remain'),
 ])
 def test_what_does_not_fit_the_trace_is_refused(change, says):
     assert says in refused('--trace', TRACE, '--slice', 1, '--reading', 'hold', *change)

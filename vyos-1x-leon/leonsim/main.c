@@ -67,24 +67,42 @@ static bool add_host(struct trace *t, const char *text, char *err)
 	return false;
 }
 
-static bool remove_host(struct trace *t, unsigned host)
+/* Removes all hosts together, because a removal changes the numbers. */
+static bool remove_hosts(const struct options *o, struct trace *t, unsigned n_failures, char *err)
 {
-	unsigned *keep = x_calloc(t->n, sizeof(*keep)), n = 0;
+	unsigned *keep = x_calloc(t->n, sizeof(*keep)), n = 0, host;
+	bool *gone = x_calloc(t->n, sizeof(*gone)), fits = true;
 
+	for (unsigned i = 0; fits && i < o->n_changes; i++) {
+		if (o->change[i].kind != CHANGE_WITHOUT)
+			continue;
+		fits = options_list(o->change[i].text, t->n, &host, 1) == 1 && !n_failures;
+		if (fits)
+			gone[host] = true;
+		else
+			snprintf(err, ERR_LEN,
+				 "without:%s: expected one of %u hosts, without failures and cuts",
+				 o->change[i].text, t->n);
+	}
 	for (unsigned i = 0; i < t->n; i++)
-		if (i != host)
+		if (!gone[i])
 			keep[n++] = i;
-	if (n >= 2 && n < t->n)
+	if (fits && n < 2) {
+		snprintf(err, ERR_LEN, "without: two hosts must remain");
+		fits = false;
+	}
+	if (fits && n < t->n)
 		trace_select(t, keep, n);
 	free(keep);
-	return n >= 2;
+	free(gone);
+	return fits;
 }
 
 /* Applies the change to the hosts. Cuts become permanent failures. */
 static bool apply_changes(const struct options *o, struct trace *t, struct replay_options *ro,
 			  struct failure *failure, char *err)
 {
-	unsigned ab[2], host;
+	unsigned ab[2];
 
 	memcpy(failure, o->failure, sizeof(o->failure));
 	ro->failure = failure;
@@ -110,18 +128,7 @@ static bool apply_changes(const struct options *o, struct trace *t, struct repla
 			};
 		}
 	}
-	for (unsigned i = 0; i < o->n_changes; i++) {
-		if (o->change[i].kind != CHANGE_WITHOUT)
-			continue;
-		if (options_list(o->change[i].text, t->n, &host, 1) != 1 || ro->n_failures ||
-		    !remove_host(t, host)) {
-			snprintf(err, ERR_LEN,
-				 "without:%s: expected one of %u hosts, without failures and cuts",
-				 o->change[i].text, t->n);
-			return false;
-		}
-	}
-	return true;
+	return remove_hosts(o, t, ro->n_failures, err);
 }
 
 static bool failures_fit(const struct replay_options *o, const struct trace *t, char *err)
