@@ -113,6 +113,13 @@ def test_failures_overlap(triangle):
     assert [p['direct']['mean_us'] for p in answer['what_if']['pairs'] if {p['from'], p['to']} == {0, 2}] == [None, None]
 
 
+@pytest.mark.parametrize('seconds', [4700, 4900])
+def test_a_failure_longer_than_forget_time(triangle, seconds):
+    answer = replay('--fail', f'10:{seconds}:node:1', '--pairs', trace=triangle, hosts='0-2', slice_s=2400)
+    changes = {(p['from'], p['to']): p['changes_per_hour'] for p in answer['pairs']}
+    assert 0 < changes[0, 1] < 10 and max(changes.values()) < 10
+
+
 @pytest.mark.parametrize('change, better', [
     ('without:2', False), ('cut:0:2', False), ('set:path.maximum-relays=0', False),
     ('with:10,10,10', True),

@@ -19,6 +19,13 @@
 #define PAIR_FIGURES_MAX 100 /* most hosts with percentiles for each pair */
 #define PER_OCTAVE	 700 /* 0.1 % */
 #define PER_OCTAVE_PAIR	 14  /* 5 % */
+/* Below forget-time, after which the counters of a peer restart. */
+#define COUNT_US 60000000
+
+/* Counters of a pair at the last look. */
+struct seen {
+	uint64_t changes, silences;
+};
 
 /* State of a running replay. */
 struct run {
@@ -27,6 +34,8 @@ struct run {
 	struct oracle *oracle;
 	struct second *second; /* [a * n + b] */
 	mono_t *seconds_at;    /* due times of second paths, by host */
+	struct seen *seen;     /* [a * n + b] */
+	int64_t counted_us;
 	unsigned slice;
 };
 
@@ -195,6 +204,40 @@ static void look(struct run *run)
 
 /* --- counters --- */
 
+/* Returns the growth of a counter. A node that forgot the other one counts from 0 again. */
+static uint64_t growth(uint64_t *seen, uint64_t now)
+{
+	uint64_t by = now >= *seen ? now - *seen : now;
+
+	*seen = now;
+	return by;
+}
+
+static void count_pair(struct run *run, unsigned a, unsigned b, bool at_start)
+{
+	struct net *net = run->net;
+	struct seen *s = &run->seen[a * net->n + b];
+	const struct choice *c = net_choice(net, a, b);
+	struct overlay_link l = { 0 };
+	uint64_t changes = growth(&s->changes, c ? c->n_changes : 0), silences;
+
+	overlay_link(net->node[a].o, net_slot(net, a, b), &l);
+	silences = growth(&s->silences, l.silences);
+	if (at_start)
+		return;
+	run->r->pair[a * net->n + b].changes += changes;
+	run->r->silences += silences;
+}
+
+static void count_pairs(struct run *run, bool at_start)
+{
+	for (unsigned a = 0; a < run->net->n; a++)
+		for (unsigned b = 0; b < run->net->n; b++)
+			if (a != b)
+				count_pair(run, a, b, at_start);
+	run->counted_us = net_now_us(run->net);
+}
+
 static void take_counters(struct run *run, bool at_start)
 {
 	struct net *net = run->net;
@@ -208,18 +251,11 @@ static void take_counters(struct run *run, bool at_start)
 		r->failovers += (uint64_t)sign * node->failovers;
 		r->bytes_s += (double)sign * (double)node->tx_bytes;
 		r->path_runs += (uint64_t)sign * overlay_counters(node->o)->path_runs;
-		for (unsigned b = 0; b < net->n; b++) {
-			const struct choice *c = a == b ? NULL : net_choice(net, a, b);
-			struct pair *p = &r->pair[a * net->n + b];
-			struct overlay_link l;
-
-			if (a != b && overlay_link(node->o, net_slot(net, a, b), &l))
-				r->silences += (uint64_t)sign * l.silences;
-			if (c)
-				p->changes += (uint64_t)sign * c->n_changes;
-			p->copies_changes += (uint64_t)sign * run->second[a * net->n + b].n_changes;
-		}
+		for (unsigned b = 0; b < net->n; b++)
+			r->pair[a * net->n + b].copies_changes +=
+				(uint64_t)sign * run->second[a * net->n + b].n_changes;
 	}
+	count_pairs(run, at_start);
 }
 
 static void finish(struct run *run)
@@ -304,16 +340,20 @@ struct result *replay(struct trace *t, const struct replay_options *o, char *err
 	net_settle(run.net, o->warm_up_ms);
 	run.seconds_at = x_calloc(t->n, sizeof(*run.seconds_at));
 	run_seconds(&run);
+	run.seen = x_calloc((size_t)t->n * t->n, sizeof(*run.seen));
 	take_counters(&run, true);
 	apply_failures(&run, o, 0);
 	while ((now = net_now_us(run.net)) < end) {
 		look(&run);
+		if (now - run.counted_us >= COUNT_US)
+			count_pairs(&run, false);
 		run_until(&run, o, min_of(now + step, end));
 	}
 	finish(&run);
 	oracle_free(run.oracle);
 	free(run.second);
 	free(run.seconds_at);
+	free(run.seen);
 	net_free(run.net);
 	return r;
 }
