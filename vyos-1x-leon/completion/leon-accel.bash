@@ -14,4 +14,5 @@ _leon_accel() {
 	fi
 }
 
-complete -F _leon_accel leon-accel
+# With "filenames", bash quotes the special characters of a file name.
+complete -o filenames -F _leon_accel leon-accel

@@ -14,4 +14,5 @@ _leon_sclp() {
 	fi
 }
 
-complete -F _leon_sclp leon-sclp
+# With "filenames", bash quotes the special characters of a file name.
+complete -o filenames -F _leon_sclp leon-sclp

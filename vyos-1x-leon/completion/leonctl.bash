@@ -77,7 +77,11 @@ _leonctl() {
 	words=${words#" help"}
 	case $prev in
 	-i | --interface) mapfile -t COMPREPLY < <(compgen -W "$(_leonctl_interfaces)" -- "$cur") && return ;;
-	--socket) mapfile -t COMPREPLY < <(compgen -f -- "$cur") && return ;;
+	--socket | -w | --write)
+		# With "filenames", bash quotes the special characters of a file name.
+		compopt -o filenames 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur") && return
+		;;
 	esac
 	case $words in
 	" explain path" | " trace" | " ping" | " reset node")

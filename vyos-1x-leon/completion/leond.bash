@@ -14,4 +14,5 @@ _leond() {
 	fi
 }
 
-complete -F _leond leond
+# With "filenames", bash quotes the special characters of a file name.
+complete -o filenames -F _leond leond

@@ -14,4 +14,5 @@ _leonsim() {
 	fi
 }
 
-complete -F _leonsim leonsim
+# With "filenames", bash quotes the special characters of a file name.
+complete -o filenames -F _leonsim leonsim

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs in a shell at a terminal: file names after the Tab key."""
+import os
+import pty
+import select
+import subprocess
+import time
+
+import pytest
+from test_leonctl import COMPLETION, OTHERS, path_of_programs
+
+PROMPT = 'ready> '
+
+
+class Shell:
+    """bash at a terminal of its own."""
+
+    def __init__(self, directory):
+        self.main, side = pty.openpty()
+        self.text = ''
+        self.process = subprocess.Popen(
+            ['setsid', '--ctty', 'bash', '--norc', '--noprofile', '-i'], stdin=side, stdout=side, stderr=side, cwd=directory,
+            env={**os.environ, 'PATH': path_of_programs(), 'PS1': PROMPT, 'TERM': 'dumb', 'HISTFILE': ''})
+        os.close(side)
+        self.wait(PROMPT)
+
+    def type(self, keys):
+        os.write(self.main, keys.encode())
+
+    def wait(self, what, within=30):
+        """Returns the output up to this text."""
+        end = time.monotonic() + within
+        while what not in self.text:
+            assert select.select([self.main], [], [], max(0, end - time.monotonic()))[0], self.text
+            self.text += os.read(self.main, 65536).decode()
+        before, _, self.text = self.text.partition(what)
+        return before
+
+    def run(self, line):
+        self.type(f'{line}\n')
+        return self.wait(PROMPT)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.main)
+
+
+@pytest.fixture
+def shell(tmp_path):
+    one = Shell(tmp_path)
+    yield one
+    one.close()
+
+
+@pytest.mark.parametrize('program, option', [*((p, '') for p in OTHERS), ('leonctl', '--socket '), ('leonctl', '-w ')])
+def test_tab_quotes_file_names(shell, tmp_path, program, option):
+    """A function in place of the program prints its last argument."""
+    (tmp_path / 'my;true file').touch()
+    shell.run(f'source {COMPLETION.parent / program}.bash')
+    shell.run(f'{program}() {{ printf "<%s>" "${{@: -1}}"; }}')
+    assert '<my;true file>' in shell.run(f'{program} {option}my\t')
