@@ -210,6 +210,14 @@ def test_leave_with_a_broken_configuration(machine):
     assert machine.text('ls /etc/leon; ls /var/lib/leon') == ''
 
 
+def test_leave_keeps_the_files_of_another_interface(machine):
+    init(machine)
+    machine.run('cp -p /etc/leon/leon0.json /etc/leon/leon1.json')
+    refused = machine.run('leonctl -i leon1 leave --yes', check=False)
+    assert refused.returncode == 1 and 'is a configuration of leon0' in refused.stderr
+    machine.run('ls /etc/leon/leon1.json /var/lib/leon/leon0.identity')
+
+
 def test_an_expired_token_is_refused(machine):
     result = machine.run(f'leonctl join {expiring(-30)}', check=False)
     assert result.returncode == 1 and machine.text('ls /etc/leon') == ''

@@ -26,23 +26,31 @@ struct leaving {
 	char socket[TARGET_PATH_LEN];
 };
 
-/* The configuration names the files. An invalid file leaves the usual names. */
-static void read_names(const char *text, size_t len, struct leaving *l)
+/* The configuration names the files. An invalid file leaves the usual names. Returns false if the
+ * files are those of another interface. */
+static bool read_names(const struct target *t, const char *text, size_t len, struct leaving *l)
 {
 	char err[256];
 	struct conf *c = conf_parse(text, len, err, sizeof(err));
+	bool own = !c || strcmp(c->interface, l->interface) == 0;
 
-	if (!c)
-		return;
-	snprintf(l->identity, sizeof(l->identity), "%s", c->identity_file);
-	snprintf(l->socket, sizeof(l->socket), "%s", c->control_socket);
+	if (!own) {
+		target_complain(
+			t, "%s is a configuration of %s: correct `interface`, or remove the file",
+			l->config, c->interface);
+	} else if (c) {
+		snprintf(l->identity, sizeof(l->identity), "%s", c->identity_file);
+		snprintf(l->socket, sizeof(l->socket), "%s", c->control_socket);
+	}
 	conf_free(c);
+	return own;
 }
 
 /* Returns an exit code, 0 for success. */
 static int find_files(const struct target *t, struct leaving *l)
 {
 	char *text = x_calloc(1, CONFIG_MAX);
+	bool own = true;
 	ssize_t len;
 
 	l->interface = site_interface(t);
@@ -56,9 +64,11 @@ static int find_files(const struct target *t, struct leaving *l)
 	snprintf(l->socket, sizeof(l->socket), TARGET_RUN_DIR "/%s.sock", l->interface);
 	len = file_load(l->config, true, text, CONFIG_MAX, NULL);
 	if (len > 0)
-		read_names(text, (size_t)len, l);
+		own = read_names(t, text, (size_t)len, l);
 	x_wipe(text, CONFIG_MAX);
 	free(text);
+	if (!own)
+		return EXIT_REFUSED;
 	file_beside(l->socket, ".sock", ".members", l->members);
 	file_beside(l->identity, ".identity", ".invitations", l->invitations);
 	/* A configuration without readable names can be removed, too. */
