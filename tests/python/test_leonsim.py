@@ -195,6 +195,12 @@ def test_a_database_gives_its_paths_and_those_after_a_change():
     assert 'via c b' in run('--database', TRIANGLE).stdout
 
 
+def test_a_change_does_not_wait_for_a_hold_down():
+    """The first run changes both paths of this database."""
+    answer = json.loads(run('--database', TRIANGLE, '--what-if', 'set:path.relay-cost=60000', '--json').stdout)
+    assert [p['hops'] for p in answer['what_if']] == [['10.0.0.2'], ['10.0.0.3']]
+
+
 def test_a_configuration_counts_for_a_database_too(tmp_path):
     config = tmp_path / 'leon0.json'
     config.write_text('{"version": 1, "path": {"maximum-relays": 0}, "measurement": {"interval": 500}}')

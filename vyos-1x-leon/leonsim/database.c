@@ -352,7 +352,7 @@ static bool change(struct live *l, const struct change *c)
 
 /* --- paths --- */
 
-static void run_choices(struct live *l, const struct conf *conf)
+static void run_choices(struct live *l, const struct conf *conf, mono_t at)
 {
 	struct choice_params cp = choice_params_of(conf);
 	struct path_params pp = { .maximum_relays = conf->maximum_relays,
@@ -376,7 +376,7 @@ static void run_choices(struct live *l, const struct conf *conf)
 			path_evaluate(l->lat, &pp, SLOT_SELF, &c->path);
 		c->long_term = long_term[to];
 		path_evaluate(l->lat, &pp, SLOT_SELF, &c->long_term);
-		choice_run(c, &best[to], &direct, &cp, now);
+		choice_run(c, &best[to], &direct, &cp, at);
 	}
 	free(best);
 	free(long_term);
@@ -384,10 +384,10 @@ static void run_choices(struct live *l, const struct conf *conf)
 }
 
 /* `table` may be NULL. */
-static void answer(struct live *l, const struct conf *conf, struct jsonw *w, const char *key,
-		   FILE *table, const char *title)
+static void answer(struct live *l, const struct conf *conf, mono_t at, struct jsonw *w,
+		   const char *key, FILE *table, const char *title)
 {
-	run_choices(l, conf);
+	run_choices(l, conf, at);
 	show_paths_json(w, key, l->member, l->n);
 	if (table)
 		show_paths_table(table, title, l->member, l->n);
@@ -402,11 +402,13 @@ bool database_answer(const char *text, size_t len, const struct options *o, stru
 	jsonw_object(w, NULL);
 	jsonw_u64(w, "version", 1);
 	if (ok)
-		answer(l, l->conf[0], w, "paths", table, "paths");
+		answer(l, l->conf[0], now, w, "paths", table, "paths");
 	for (unsigned i = 0; ok && i < o->n_changes; i++)
 		ok = change(l, &o->change[i]);
+	/* No path waits for a hold-down from before the change. */
 	if (ok && o->n_changes)
-		answer(l, l->conf[1], w, "what_if", table, "\nwith the change");
+		answer(l, l->conf[1], mono_add_ms(now, l->conf[1]->hold_time_ms), w, "what_if",
+		       table, "\nwith the change");
 	jsonw_end(w);
 	snprintf(err, err_len, "%s", l->err);
 	conf_free(l->conf[0]);
