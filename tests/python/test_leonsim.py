@@ -272,6 +272,13 @@ def test_files_that_cannot_be_read(tmp_path):
     assert 'cannot be read' in refused('--database', tmp_path / 'none')
 
 
+@pytest.mark.parametrize('words', [['--help'], ['--version'], ['--database', TRIANGLE]])
+def test_output_that_cannot_be_written(words):
+    with open('/dev/full', 'w', encoding='ascii') as full:
+        done = subprocess.run([LEONSIM, *words], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (1, 'leonsim: standard output: No space left on device\n')
+
+
 @pytest.mark.parametrize('change, says', [
     (['--nodes', '0,9'], 'two or more of its 8 hosts'),
     (['--fail', '1:1:node:8'], 'not among the 8'),

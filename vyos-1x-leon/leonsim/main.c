@@ -3,6 +3,7 @@
  * leonsim: the daemon's own measurement, flooding and path choice on virtual time, with a trace of
  * latencies or the latency database of a live overlay. See leonsim(1). One thread.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,6 +233,15 @@ static void use_large_pages(char **argv)
 	execv("/proc/self/exe", argv); /* on failure the program continues unchanged */
 }
 
+/* A script must not take incomplete output for an answer. */
+static int flush_output(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	fprintf(stderr, "leonsim: standard output: %s\n", strerror(errno));
+	return EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
 	struct options o;
@@ -242,12 +252,12 @@ int main(int argc, char **argv)
 	}
 	if (o.version) {
 		printf("leonsim %s\n", leon_version);
-		return EXIT_SUCCESS;
+		return flush_output(EXIT_SUCCESS);
 	}
 	if (o.help) {
 		options_usage(stdout);
-		return EXIT_SUCCESS;
+		return flush_output(EXIT_SUCCESS);
 	}
 	log_set_level(LOG_LVL_ERROR);
-	return o.trace ? replay_trace(&o) : database_run(&o);
+	return flush_output(o.trace ? replay_trace(&o) : database_run(&o));
 }
