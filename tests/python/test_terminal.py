@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs in a shell at a terminal: file names after the Tab key."""
+"""Programs at a terminal: file names after the Tab key, and `leonctl top` after Ctrl-Z."""
+import contextlib
 import os
 import pty
 import select
@@ -7,6 +8,7 @@ import subprocess
 import time
 
 import pytest
+from conftest import FakeDaemon
 from test_leonctl import COMPLETION, OTHERS, path_of_programs
 
 PROMPT = 'ready> '
@@ -60,3 +62,20 @@ def test_tab_quotes_file_names(shell, tmp_path, program, option):
     shell.run(f'source {COMPLETION.parent / program}.bash')
     shell.run(f'{program}() {{ printf "<%s>" "${{@: -1}}"; }}')
     assert '<my;true file>' in shell.run(f'{program} {option}my\t')
+
+
+def test_top_stops_and_continues(shell, tmp_path):
+    enter, leave = '\x1b[?1049h', '\x1b[?25h\x1b[?1049l'
+    with contextlib.closing(FakeDaemon(tmp_path / 's', [{'version': 1, 'error': 'no'}])):
+        shell.type('leonctl --socket s top\n')
+        shell.wait(enter)
+        shell.wait('waiting')
+        shell.type('\x1a')
+        shell.wait(leave)
+        assert 'Stopped' in shell.wait(PROMPT)
+        shell.type('fg\n')
+        shell.wait(enter)
+        shell.wait('waiting')
+        shell.type('q')
+        shell.wait(leave)
+        shell.wait(PROMPT)

@@ -41,12 +41,17 @@ struct top {
 	bool has_last;
 };
 
-/* Only the signal handler writes this flag. The loop reads the flag after poll(). */
-static volatile sig_atomic_t ended;
+/* The signal handlers set these flags. The loop reads the flags after poll(). */
+static volatile sig_atomic_t ended, stopped;
 
 static void on_end(int signo attr_unused)
 {
 	ended = 1;
+}
+
+static void on_stop(int signo attr_unused)
+{
+	stopped = 1;
 }
 
 static void on_resize(int signo attr_unused)
@@ -171,25 +176,48 @@ static bool wait_for_key(void)
 static void set_signals(void)
 {
 	struct sigaction end = { .sa_handler = on_end }, resize = { .sa_handler = on_resize };
+	struct sigaction stop = { .sa_handler = on_stop };
 
 	sigaction(SIGINT, &end, NULL);
 	sigaction(SIGTERM, &end, NULL);
 	sigaction(SIGHUP, &end, NULL);
+	sigaction(SIGQUIT, &end, NULL);
+	sigaction(SIGTSTP, &stop, NULL);
 	sigaction(SIGWINCH, &resize, NULL);
+}
+
+static void take_terminal(const struct top *t)
+{
+	struct termios raw = t->saved;
+
+	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+	fputs(ENTER, stdout);
+}
+
+static void return_terminal(const struct top *t)
+{
+	fputs(LEAVE, stdout);
+	fflush(stdout);
+	tcsetattr(STDIN_FILENO, TCSANOW, &t->saved);
+}
+
+/* Ctrl-Z: the shell uses the terminal until `fg`. */
+static void stop(const struct top *t)
+{
+	return_terminal(t);
+	stopped = 0;
+	raise(SIGSTOP);
+	take_terminal(t);
 }
 
 static bool enter(struct top *t)
 {
-	struct termios raw;
-
 	if (!isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &t->saved) < 0) {
 		target_complain(t->target, "top needs a terminal; programs can use --json show");
 		return false;
 	}
-	raw = t->saved;
-	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-	fputs(ENTER, stdout);
+	take_terminal(t);
 	return true;
 }
 
@@ -203,11 +231,11 @@ int top_run(struct target *target, const char *unused attr_unused)
 	if (!enter(&t))
 		return EXIT_USAGE;
 	set_signals();
-	do
+	do {
+		if (stopped)
+			stop(&t);
 		draw(&t);
-	while (wait_for_key());
-	fputs(LEAVE, stdout);
-	fflush(stdout);
-	tcsetattr(STDIN_FILENO, TCSANOW, &t.saved);
+	} while (wait_for_key());
+	return_terminal(&t);
 	return 0;
 }
