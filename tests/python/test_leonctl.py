@@ -82,6 +82,11 @@ def test_too_many_options(tmp_path):
         assert text in result.stderr, (n, result)
 
 
+def test_no_address_is_ignored():
+    result = run('init', '--print', *(f'--address=10.99.{i}.1/24' for i in range(17)))
+    assert result.returncode == 1 and 'address: has more than 16 addresses' in result.stderr, result
+
+
 @pytest.mark.parametrize('words', [['--json', 'show', 'nodes'], ['show', 'nodes'], ['--help'], ['generate', 'secret']])
 def test_output_that_cannot_be_written(tmp_path, words):
     path = str(tmp_path / 's')

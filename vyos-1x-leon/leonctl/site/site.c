@@ -23,7 +23,6 @@
 
 #define ETC		  "/etc/leon"
 #define DEFAULT_INTERFACE "leon0"
-#define LIST_MAX	  16
 
 const char *site_interface(const struct target *t)
 {
@@ -195,12 +194,13 @@ static int check_place(const struct target *t, const struct site *s)
 }
 
 /* The values of a repeated option, as a list that ends with NULL. */
-static void get_list(const struct target *t, const char *name, const char *list[LIST_MAX + 1])
+static void get_list(const struct target *t, const char *name,
+		     const char *list[TARGET_GIVEN_MAX + 1])
 {
 	const struct target_given *at = NULL;
 	int n = 0;
 
-	while (n < LIST_MAX && (at = target_next_option(t, name, at)))
+	while ((at = target_next_option(t, name, at)))
 		list[n++] = at->value;
 	list[n] = NULL;
 }
@@ -208,7 +208,7 @@ static void get_list(const struct target *t, const char *name, const char *list[
 /* Returns the configuration, to be wiped and freed, or NULL after it printed the reason. */
 static char *compose(const struct target *t, const struct token *overlay, struct site *out)
 {
-	const char *address[LIST_MAX + 1], *source[LIST_MAX + 1], *name = NULL;
+	const char *address[TARGET_GIVEN_MAX + 1], *source[TARGET_GIVEN_MAX + 1], *name = NULL;
 	struct new_node n = { .address = address, .source_address = source, .overlay = overlay };
 	char err[256], *text;
 
