@@ -86,6 +86,8 @@ def test_pairs_and_text(triangle):
     assert answer['changes_per_hour'] == 0
     text = run('--trace', triangle, '--slice', 60, '--reading', 'hold', '--pairs').stdout
     assert '3 nodes' in text and 'LEON' in text and '90.0' in text
+    text = run('--trace', triangle, '--slice', 60, '--reading', 'hold', '--pairs', '--fail', '0:200:node:2').stdout
+    assert re.search('^ +0 +2( +-){4} +[0-9.]+ +-$', text, re.M) and 'nan' not in text
 
 
 def test_failures_are_injected(triangle):
@@ -286,6 +288,7 @@ def test_output_that_cannot_be_written(words):
     (['--set', 'path.threshold=200'], 'threshold'),
     (['--what-if', 'cut:1:1'], 'not among the 8'),
     (['--what-if', 'with:1,2'], '8 times in ms'),
+    *((['--what-if', f'with:1,2,3,4,5,6,7,{ms}'], '8 times in ms') for ms in ('nan', 'inf', '1e30')),
     (['--what-if', 'without:8'], 'one of 8 hosts'),
     (['--nodes', '0,1', '--what-if', 'without:0'], 'two hosts must remain'),
 ])
@@ -308,7 +311,7 @@ def test_a_database_that_is_none_is_refused(tmp_path, text, says):
 
 
 @pytest.mark.parametrize('change, says', [
-    ('without:nobody', 'name or node-id'), ('cut:a:nobody', 'two names'), ('with:1', 'each node'),
+    ('without:nobody', 'name or node-id'), ('cut:a:nobody', 'two names'), ('with:1', 'each node'), *((f'with:1,2,{ms}', 'each node') for ms in ('nan', 'inf', '1e30')),
     ('set:path.speed=1', 'key of path'), ('set:path.threshold=200', 'path.threshold'),
     ('set:path.maximum-relays=4', 'path.maximum-relays'), ('set:measurement.interval=500', 'key of path,'),
 ])

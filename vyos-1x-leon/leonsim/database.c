@@ -302,7 +302,8 @@ static bool add_member(struct live *l, const char *text)
 		char *end;
 		double ms = strtod(at, &end);
 
-		if (end == at || ms <= 0 || *end != (a + 1 < l->n ? ',' : 0) || n > NODES_MAX) {
+		if (end == at || !(ms > 0 && ms <= 60000) || *end != (a + 1 < l->n ? ',' : 0) ||
+		    n > NODES_MAX) {
 			free(link);
 			return fail(l, "expected one time in ms to each node in with:", text);
 		}

@@ -55,7 +55,7 @@ static bool add_host(struct trace *t, const char *text, char *err)
 
 	for (; n < t->n; n++, at = end + 1) {
 		us[n] = strtof(at, &end) * 1000;
-		if (end == at || us[n] <= 0 || (*end != ',' && n + 1 < t->n))
+		if (end == at || !(us[n] > 0 && us[n] <= 60e6) || (*end != ',' && n + 1 < t->n))
 			break;
 		if (n + 1 == t->n && !*end) {
 			trace_add(t, us);

@@ -105,6 +105,11 @@ static void pair_text(FILE *out, const struct result *r, unsigned a, unsigned b)
 	const struct pair *p = &r->pair[a * r->n + b];
 	double n = (double)p->n_ok;
 
+	if (!p->n_ok) {
+		fprintf(out, "%5u %5u  %9s %9s %9s %9s  %7.1f  %7s\n", a, b, "-", "-", "-", "-",
+			per_hour(p->changes, r->hours, 1), "-");
+		return;
+	}
 	fprintf(out, "%5u %5u  %9.1f %9.1f %9.1f %9.1f  %7.1f  %5.1f %%\n", a, b,
 		p->direct_us / n / 1000, p->leon_us / n / 1000, p->oracle_us / n / 1000,
 		p->copies_us / n / 1000, per_hour(p->changes, r->hours, 1),
