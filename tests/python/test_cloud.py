@@ -565,9 +565,9 @@ def test_token_is_fetched(machine):
                                'token again')
 
 
-def answer_joins(machine, monkeypatch, *codes):
+def answer_joins(machine, monkeypatch, *codes, **further):
     """`leonctl join` ends with these statuses. Returns the tokens on its standard input."""
-    document = json.dumps({'vni': 1, 'peer': OF_TOKEN['peer'], 'authentication': OF_TOKEN['authentication']})
+    document = json.dumps({**OF_TOKEN, **further})
     left, given_tokens, run = list(codes), [], machine.run
 
     def joined(*command, given=None):
@@ -602,6 +602,13 @@ def test_another_token_is_redeemed(machine, monkeypatch):
     assert apply.apply(machine) == 1
     machine.tell({'token': 'leon3.def'})
     assert apply.apply(machine) == 0 and given == ['leon3.abc', 'leon3.def']
+
+
+def test_the_curve_of_the_token_is_kept(machine, monkeypatch):
+    answer_joins(machine, monkeypatch, 0, encryption={'curve': 'p256'})
+    machine.tell({'token': 'leon3.abc', 'encryption': {'cipher': 'aes256gcm'}})
+    assert apply.apply(machine) == 0, machine.said
+    assert machine.document()['encryption'] == {'cipher': 'aes256gcm', 'curve': 'p256'}
 
 
 def test_a_member_is_waited_for(machine, monkeypatch):

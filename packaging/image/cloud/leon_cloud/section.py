@@ -247,8 +247,8 @@ class Plan:
         the token, except name, node-id and interface, which are those of this machine."""
         return {**self.document, 'vni': invited['vni'],
                 'peer': joined(invited['peer'], self.document.get('peer', {})),
-                'authentication': joined(self.document.get('authentication'),
-                                         invited['authentication'])}
+                **{key: joined(self.document.get(key), invited[key])
+                   for key in ('authentication', 'encryption') if key in invited}}
 
 
 def joined(first, second):
