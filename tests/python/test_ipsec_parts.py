@@ -50,6 +50,10 @@ def test_defaults():
         ({'authentication': {'mode': 'rsa'}}, 'authentication.mode must be'),
         ({'authentication': {}}, 'pre-shared-secret must have 8 characters or more'),
         (
+            {'authentication': {'pre-shared-secret': 'OUTPUT OF leonctl generate secret'}},
+            'authentication.pre-shared-secret is a placeholder',
+        ),
+        (
             {'authentication': {**SECRET, 'certificate': 'x'}},
             'authentication.certificate is not known',
         ),
