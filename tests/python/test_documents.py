@@ -195,6 +195,15 @@ def test_events_are_documented():
     assert names - set(code((DOC / 'reference.md').read_text())) == set()
 
 
+def test_findings_of_status_are_documented():
+    sources = [path.read_text() for path in (TOP / 'vyos-1x-leon/leonctl/status').glob('*.c')]
+    pattern = r'\b(?:status_add|simple|twice)\(s, [^"\n;]*"([a-z-]+)"|^\t\{ "([a-z-]+)", .*, STATUS_'
+    found = {a or b for text in sources for a, b in re.findall(pattern, text, re.M)}
+    page = (DOC / 'reference.md').read_text().split('\n### status\n')[1].split('\n### ')[0]
+    assert {'alone', 'line-silent', 'name-twice', 'stranger', 'table-full'} <= found
+    assert found - set(code(page)) == set()
+
+
 def test_fuzz_targets_are_listed():
     """The table of security.md has each built target once, and no other word."""
     build = (TOP / 'tests/fuzz/meson.build').read_text()
