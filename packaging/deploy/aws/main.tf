@@ -175,6 +175,11 @@ resource "aws_instance" "node" {
   metadata_options {
     http_tokens = "required"
   }
+
+  # It counts at the first boot only, and a further site changes it on all machines.
+  lifecycle {
+    ignore_changes = [user_data]
+  }
 }
 
 resource "aws_eip_association" "node" {

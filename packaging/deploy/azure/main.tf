@@ -185,6 +185,11 @@ resource "azurerm_linux_virtual_machine" "node" {
     secret  = local.secret
     token   = local.token[each.key]
   }))
+
+  # It counts at the first boot only, and a further site changes it on all machines.
+  lifecycle {
+    ignore_changes = [custom_data]
+  }
 }
 
 # The rest of the site reaches the segment through its node.

@@ -207,6 +207,11 @@ resource "openstack_compute_instance_v2" "node" {
     secret  = local.secret
     token   = local.token[each.key]
   })
+
+  # It counts at the first boot only, and a further site changes it on all machines.
+  lifecycle {
+    ignore_changes = [user_data]
+  }
 }
 
 # The rest of the site reaches the segment through its node.
