@@ -6,23 +6,16 @@ import json
 import os
 import re
 import subprocess
-import sys
 import textwrap
 import urllib.error
 from pathlib import Path
 
 import pytest
-import yaml
-
-TOP = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get('LEON_BUILD') or TOP / 'build')
-sys.path.insert(0, str(TOP / 'packaging/image/cloud'))
-
-from leon_cloud import apply, network, section  # noqa: E402
+from cloud_machine import SECRET, TOP, Machine
+from leon_cloud import apply, network, section
 
 HERE = {'hostname': 'fujisawa.example.net', 'uplink': 'ens3', 'uplink-mac': '52:54:00:00:00:01',
         'address': '10.0.0.5'}
-SECRET = 'a secret for the tests'
 PLACEHOLDER = 'OUTPUT OF leonctl generate secret'
 # The token of protocol.md: VNI 1, 192.0.2.1, seoul.example.net:7000.
 TOKEN = ('leon1.AAABAhT2CTE5Mi4wLjIuMRtYEXNlb3VsLmV4YW1wbGUubmV0HGNvcnJlY3QgaG9yc2UgYmF0dGVyeSBzdGFw'
@@ -257,64 +250,6 @@ def test_routes_are_forwarded():
     made = network.files(plan(address='10.99.0.1/32', export='10.1.0.0/16'))
     assert 'net.ipv4.ip_forward = 1' in made['/etc/sysctl.d/60-leon-routes.conf']
     assert '/etc/sysctl.d/60-leon-routes.conf' not in network.files(plan())
-
-
-class Machine(apply.Machine):
-    """A folder as root. leond --check is real, and other programs return prepared results."""
-
-    def __init__(self, root):
-        self.root, self.clock = root, 0
-        self.ran, self.said, self.answers = [], [], {}
-        self.fetched = []
-        self.pages = {}
-        (root / 'etc').mkdir()
-        (root / 'etc/fstab').write_text('UUID=1 / ext4 defaults 0 1\n')
-
-    def run(self, *command, given=None):
-        self.ran.append(' '.join(command))
-        folder = {'leond': 'dataplane', 'leonctl': 'leonctl'}.get(command[0])
-        if folder:
-            return super().run(str(BUILD / 'vyos-1x-leon' / folder / command[0]), *command[1:], given=given)
-        for start, (status, out, err) in self.answers.items():
-            if self.ran[-1].startswith(start):
-                return subprocess.CompletedProcess(command, status, out, err)
-        return subprocess.CompletedProcess(command, 0, '', '')
-
-    def fetch(self, url, headers, timeout):
-        self.fetched.append((url, headers))
-        page = self.pages.get(url)
-        if page is None or isinstance(page, Exception):
-            raise page or OSError('nobody there')
-        return page
-
-    def wait(self, seconds):
-        self.clock += seconds
-
-    def now(self):
-        return self.clock
-
-    def say(self, text):
-        self.said.append(text)
-
-    def write(self, name, text, mode=0o644, group=None):
-        super().write(name, text, mode)
-
-    def tell(self, leon, number='i-1', cloud='nocloud'):
-        """The files of cloud-init: user-data, and data of the instance. A section without
-        authentication gets a secret."""
-        if isinstance(leon, dict) and not leon.keys() & {*section.SECRET_SOURCES, 'authentication'}:
-            leon = {'secret': SECRET, **leon}
-        folder = self.root / 'var/lib/cloud/instance'
-        folder.mkdir(parents=True, exist_ok=True)
-        text = leon if isinstance(leon, str) else '#cloud-config\n' + yaml.safe_dump({'leon': leon})
-        (folder / 'user-data.txt').write_text(text)
-        (folder / 'cloud-config.txt').write_text(text)
-        (self.root / 'run/cloud-init').mkdir(parents=True, exist_ok=True)
-        (self.root / 'run/cloud-init/instance-data-sensitive.json').write_text(json.dumps(
-            {'v1': {'instance_id': number, 'cloud_name': cloud, 'local_hostname': 'seoul'}}))
-
-    def document(self):
-        return json.loads(self.read('etc/leon/leon0.json'))
 
 
 @pytest.fixture
