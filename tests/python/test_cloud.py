@@ -226,10 +226,25 @@ def test_network_of_a_node_alone():
     assert units_of(text)['Match'] == {'Name': 'leon0'}
 
 
+def bridge_mac(machine=None, **keys):
+    made = network.files(plan(machine, ports='ens4', **keys))
+    return units_of(made['/etc/systemd/network/05-leon-br0.netdev'])['NetDev'].get('MACAddress')
+
+
+def test_copies_have_bridges_with_their_own_mac_addresses():
+    """A copy of a disk has the machine-id of the original and another node-id."""
+    macs = [bridge_mac(node_id='10.0.0.1'), bridge_mac(node_id='10.0.0.2'),
+            bridge_mac(source_address=['10.0.0.1']), bridge_mac(source_address=['10.0.0.2'])]
+    assert len(set(macs)) == 4 and all(int(mac[:2], 16) & 3 == 2 for mac in macs)
+    # The node-id is unknown until leond starts.
+    assert bridge_mac({}) is None
+
+
 def test_network_of_a_bridge():
     made = {os.path.basename(name): units_of(text) for name, text in
             network.files(plan(ports=['ens4', '52:54:00:aa:bb:cc'], address='10.1.0.9/24')).items()}
-    assert made['05-leon-br0.netdev']['NetDev'] == {'Name': 'br0', 'Kind': 'bridge'}
+    assert made['05-leon-br0.netdev']['NetDev'] == {
+        'Name': 'br0', 'Kind': 'bridge', 'MACAddress': bridge_mac(node_id='10.0.0.5')}
     assert made['05-leon-br0.network']['Network']['Address'] == '10.1.0.9/24'
     assert made['05-leon-leon0.network']['Network'] == {'Bridge': 'br0', 'LinkLocalAddressing': 'no'}
     assert made['05-leon-port-ens4.network']['Match'] == {'Name': 'ens4'}

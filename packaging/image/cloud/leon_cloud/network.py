@@ -5,6 +5,9 @@ Pure. leond makes its interface at its start. networkd assigns an address or a b
 interface appears. A file named 05- precedes the files that netplan makes of the cloud's network
 data, which would request an address on a local port.
 """
+import hashlib
+import json
+
 FOLDER = '/etc/systemd/network'
 
 
@@ -19,6 +22,17 @@ def matching(port):
     return ('Match', [('PermanentMACAddress' if ':' in port else 'Name', port)])
 
 
+def bridge_mac(plan):
+    """The setting of the MAC address: locally administered, unicast, from the node-id like that of
+    leon0. systemd would use the machine-id, which a copied disk shares with its original."""
+    node = plan.document.get('node-id') or plan.document.get('source-address')
+    if not node:
+        return []
+    octets = bytearray(hashlib.sha256(json.dumps([plan.bridge, node]).encode()).digest()[:6])
+    octets[0] = octets[0] & 0xFC | 0x02
+    return [('MACAddress', octets.hex(':'))]
+
+
 def files(plan):
     """{path: text} for a plan of section.py."""
     # Units that wait for the network do not wait for the overlay.
@@ -27,7 +41,7 @@ def files(plan):
     made = {}
     if plan.ports:
         made[f'{FOLDER}/05-leon-{plan.bridge}.netdev'] = unit(
-            ('NetDev', [('Name', plan.bridge), ('Kind', 'bridge')]))
+            ('NetDev', [('Name', plan.bridge), ('Kind', 'bridge'), *bridge_mac(plan)]))
         made[f'{FOLDER}/05-leon-{plan.bridge}.network'] = unit(
             matching(plan.bridge), idle,
             ('Network', [*addresses, ('ConfigureWithoutCarrier', 'yes')]))
