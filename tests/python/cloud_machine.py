@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The machine of test_cloud.py: a folder, a list of commands, and prepared answers."""
+import errno
 import json
 import os
 import subprocess
@@ -24,6 +25,7 @@ class Machine(apply.Machine):
         self.root, self.clock = root, 0
         self.ran, self.said, self.answers = [], [], {}
         self.fetched = []
+        self.full = ()  # names of files that find no space
         self.pages = {}
         (root / 'etc').mkdir()
         (root / 'etc/fstab').write_text('UUID=1 / ext4 defaults 0 1\n')
@@ -54,8 +56,10 @@ class Machine(apply.Machine):
     def say(self, text):
         self.said.append(text)
 
-    def write(self, name, text, mode=0o644, group=None):
-        super().write(name, text, mode)
+    def prepare(self, name, text, mode=0o644, group=None):
+        if name.lstrip('/') in self.full:
+            raise OSError(errno.ENOSPC, 'No space left on device')
+        return super().prepare(name, text, mode)
 
     def tell(self, leon, number='i-1', cloud='nocloud'):
         """The files of cloud-init: user-data, and data of the instance. A section without

@@ -382,6 +382,23 @@ def test_changed_user_data_replaces_the_configuration(configured):
     assert 'systemctl try-restart --no-block leon-ipsec@leon1.service' in configured.ran
 
 
+@pytest.mark.parametrize('full', ['etc/leon/leon0.json', 'etc/systemd/network/05-leon-br0.network'])
+def test_a_full_disk_keeps_the_former_configuration(configured, full):
+    def files():
+        return {path: path.read_text() for path in (configured.root / 'etc').rglob('*')
+                if path.is_file() and path.suffix != '.new'}
+    before = files()
+    configured.tell({'ports': 'ens5'}, number='i-2')
+    configured.full = [full]
+    assert apply.apply(configured) == 1
+    assert files() == before and configured.read(apply.DONE) == 'i-1\n'
+    assert 'No space left on device' in configured.read('run/issue.d/leon.issue')
+    configured.full = ()
+    assert apply.apply(configured) == 0
+    assert 'ens5' in ' '.join(str(path) for path in files())
+    assert not [path for path in (configured.root / 'etc').rglob('*.new')]
+
+
 def test_a_copy_of_the_disk_is_another_node(copy):
     copy.tell({'address': '10.99.0.1/24'}, number='i-2')
     assert apply.apply(copy) == 0

@@ -77,9 +77,9 @@ class Machine:
         except OSError:
             return ''
 
-    def write(self, name, text, mode=0o644, group=None):
-        """Replaces a file atomically. The file is never incomplete, and never readable by others
-        too early."""
+    def prepare(self, name, text, mode=0o644, group=None):
+        """Writes a file beside its place, and returns both paths. The file is never readable by
+        others too early."""
         path = self.root / name.lstrip('/')
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = path.with_name(path.name + '.new')
@@ -89,6 +89,11 @@ class Machine:
         if group:
             shutil.chown(fresh, group=group)
         fresh.chmod(mode)
+        return fresh, path
+
+    def write(self, name, text, mode=0o644, group=None):
+        """Replaces a file atomically."""
+        fresh, path = self.prepare(name, text, mode, group)
         fresh.replace(path)
 
 
@@ -276,11 +281,11 @@ def said(done):
     return lines or [f'the check ended with {done.returncode}']
 
 
-def remove_network(machine):
+def remove_network(machine, fresh=()):
     for folder, pattern in (('etc/systemd/network', '05-leon-*'), ('etc/sysctl.d', '60-leon-*')):
         for path in (machine.root / folder).glob(pattern):
             # A folder of drop-ins has no effect without its file.
-            if not path.is_dir():
+            if not path.is_dir() and path not in fresh:
                 path.unlink()
 
 
@@ -312,14 +317,22 @@ def forget_the_original(machine):
     machine.run('networkctl', 'reload')
 
 
-def install(machine, plan, document):
-    remove_network(machine)
-    for name, text in network.files(plan).items():
-        machine.write(name, text)
+def prepared(machine, plan, document):
+    """Writes all files beside their places. An error, such as a full disk, leaves the former files
+    in use."""
+    made = [machine.prepare(name, text) for name, text in network.files(plan).items()]
     name = f'etc/leon/{plan.interface}'
     if plan.ipsec is not None:
-        machine.write(f'{name}.ipsec.json', json.dumps(plan.ipsec, indent=2) + '\n', mode=0o600)
-    machine.write(f'{name}.json', json.dumps(document, indent=2) + '\n', mode=0o640, group='leon')
+        text = json.dumps(plan.ipsec, indent=2) + '\n'
+        made.append(machine.prepare(f'{name}.ipsec.json', text, mode=0o600))
+    text = json.dumps(document, indent=2) + '\n'
+    return [*made, machine.prepare(f'{name}.json', text, mode=0o640, group='leon')]
+
+
+def install(machine, plan, made):
+    remove_network(machine, [fresh for fresh, _ in made])
+    for fresh, path in made:
+        fresh.replace(path)
     # If it runs, it has the former documents. Without a document, it removes its firewall table.
     machine.run('systemctl', 'try-restart', '--no-block', f'leon-ipsec@{plan.interface}.service')
     if plan.routes:
@@ -367,8 +380,8 @@ def apply(machine):
         return 0
     if done and number not in UNKNOWN and not is_same_hardware(machine):
         forget_the_original(machine)
-    tell_the_time(machine, (instance.get('v1') or {}).get('cloud_name'))
     try:
+        tell_the_time(machine, (instance.get('v1') or {}).get('cloud_name'))
         given = read_section(machine)
         if given is None:
             machine.say('leon: the user-data has no section "leon:", so no overlay was configured')
@@ -378,11 +391,15 @@ def apply(machine):
         judge(machine, plan, document)
         if plan.data_disk:
             mount_data_disk(machine, plan)
+        made = prepared(machine, plan, document)
         if done:
             set_aside(machine)
-        install(machine, plan, document)
+        install(machine, plan, made)
     except section.SectionError as error:
         complain(machine, *error.faults, NOTHING)
+        return 1
+    except OSError as error:
+        complain(machine, f'leon: {error}', NOTHING)
         return 1
     failed = start(machine, f'leond@{plan.interface}.service')
     if failed:
