@@ -370,6 +370,22 @@ def test_changed_user_data_with_an_error(configured, monkeypatch, leon, status, 
     assert len(list((configured.root / 'etc/systemd/network').iterdir())) > 1
 
 
+@pytest.mark.parametrize('is_upgraded', [False, True])
+def test_changed_user_data_leaves_other_interfaces_alone(configured, is_upgraded):
+    """Those of `leonctl -i leon1 join`. An earlier version did not store the name of its own."""
+    if is_upgraded:
+        (configured.root / apply.INTERFACE).unlink()
+    for name in ('leon1.json', 'leon1.ipsec.json', 'leon0-b.json'):
+        (configured.root / 'etc/leon' / name).write_text('mine')
+    configured.tell({'ports': 'ens5'}, number='i-2')
+    assert apply.apply(configured) == 0
+    left = {path.name for path in (configured.root / 'etc/leon').glob('*.json')} - {'leon0.json'}
+    assert left == (set() if is_upgraded else {'leon1.json', 'leon1.ipsec.json', 'leon0-b.json'})
+    configured.tell({'interface': 'leon1'}, number='i-3')
+    assert apply.apply(configured) == 0
+    assert configured.read('etc/leon/leon1.json.original') == 'mine'
+
+
 def test_changed_user_data_replaces_the_configuration(configured):
     """The identity key remains. No file of the former configuration remains in use."""
     configured.tell({'interface': 'leon1'}, number='i-2')
@@ -417,6 +433,7 @@ def test_a_copy_without_user_data_is_not_the_original(copy, text):
     """The machine gets no configuration, until that of the operator."""
     drop_ins = copy.root / 'etc/systemd/network/05-leon-br0.network.d'
     drop_ins.mkdir()
+    (copy.root / 'etc/leon/leon1.json').write_text('of the original')
     copy.tell(text, number='i-2')
     apply.apply(copy)
     assert [path.name for path in (copy.root / 'etc/leon').iterdir() if path.suffix == '.json'] == []

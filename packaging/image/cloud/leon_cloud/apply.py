@@ -33,6 +33,8 @@ STATE = 'var/lib/leon'
 ISSUE = 'run/issue.d/leon.issue'
 DONE = 'var/lib/leon-cloud/instance-id'
 REDEEMED = 'var/lib/leon-cloud/redeemed'
+# The interface of the user-data. Other interfaces belong to the operator.
+INTERFACE = 'var/lib/leon-cloud/interface'
 HARDWARE = 'var/lib/leon-cloud/machine'
 # A hypervisor gives each clone another UUID. A changed instance-id alone may be changed user-data,
 # for example on Proxmox VE.
@@ -296,10 +298,13 @@ def is_same_hardware(machine):
     return uuid != '' and uuid == machine.read(HARDWARE)
 
 
-def set_aside(machine):
-    """Renames the configuration, because an operator may have edited it."""
+def set_aside(machine, interfaces=None):
+    """Renames the configuration of these or all interfaces, because an operator may have edited
+    it."""
     for path in (machine.root / 'etc/leon').glob('*.json'):
-        path.replace(f'{path}.original')
+        interface = path.name.removesuffix('.json').removesuffix('.ipsec')
+        if interfaces is None or interface in interfaces:
+            path.replace(f'{path}.original')
     # A configuration of the operator after an error remains.
     (machine.root / DONE).unlink(missing_ok=True)
 
@@ -320,7 +325,8 @@ def forget_the_original(machine):
 def prepared(machine, plan, document):
     """Writes all files beside their places. An error, such as a full disk, leaves the former files
     in use."""
-    made = [machine.prepare(name, text) for name, text in network.files(plan).items()]
+    texts = {INTERFACE: plan.interface + '\n', **network.files(plan)}
+    made = [machine.prepare(name, text) for name, text in texts.items()]
     name = f'etc/leon/{plan.interface}'
     if plan.ipsec is not None:
         text = json.dumps(plan.ipsec, indent=2) + '\n'
@@ -393,7 +399,9 @@ def apply(machine):
             mount_data_disk(machine, plan)
         made = prepared(machine, plan, document)
         if done:
-            set_aside(machine)
+            former = machine.read(INTERFACE).strip()
+            # An earlier version did not store it.
+            set_aside(machine, {former, plan.interface} if former else None)
         install(machine, plan, made)
     except section.SectionError as error:
         complain(machine, *error.faults, NOTHING)
