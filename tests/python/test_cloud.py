@@ -619,6 +619,27 @@ def test_secret_is_waited_for(machine):
     assert machine.document()['authentication'] == {'pre-shared-secret': SECRET}
 
 
+@pytest.mark.parametrize('first, then, node_id, seconds', [
+    (b'203.0.113.9', None, '203.0.113.9', 0),
+    (urllib.error.HTTPError('u', 503, 'later', None, None), b'203.0.113.9', '203.0.113.9', 3),
+    (urllib.error.HTTPError('u', 404, 'no such address', None, None), None, '10.0.0.5', 0),
+    (b'\xff', None, '10.0.0.5', 0),
+    (None, None, '10.0.0.5', 117),
+])
+def test_external_address_of_google_is_waited_for(machine, first, then, node_id, seconds):
+    """The private address of another network may be equal."""
+    machine.pages[apply.GCE_ADDRESS] = first
+    machine.tell({'peer': '198.51.100.1'}, cloud='gce')
+
+    def wait(pause):
+        machine.clock += pause
+        machine.pages[apply.GCE_ADDRESS] = then
+
+    machine.wait = wait
+    assert apply.apply(machine) == 0
+    assert (machine.document()['node-id'], machine.clock) == (node_id, seconds)
+
+
 @pytest.mark.parametrize('page, sentence', [
     (b'', 'has not one line of text'),
     (b'two\nlines', 'has not one line of text'),

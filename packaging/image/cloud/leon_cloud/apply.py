@@ -139,11 +139,18 @@ def public_address(machine, instance):
     known = section.public_address(instance)
     if known or (instance.get('v1') or {}).get('cloud_name') != 'gce':
         return known
-    try:
-        text = machine.fetch(GCE_ADDRESS, {'Metadata-Flavor': 'Google'}, TRY_S).decode('ascii')
-        return section.public_address({'ds': {'meta_data': {'public-ipv4': text}}})
-    except (OSError, ValueError):
-        return None
+    deadline = machine.now() + FETCH_S
+    while True:
+        try:
+            text = machine.fetch(GCE_ADDRESS, {'Metadata-Flavor': 'Google'}, TRY_S).decode('ascii')
+            return section.public_address({'ds': {'meta_data': {'public-ipv4': text}}})
+        except ValueError:
+            return None
+        except OSError as error:
+            # 404: the machine has no external address.
+            if getattr(error, 'code', None) == 404 or machine.now() + TRY_S >= deadline:
+                return None
+        machine.wait(TRY_S)
 
 
 def facts(machine, instance):
