@@ -204,6 +204,12 @@ def test_unit_is_confined(tmp_path, file):
     assert 'Overall exposure level' in done.stdout
 
 
+@pytest.mark.parametrize('name', ['systemd/leon-ipsec@.service', 'image/cloud/leon-cloud.service'])
+def test_unit_reads_keys_in_the_home_of_root(name):
+    """`leon-ipsec check` and `guard` run outside the unit and read them."""
+    assert 'ProtectHome=read-only\n' in (TOP / 'packaging' / name).read_text()
+
+
 @pytest.mark.parametrize('block', documented_configurations())
 def test_documented_configurations(unpacked, tmp_path, block):
     file = tmp_path / 'leon0.json'
