@@ -174,6 +174,10 @@ def test_secret_joins_what_else_says_who_may_be_a_member():
     ({'secret-from': 'http://vault.example.net/leon'},
      ['leon.secret-from: is sent in the clear; give an address with https:// (http:// only for the '
       'metadata service of the cloud), or file:///']),
+    ({'secret-from': 'file:///var/tmp/secret'},
+     ['leon.secret-from: leon-cloud has a /tmp and a /var/tmp of its own; put the file below /run']),
+    ({'token-from': {'url': 'file:///tmp/token'}},
+     ['leon.token-from: leon-cloud has a /tmp and a /var/tmp of its own; put the file below /run']),
     ({'secret-from': {'url': 'https://x/', 'token': 'y'}},
      ['leon.secret-from.token: unknown key']),
     ({'secret-from': {'url': 'https://x/', 'headers': {'a': 1}}},

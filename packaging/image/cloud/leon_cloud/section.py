@@ -137,6 +137,8 @@ class Reader:
         if not is_private(where['url']):
             self.fault(key, 'is sent in the clear; give an address with https:// (http:// '
                        'only for the metadata service of the cloud), or file:///')
+        if re.match('file:///(var/)?tmp/', where['url']):
+            self.fault(key, 'leon-cloud has a /tmp and a /var/tmp of its own; put the file below /run')
         return {'url': where['url'], 'headers': headers}
 
 
