@@ -13,6 +13,7 @@ import pytest
 import confine
 import ns
 from lab import LeonctlError, line_up, wait_for
+from node import log_text
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../ipsec'))
 
@@ -101,9 +102,35 @@ def test_the_guard_keeps_the_port_of_a_running_leond(lab, protect, listen):
     before = protection.dropped('sport 5366')
     wait_for(lambda: protection.dropped('sport 5366') > before, 20, 'leond still tries')
     assert ear.plaintext() == []
+    # Another change before the restart.
+    protection.values['esp-group'] = {'lifetime': 1000}
+    protection.write()
+    protection.manager.send_signal(signal.SIGHUP)
+    wait_for(lambda: log_text(protection.manager_log).count('configuration has changed') == 2, 20,
+             'the manager has both')
+    assert 'sport 7000' in protection.table() and 'sport 5366' in protection.table()
     # Before a start of leond.
     protection.guard()
     assert 'sport 7000' in protection.table() and '5366' not in protection.table()
+
+
+def test_the_guard_forgets_a_port_that_leond_has_left(lab, protect):
+    """The manager gets a SIGHUP after the restart of leond, as while it waits for strongSwan."""
+    net = lab(line_up(2, hosts=False))
+    guarded = net.node['n0']
+    protection = protect(guarded, net.directory)
+    protection.start_manager()
+    wait_for(lambda: guarded.show('ipsec')['reported_seconds'] is not None, 20, 'leond is told')
+    protection.manager.send_signal(signal.SIGSTOP)
+    guarded.config['port'] = 7000
+    protection.guard()
+    protection.manager.send_signal(signal.SIGHUP)
+    net.restart('n0')
+    protection.manager.send_signal(signal.SIGCONT)
+    wait_for(lambda: 'configuration has changed' in log_text(protection.manager_log), 20,
+             'the manager has the change')
+    wait_for(lambda: '5366' not in protection.table(), 20, 'the former port is free')
+    assert 'sport 7000' in protection.table()
 
 
 @pytest.mark.skipif(importlib.util.find_spec('seccomp') is None, reason='needs python3-seccomp')

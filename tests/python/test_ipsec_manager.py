@@ -111,6 +111,7 @@ class World:
         self.now = 100.0
         self.charon = FakeCharon()
         self.endpoints = [endpoint('192.0.2.2')]
+        self.uses = {'port': 5366, 'source_addresses': ['192.0.2.1']}
         self.leond_down = None
         self.reports = []
         self.stale_removed = 0
@@ -129,7 +130,7 @@ class World:
             self.problems = arguments['problems']
             return {'count': 1}
         assert command == 'show ipsec'
-        return {'node_id': '10.0.0.5', 'endpoints': self.endpoints}
+        return {'node_id': '10.0.0.5', 'endpoints': self.endpoints, **self.uses}
 
     def connect(self):
         if self.charon is None or self.charon.broken:
@@ -144,10 +145,10 @@ class World:
         self.stale_removed += 1
         return 2
 
-    def install_guard(self, changed, former):
+    def install_guard(self, changed, uses):
         if self.guard_fails:
             raise GuardError('nft refuses the guard')
-        self.guards.append((changed.port, former.port))
+        self.guards.append((changed.port, uses.port))
 
     def start_charon(self):
         self.charon_started += 1
@@ -479,6 +480,42 @@ def test_the_guard_comes_before_another_port():
     world.tick()
     child = world.charon.conns['leon0-any']['children']['leon0-any']
     assert child['local_ts'] == ['dynamic[udp/7000]']
+
+
+def test_the_guard_keeps_the_port_until_leond_restarts():
+    world = World().tick()
+    other = {'mode': 'pre-shared-secret', 'pre-shared-secret': 'another one'}
+    changed = settings.parse({**DAEMON, 'port': 7000}, {**IPSEC, 'authentication': other})
+    world.manager.change(changed._replace(esp_lifetime=1000))
+    world.manager.change(changed)
+    world.tick()
+    assert world.guards == [(7000, 5366), (7000, 5366)]
+    # An upgrade restarts the manager before leond.
+    world.restart_manager().manager.start()
+    assert world.guards[-1] == (7000, 5366)
+    world.uses['port'] = 7000
+    world.guard_fails = True
+    world.tick()
+    assert about(world)[None] == 'nft refuses the guard'
+    world.guard_fails, world.guards = False, []
+    world.tick().tick()
+    assert world.guards == [(7000, 7000)] and None not in about(world)
+
+
+def test_the_guard_keeps_the_port_of_an_earlier_leond():
+    """It does not state its port. An upgrade may keep it running."""
+    world = World()
+    world.uses = {}
+    world.tick().manager.change(settings.parse({**DAEMON, 'port': 7000}, IPSEC))
+    world.tick()
+    assert world.guards == [(7000, 5366)]
+
+
+def test_a_manager_without_leond_installs_the_guard():
+    world = World()
+    world.leond_down = 'leond does not answer'
+    world.manager.start()
+    assert world.guards == [(5366, 5366)]
 
 
 def test_without_its_guard_a_change_is_not_made():

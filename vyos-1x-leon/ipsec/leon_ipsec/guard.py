@@ -51,11 +51,11 @@ def _drops(settings):
     return out, into
 
 
-def rules(settings, former=None):
-    """Input of nft: replaces the table atomically. leond uses the port and the addresses of the
-    former settings until its restart, and `leon-ipsec guard` before its start removes them."""
+def rules(settings, uses=None):
+    """Input of nft: replaces the table atomically. A running leond uses its former port and
+    addresses until its restart, and `leon-ipsec guard` before its start removes their rules."""
     name = table_name(settings.interface)
-    chains = zip(_drops(settings), _drops(former or settings))
+    chains = zip(_drops(settings), _drops(uses or settings))
     out, into = (dict.fromkeys(ours + theirs) for ours, theirs in chains)
     lines = [f'table inet {name}', f'delete table inet {name}', f'table inet {name} {{',
              '\tchain out {', '\t\ttype filter hook output priority 0; policy accept;',
@@ -75,8 +75,8 @@ def _nft(text):
         raise GuardError(f'nft refuses the guard: {result.stderr.strip()}')
 
 
-def install(settings, former=None):
-    _nft(rules(settings, former))
+def install(settings, uses=None):
+    _nft(rules(settings, uses))
 
 
 def remove(interface):

@@ -9,8 +9,10 @@ each commit of `vpn ipsec`, and the command unloads everything outside its file.
 
 The constructor gets all interfaces to the system, so tests can supply others.
 """
+import ipaddress
 import logging
 import time
+from typing import NamedTuple
 
 from leon_ipsec import connections as want
 from leon_ipsec.control import ControlError
@@ -29,11 +31,23 @@ FORGET_AFTER_S = 60.0
 log = logging.getLogger('leon-ipsec')
 
 
+class Uses(NamedTuple):
+    """The port and the own addresses of a running leond. A change needs a restart."""
+
+    port: int
+    sources: frozenset  # empty: any
+
+    @classmethod
+    def of(cls, port, sources):
+        return cls(int(port), frozenset(str(ipaddress.ip_address(s)) for s in sources))
+
+
 class Manager:
     def __init__(self, settings, outside, clock=time.monotonic):
         """`outside` has ask_daemon(command, arguments), connect() and listen() to charon,
-        remove_stale(port, sources), install_guard(settings, former), start_charon()."""
+        remove_stale(port, sources), install_guard(settings, uses), start_charon()."""
         self.settings = settings
+        self.uses = Uses.of(settings.port, settings.sources)  # the guard has rules of both
         self.outside = outside
         self.clock = clock
         self.vici = None
@@ -71,6 +85,9 @@ class Manager:
         try:
             answer = self.outside.ask_daemon('show ipsec', {})
             known = want.remotes(answer)
+            uses = self.uses
+            if 'port' in answer:  # not of an earlier leond
+                uses = Uses.of(answer['port'], answer['source_addresses'])
             self.own_id = answer['node_id']
         except ControlError as e:
             self._say('leond', str(e), logging.INFO)
@@ -79,6 +96,8 @@ class Manager:
             self._say('leond', f'leond sent endpoints that make no sense: {e!r}')
             return
         self._fine('leond', 'leond answers')
+        if uses != self.uses and self._guard(self.settings, uses):
+            self.uses = uses
         now = self.clock()
         self.last_seen.update({address: now for address in known})
         for address, remote in self.remotes.items():
@@ -88,6 +107,16 @@ class Manager:
         self.first_seen = {a: self.first_seen.get(a, now) for a in known}
         self.started &= set(known)
         self.remotes = known
+
+    def _guard(self, settings, uses):
+        """Returns false after a failure."""
+        try:
+            self.outside.install_guard(settings, uses)
+        except GuardError as e:
+            self._say('guard', str(e), logging.ERROR)
+            return False
+        self._fine('guard', 'nft accepts the guard')
+        return True
 
     def _report(self, protected):
         now = self.clock()
@@ -228,6 +257,11 @@ class Manager:
                              f'{" ".join(self.settings.missing)}')
         return True
 
+    def start(self):
+        """Installs the guard, also for a leond that has not restarted since a change."""
+        self._follow_daemon()
+        self.outside.install_guard(self.settings, self.uses)
+
     def tick(self):
         self._follow_daemon()
         if self._is_missing():
@@ -249,15 +283,9 @@ class Manager:
 
     def change(self, settings):
         """Applies another configuration: first the guard, then the dependent parts."""
-        if settings == self.settings:
+        if settings == self.settings or not self._guard(settings, self.uses):
             return
         old, self.settings = self.settings, settings
-        try:
-            self.outside.install_guard(settings, old)
-        except GuardError as e:
-            self.settings = old
-            self._say('guard', str(e), logging.ERROR)
-            return
         self.loaded = {}
         if self.vici and settings.authentication != old.authentication:
             self._forget_secret(old)

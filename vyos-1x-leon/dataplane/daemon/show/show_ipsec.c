@@ -116,11 +116,26 @@ static void write_problems(struct command *c)
 	jsonw_end(c->w);
 }
 
+/* A configuration with other values needs a restart. Until then, leond uses these. */
+static void write_own(struct command *c)
+{
+	const struct conf *conf = c->d->conf;
+
+	answer_id(c->w, "node_id", c->d->self);
+	jsonw_u64(c->w, "port", conf->port);
+	jsonw_array(c->w, "source_addresses");
+	if (conf->source4.family)
+		answer_ip(c->w, NULL, &conf->source4);
+	if (conf->source6.family)
+		answer_ip(c->w, NULL, &conf->source6);
+	jsonw_end(c->w);
+}
+
 enum command_result show_ipsec(struct command *c)
 {
 	struct nodedb *db = overlay_nodes(c->d->overlay);
 
-	answer_id(c->w, "node_id", c->d->self);
+	write_own(c);
 	answer_age(c->w, "reported_seconds", c->now, c->d->ipsec->at);
 	write_problems(c);
 	jsonw_array(c->w, "endpoints");
