@@ -286,6 +286,16 @@ def test_the_order_of_words_is_nothing():
     assert model.build(turned) == model.build(EVERYTHING)
 
 
+def test_some_prefixes_of_leon_are_not_registered():
+    """Default routes, prefixes with a locator or map server, and a prefix inside a wider one."""
+    document = model.build(xtr(site=from_leon()))
+    ranks = {'leon0': {p: {None: 0} for p in (
+        '0.0.0.0/0', '::/0', '192.0.2.0/24', '198.51.100.0/24', '100.100.0.0/16', '100.64.0.0/10',
+        '10.5.0.0/16')}}  # fmt: skip
+    found = [m['prefix'] for m in model.mappings(document, ranks)]
+    assert found == ['100.64.0.0/10', '10.5.0.0/16']
+
+
 def test_a_priority_never_means_unused():
     words = xtr(locator={'192.0.2.11': {'priority': '200'}}, site=from_leon())
     document = model.build(words)

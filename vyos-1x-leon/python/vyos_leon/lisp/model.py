@@ -96,16 +96,22 @@ def _configured(document):
             }
 
 
-def _inside(prefix, others):
-    network = ipaddress.ip_network(prefix)
+def _overlaps(network, others):
     return any(
         network.version == other.version and network.overlaps(other) for other in others
     )
 
 
+def _underlay(document):
+    """Addresses that no prefix of a site contains, as verify.py demands of configured prefixes."""
+    texts = [of['address'] for of in document['locators'] + document['map_servers']]
+    return [ipaddress.ip_network(text) for text in texts + document['map_resolvers']]
+
+
 def _from_overlay(document, site, overlay, ranks):
-    """ranks: prefix -> {node-id, or None for the local node: rank}."""
-    for prefix, rank_of in sorted(ranks.items()):
+    """ranks: prefix -> {node-id, or None for the local node: rank}. The widest prefix is first."""
+    for prefix in sorted(ranks, key=lambda p: (ipaddress.ip_network(p).prefixlen, p)):
+        rank_of = ranks[prefix]
         locators = _own(document, rank_of[None])
         for node, addresses in overlay['nodes'].items():
             if node in rank_of:
@@ -130,17 +136,20 @@ def _from_overlay(document, site, overlay, ranks):
 def mappings(document, ranks_of):
     """The mappings for registration. ranks_of: interface -> prefix -> ranks, see overlay.py. A
     LEON prefix that overlaps an existing prefix is left out, because OOR does not support
-    overlaps."""
+    overlaps. The default route is left out, because OOR would capture all packets of the router.
+    """
     found = list(_configured(document))
     if document['role'] != 'xtr':
         return found
+    taken = _underlay(document) + [ipaddress.ip_network(m['prefix']) for m in found]
     for site in document['sites']:
         for overlay in site['overlays']:
             for mapping in _from_overlay(
                 document, site, overlay, ranks_of.get(overlay['interface'], {})
             ):
-                there = [ipaddress.ip_network(m['prefix']) for m in found]
-                if not _inside(mapping['prefix'], there):
+                network = ipaddress.ip_network(mapping['prefix'])
+                if network.prefixlen and not _overlaps(network, taken):
+                    taken.append(network)
                     found.append(mapping)
     return found
 
