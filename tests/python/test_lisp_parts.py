@@ -7,15 +7,17 @@ After a change of the template:
 and read the difference before the commit.
 """
 
+import json
 import os
 import re
 import select
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from vyos.template import render_to_string
-from vyos_leon.lisp import model, overlay, process, rules, state, verify
+from vyos_leon.lisp import manager, model, overlay, process, rules, state, verify
 
 TOP = Path(__file__).resolve().parents[2]
 GOLDEN = Path(__file__).parent / 'golden'
@@ -598,6 +600,59 @@ def test_a_log_without_end(monkeypatch, tmp_path):
         number += 1
     assert number > 0
     oor.stop()
+
+
+# --- leon-lisp ---
+
+
+class FakeOor:
+    process = SimpleNamespace(pid=1)
+
+    def __init__(self, _):
+        pass
+
+    def lines(self):
+        return []
+
+    def ended(self):
+        return False
+
+    def stop(self):
+        pass
+
+
+@pytest.fixture
+def managed(monkeypatch, tmp_path):
+    """managed(words, INTERFACE, ...): starts leon-lisp with these interfaces, and later calls
+    change only the interfaces."""
+    monkeypatch.setattr(process, 'Oor', FakeOor)
+    monkeypatch.setattr(process, 'add_rules', lambda *_: '')
+    monkeypatch.setattr(process, 'remove_rules', lambda *_: None)
+    files = manager.Files(str(tmp_path), str(TOP / 'templates'))
+    running = []
+
+    def tick(words, *interfaces):
+        if not running:
+            files.write(files.document, json.dumps(model.build(words)))
+            running.append(manager.Manager(files))
+        links = [{'ifname': name, 'ifindex': index, 'addr_info': [
+            {'local': address} for address in addresses]}
+            for name, index, *addresses in interfaces]  # fmt: skip
+        monkeypatch.setattr(process, '_ip_json', lambda *_: [{}, *links])
+        running[0].tick()
+        return running[0]
+
+    return tick
+
+
+def test_a_change_of_the_interface_restarts_oor(managed):
+    """OOR takes another address for its locator, and misses a new interface of the same name."""
+    for number, interface in enumerate((
+        ('eth0', 2, '192.0.2.11'), ('eth0', 2, '192.0.2.77', '192.0.2.11'),
+        ('eth0', 2, '192.0.2.11'), ('eth0', 3, '192.0.2.11')
+    )):  # fmt: skip
+        for _ in range(2):
+            assert managed(xtr(), interface).show()['starts'] == number + 1
 
 
 # --- the unit ---

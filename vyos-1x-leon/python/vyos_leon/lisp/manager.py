@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leon-lisp: starts Open Overlay Router for `protocols lisp`, restarts it only if its configuration
-changes, follows LEON's prefixes, maintains the state for `show lisp`, and removes its policy rules.
+"""leon-lisp: starts Open Overlay Router for `protocols lisp`, follows LEON's prefixes, maintains
+the state for `show lisp`, and removes its policy rules. It restarts Open Overlay Router only if its
+configuration or an interface with a locator changes.
 Run by leon-lisp.service; one thread.
 
 usage: leon-lisp run|clean [--directory DIR] [--templates DIR]
@@ -133,6 +134,7 @@ class Manager:
         self.document = files.read(files.document)
         self.overlays = Overlays()
         self.oor, self.text, self.tracker = None, None, None
+        self.interfaces = {}  # locator -> process.Interface, at the start of OOR
         self.mappings = []
         self.reason, self.since, self.starts = 'starts', int(time.time()), 0
         self.shown = None
@@ -145,9 +147,14 @@ class Manager:
             log(3, f'the old configuration stays: {e}')
         self.overlays.asked = None
 
-    def _wanted(self, now):
-        """(configuration of OOR, mappings), or the reason for a missing configuration."""
+    def _interfaces(self):
+        """locator -> process.Interface with the locator."""
         here = process.interfaces()
+        locators = [of['address'] for of in self.document['locators']]
+        return {address: here[address] for address in locators if address in here}
+
+    def _wanted(self, here, now):
+        """(configuration of OOR, mappings), or the reason for a missing configuration."""
         locators = [of['address'] for of in self.document['locators']]
         missing = [address for address in locators if address not in here]
         if missing:
@@ -156,7 +163,7 @@ class Manager:
         mappings = model.mappings(self.document, ranks)
         if not mappings:
             return None, 'LEON announces no prefix of a site'
-        content = model.oor(self.document, mappings, here[locators[0]])
+        content = model.oor(self.document, mappings, here[locators[0]].name)
         return self.files.render(content), mappings
 
     def _halt(self):
@@ -166,7 +173,7 @@ class Manager:
         self.text = None
         self.files.clean()
 
-    def _start(self, text, mappings):
+    def _start(self, text, mappings, here):
         self._halt()
         self.files.write(self.files.config, text)
         is_xtr = self.document['role'] == 'xtr'
@@ -180,7 +187,7 @@ class Manager:
             log(3, f'policy rules: {failed}')
         self.tracker = state.Tracker(self.document['role'])
         self.oor = process.Oor(self.files.config)
-        self.text, self.mappings = text, mappings
+        self.text, self.mappings, self.interfaces = text, mappings, here
         self.starts += 1
         self._say(None)
         log(6, f'OOR runs with {len(mappings)} prefixes')
@@ -227,13 +234,14 @@ class Manager:
 
     def tick(self):
         self._follow()
-        text, found = self._wanted(time.monotonic())
+        here = self._interfaces()
+        text, found = self._wanted(here, time.monotonic())
         if text is None:
             if self.oor:
                 self._halt()
             self._say(found)
-        elif text != self.text:
-            self._start(text, found)
+        elif text != self.text or here != self.interfaces:
+            self._start(text, found, here)
         shown = json.dumps(self.show())
         if shown != self.shown:
             self.shown = shown

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 import tty
+from typing import NamedTuple
 
 from vyos_leon.lisp import OOR
 from vyos_leon.lisp import rules
@@ -97,14 +98,26 @@ def _ip_json(*words):
         return []
 
 
+class Interface(NamedTuple):
+    """An interface that is up. A change requires a restart of OOR: OOR takes each new IPv4 address
+    for its locator, and each removed one for the loss of its locator."""
+
+    name: str
+    index: int
+    ipv4: list
+
+
 def interfaces():
-    """address -> name of the interface with the address, if the interface is up."""
-    return {
-        info['local']: link['ifname']
-        for link in _ip_json('address', 'show', 'up')
-        for info in link.get('addr_info', [])
-        if 'local' in info
-    }
+    """address -> Interface with the address."""
+    found = {}
+    for link in _ip_json('address', 'show', 'up'):
+        addresses = [info['local'] for info in link.get('addr_info', []) if 'local' in info]
+        # `ip` prints an interface that is not up as an empty object.
+        if addresses:
+            ipv4 = [a for a in addresses if '.' in a]
+            interface = Interface(link['ifname'], link['ifindex'], ipv4)
+            found.update(dict.fromkeys(addresses, interface))
+    return found
 
 
 def add_rules(locators, prefixes):
