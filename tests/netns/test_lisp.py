@@ -119,6 +119,28 @@ def test_map_server_dies_and_comes_back(two_sites):
     wait_for(lambda: made.ping(1, '10.2.0.2'), 60, 'the sites reach each other again')
 
 
+def test_a_site_uses_its_other_locator(net):
+    """The second uplink has a lower priority, and goes down."""
+    made = net(*SITES[0])
+    a = made.site(1)
+    a.write(locator={'192.0.2.11': {}, '192.0.2.41': {'priority': '2'}})
+    ns.connect(a.namespace, 'u1', made.link.namespace, 'second')
+    made.link.namespace.ip('link set second master br0')
+    a.namespace.ip('addr add 192.0.2.41/24 dev u1')
+    made.server.start()
+    a.start()
+
+    def locators():
+        return {of['address'] for r in made.server.state()['registrations']
+                if r['prefix'] == '10.1.0.0/24' for of in r['locators']}
+    wait_for(lambda: locators() == {'192.0.2.11', '192.0.2.41'}, 30, 'both')
+    a.namespace.ip('link set u1 down')
+    wait_for(lambda: locators() == {'192.0.2.11'}, 30, 'the first')
+    assert a.state()['state'] == 'running'
+    a.namespace.ip('link set u1 up')
+    wait_for(lambda: locators() == {'192.0.2.11', '192.0.2.41'}, 30, 'both again')
+
+
 def has_ended(pid):
     """An orphan stays a zombie if the first process of a container does not reap it."""
     try:

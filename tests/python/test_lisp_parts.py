@@ -655,6 +655,19 @@ def test_a_change_of_the_interface_restarts_oor(managed):
             assert managed(xtr(), interface).show()['starts'] == number + 1
 
 
+def test_a_missing_locator_stops_only_itself(managed):
+    words = xtr(locator={'192.0.2.11': {}, '198.18.0.1': {}})
+    eth0, ppp0 = ('eth0', 2, '192.0.2.11'), ('ppp0', 7, '198.18.0.1')
+    for interfaces in ([eth0, ppp0], [eth0], [ppp0], [eth0, ppp0]):
+        shown = managed(words, *interfaces).show()
+        (mapping,) = shown['mappings']
+        assert [of['address'] for of in mapping['locators']] == [i[2] for i in interfaces]
+    shown = managed(words).show()
+    assert (shown['state'], shown['reason']) == (
+        'waiting', 'no interface that is up has 192.0.2.11, 198.18.0.1'
+    )  # fmt: skip
+
+
 # --- the unit ---
 
 

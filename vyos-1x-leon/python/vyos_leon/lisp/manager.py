@@ -155,15 +155,18 @@ class Manager:
 
     def _wanted(self, here, now):
         """(configuration of OOR, mappings), or the reason for a missing configuration."""
-        locators = [of['address'] for of in self.document['locators']]
-        missing = [address for address in locators if address not in here]
-        if missing:
-            return None, f'no interface that is up has {", ".join(missing)}'
-        ranks = self.overlays.ranks(self.document, now)
-        mappings = model.mappings(self.document, ranks)
+        locators = self.document['locators']
+        if not here:
+            missing = ', '.join(of['address'] for of in locators)
+            return None, f'no interface that is up has {missing}'
+        # The site uses its other locators while one is missing.
+        locators = [of for of in locators if of['address'] in here]
+        document = {**self.document, 'locators': locators}
+        ranks = self.overlays.ranks(document, now)
+        mappings = model.mappings(document, ranks)
         if not mappings:
             return None, 'LEON announces no prefix of a site'
-        content = model.oor(self.document, mappings, here[locators[0]].name)
+        content = model.oor(document, mappings, next(iter(here.values())).name)
         return self.files.render(content), mappings
 
     def _halt(self):
@@ -177,7 +180,7 @@ class Manager:
         self._halt()
         self.files.write(self.files.config, text)
         is_xtr = self.document['role'] == 'xtr'
-        locators = [of['address'] for of in self.document['locators']]
+        locators = list(here)
         prefixes = [m['prefix'] for m in mappings] if is_xtr else []
         record = {'locators': locators, 'prefixes': prefixes}
         # Recorded before any rule exists.
@@ -190,7 +193,7 @@ class Manager:
         self.text, self.mappings, self.interfaces = text, mappings, here
         self.starts += 1
         self._say(None)
-        log(6, f'OOR runs with {len(mappings)} prefixes')
+        log(6, f'OOR runs with {len(mappings)} prefixes, locators {", ".join(here)}')
 
     def _say(self, reason):
         if reason != self.reason:
