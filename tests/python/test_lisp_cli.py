@@ -106,6 +106,8 @@ def test_what_is_wrong_changes_nothing(commit, here):
             commit(words, **others)
     with pytest.raises(ConfigError, match='routing table 12 for eth0'):
         commit({}, protocols={'lisp': WORDS, 'static': {'table': {'12': {}}}})
+    with pytest.raises(ConfigError, match='100 for sites: move "vrf name guests"'):
+        commit(WORDS, vrf={'name': {'guests': {'table': '100'}}})
     assert (here / 'lisp.json').read_text() == before
 
 

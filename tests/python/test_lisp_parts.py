@@ -105,14 +105,14 @@ ERRORS = {
         'set "locator" to an address of another interface.',
     ),
     'a table of the operator': (
-        xtr(), host(tables=('12',)),
-        'Open Overlay Router uses routing table 12 for eth0: move what "protocols static table '
-        '12" has to another table.',
+        xtr(), host(tables={'protocols static table 12': 12}),
+        'Open Overlay Router uses routing table 12 for eth0: move "protocols static table 12" to '
+        'another table.',
     ),
-    'table 100 of the operator': (
-        xtr(), host(tables=('100',)),
-        'Open Overlay Router uses routing table 100 for sites: move what "protocols static table '
-        '100" has to another table.',
+    'table 100 of a VRF': (
+        xtr(), host(tables={'vrf name guests': 100}),
+        'Open Overlay Router uses routing table 100 for sites: move "vrf name guests" to another '
+        'table.',
     ),
     'a policy rule of the operator': (
         xtr(), host(local_rules=('98',)),
@@ -224,8 +224,9 @@ def test_every_rule_has_an_error():
     (xtr(locator={'2001:db8::11': {}}), host(interfaces={'2001:db8::11': ETH0})),
     (xtr(site={'a': site('10.1.0.0/16', '2001:db8:1::/48'), 'b': site('10.2.0.0/16')}), host()),
     (xtr(site=from_leon(**{'10.0.0.2': {'locator': ['192.0.2.12']}})), host()),
-    (xtr(proxy_etr={'203.0.113.9': {}}, map_resolver='203.0.113.1'), host(tables=('13', '99'))),
-    (served(), host(tables=('100',), source_validation='strict')),
+    (xtr(proxy_etr={'203.0.113.9': {}}, map_resolver='203.0.113.1'),
+     host(tables={'vrf name b': 13})),
+    (served(), host(tables={'vrf name b': 100}, source_validation='strict')),
     (served(site={'a': site('10.0.0.0/8', accept_more_specifics={}), 'b': site('10.2.0.0/16')}),
      host()),
     (xtr(), host(source_validation='loose', local_rules=('10', '97'))),
@@ -350,6 +351,21 @@ def test_rules_that_were_left():
         'route flush table 100',
     ]
     assert rules.leftovers(OF_OTHERS, ['192.0.2.11'], ['10.1.0.0/16']) == []
+
+
+def test_a_table_with_a_name(monkeypatch):
+    """VyOS names the table of each VRF. `ip -N` prints its number."""
+    batches = []
+
+    def run(words, **more):
+        batches.append(more.get('input'))
+        rule = {'priority': 100, 'src': '10.1.0.0', 'srclen': 16,
+                'table': '100' if '-N' in words else 'guests'}  # fmt: skip
+        return SimpleNamespace(stdout=json.dumps([rule]), stderr='')
+
+    monkeypatch.setattr(process.subprocess, 'run', run)
+    process.remove_rules([], ['10.1.0.0/16'])
+    assert 'rule del pref 100 from 10.1.0.0/16 lookup 100\nroute flush table 100\n' in batches
 
 
 # --- LEON ---

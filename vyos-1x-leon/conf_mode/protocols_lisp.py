@@ -45,7 +45,11 @@ def get_config(config=None):
     lisp['words']['locator'] = {str(ipaddress.ip_address(a)): of for a, of in locators.items()}
     leon = _read(conf, ['interfaces', 'leon'])
     lisp['leon'] = tuple(n for n, words in leon.items() if 'disable' not in words)
-    lisp['tables'] = tuple(_read(conf, ['protocols', 'static', 'table']))
+    static = _read(conf, ['protocols', 'static', 'table'])
+    lisp['tables'] = {f'protocols static table {number}': int(number) for number in static}
+    for name, words in _read(conf, ['vrf', 'name']).items():
+        if 'table' in words:
+            lisp['tables'][f'vrf name {name}'] = int(words['table'])
     lisp['local_rules'] = tuple(
         number
         for word in ('local-route', 'local-route6')

@@ -90,7 +90,7 @@ def _ip(family, lines):
 
 def _ip_json(*words):
     done = subprocess.run(
-        ['ip', '-json', *words], capture_output=True, text=True, timeout=30
+        ['ip', '-json', '-N', *words], capture_output=True, text=True, timeout=30
     )
     try:
         return json.loads(done.stdout or '[]')

@@ -54,7 +54,7 @@ def wanted(locators, prefixes):
 
 
 def _number(rule, word):
-    """Tables have names in `ip -json`, and priorities are numbers."""
+    """Tables are texts in `ip -json`, and priorities are numbers."""
     text = str(rule.get(word, ''))
     return int(text) if text.isdigit() else text
 

@@ -36,8 +36,8 @@ class Host(NamedTuple):
     interfaces: dict = {}
     # Names under `interfaces leon` that are not disabled.
     leon: tuple = ()
-    # Numbers of routing tables in `protocols static table`.
-    tables: tuple = ()
+    # Static tables and VRFs: the words of the configuration -> number of the routing table.
+    tables: dict = {}
     # Numbers of `policy local-route rule` and `policy local-route6 rule`.
     local_rules: tuple = ()
     source_validation: Optional[str] = None
@@ -138,11 +138,12 @@ def tables_are_free(lisp, host):
         taken[table] = interface.name
     if _is(lisp, MAP_SERVER):
         del taken[policy.TABLE_OF_SITES]
-    for table in sorted(set(taken) & {int(t) for t in host.tables}):
-        yield (
-            f'Open Overlay Router uses routing table {table} for {taken[table]}: move what '
-            f'"protocols static table {table}" has to another table.'
-        )
+    for words, table in host.tables.items():
+        if table in taken:
+            yield (
+                f'Open Overlay Router uses routing table {table} for {taken[table]}: move '
+                f'"{words}" to another table.'
+            )
 
 
 def local_rules_are_others(lisp, host):
