@@ -323,6 +323,7 @@ PRESENT = [
     {'priority': 0, 'src': 'all', 'table': 'local'},
     {'priority': 9, 'src': '192.0.2.11', 'table': 'main', 'suppress_prefixlen': 0},
     {'priority': 12, 'src': '192.0.2.11', 'table': '12'},
+    {'priority': 12, 'src': '192.0.2.77', 'table': '12'},
     {'priority': 98, 'src': '10.1.0.0', 'srclen': 16, 'table': 'main', 'suppress_prefixlen': 0},
     {'priority': 99, 'src': 'all', 'dst': '10.1.0.0', 'dstlen': 16, 'table': 'main'},
     {'priority': 100, 'src': '10.1.0.0', 'srclen': 16, 'table': '100'},
@@ -330,8 +331,8 @@ PRESENT = [
 ]
 OF_OTHERS = [
     {'priority': 9, 'src': '192.0.2.12', 'table': 'main'},
-    {'priority': 12, 'src': '192.0.2.12', 'table': '12'},
     {'priority': 13, 'src': '192.0.2.11', 'table': '12'},
+    {'priority': 101, 'src': '192.0.2.11', 'table': '101'},
     {'priority': 99, 'src': '10.1.0.0', 'srclen': 16, 'table': 'main'},
     {'priority': 100, 'src': '10.1.0.0', 'srclen': 16, 'table': '77'},
     {'priority': 100, 'src': '10.1.0.0', 'srclen': 24, 'table': '100'},
@@ -340,17 +341,20 @@ OF_OTHERS = [
 
 
 def test_rules_that_were_left():
-    found = rules.leftovers(PRESENT + OF_OTHERS, ['192.0.2.11'], ['10.1.0.0/16'])
+    ours = ['192.0.2.11'], ['10.1.0.0/16'], [12]
+    found = rules.leftovers(PRESENT + OF_OTHERS, *ours)
     assert found == [
         'rule del pref 9 from 192.0.2.11 lookup main',
         'rule del pref 12 from 192.0.2.11 lookup 12',
+        'route flush table 12',
+        'rule del pref 12 from 192.0.2.77 lookup 12',
         'route flush table 12',
         'rule del pref 98 from 10.1.0.0/16 lookup main',
         'rule del pref 99 to 10.1.0.0/16 lookup main',
         'rule del pref 100 from 10.1.0.0/16 lookup 100',
         'route flush table 100',
     ]
-    assert rules.leftovers(OF_OTHERS, ['192.0.2.11'], ['10.1.0.0/16']) == []
+    assert rules.leftovers(OF_OTHERS, *ours) == []
 
 
 def test_a_table_with_a_name(monkeypatch):
@@ -364,7 +368,7 @@ def test_a_table_with_a_name(monkeypatch):
         return SimpleNamespace(stdout=json.dumps([rule]), stderr='')
 
     monkeypatch.setattr(process.subprocess, 'run', run)
-    process.remove_rules([], ['10.1.0.0/16'])
+    process.remove_rules([], ['10.1.0.0/16'], [])
     assert 'rule del pref 100 from 10.1.0.0/16 lookup 100\nroute flush table 100\n' in batches
 
 

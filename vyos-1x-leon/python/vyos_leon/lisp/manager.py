@@ -25,6 +25,7 @@ from vyos_leon.lisp import RUN_DIR
 from vyos_leon.lisp import model
 from vyos_leon.lisp import overlay
 from vyos_leon.lisp import process
+from vyos_leon.lisp import rules
 from vyos_leon.lisp import state
 
 TEMPLATES = '/usr/share/vyos/templates'
@@ -86,7 +87,7 @@ class Files:
             record = self.read(self.record)
         except (OSError, ValueError):
             return
-        process.remove_rules(record['locators'], record['prefixes'])
+        process.remove_rules(record['locators'], record['prefixes'], record.get('tables', []))
         os.unlink(self.record)
 
     def clean_all(self):
@@ -182,7 +183,8 @@ class Manager:
         is_xtr = self.document['role'] == 'xtr'
         locators = list(here)
         prefixes = [m['prefix'] for m in mappings] if is_xtr else []
-        record = {'locators': locators, 'prefixes': prefixes}
+        tables = [rules.TABLE_OF_INTERFACE + interface.index for interface in here.values()]
+        record = {'locators': locators, 'prefixes': prefixes, 'tables': tables}
         # Recorded before any rule exists.
         self.files.write(self.files.record, json.dumps(record))
         failed = process.add_rules(locators, prefixes)

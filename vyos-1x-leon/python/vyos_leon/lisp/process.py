@@ -131,10 +131,10 @@ def add_rules(locators, prefixes):
     return ''
 
 
-def remove_rules(locators, prefixes):
+def remove_rules(locators, prefixes, tables):
     """Removes all rules, also of a killed OOR. A rule may exist several times."""
     for family in (4, 6):
         present = _ip_json(f'-{family}', 'rule')
-        left = rules.leftovers(present, locators, prefixes)
+        left = rules.leftovers(present, locators, prefixes, tables)
         if left:
             _ip(family, left)

@@ -68,7 +68,7 @@ def _address(rule, word):
     return text if length is None else f'{text}/{length}'
 
 
-def _is_left(rule, locators, prefixes):
+def _is_left(rule, locators, prefixes, tables):
     priority, table = rule.get('priority'), _number(rule, 'table')
     source, target = _address(rule, 'src'), _address(rule, 'dst')
     main = table in ('main', 254)
@@ -80,7 +80,8 @@ def _is_left(rule, locators, prefixes):
         return target in prefixes and main
     if priority == TABLE_OF_SITES:
         return source in prefixes and table == TABLE_OF_SITES
-    return source in locators and priority == table
+    # OOR may have taken another address of the interface for its locator.
+    return priority == table and table in tables
 
 
 def _plain(texts):
@@ -93,13 +94,13 @@ def _plain(texts):
     return found
 
 
-def leftovers(present, locators, prefixes):
+def leftovers(present, locators, prefixes, tables):
     """`ip -batch` lines for the removal of remaining rules. present: `ip -json rule` of the
-    family."""
+    family. tables: those of OOR for interfaces."""
     locators, prefixes = _plain(locators), _plain(prefixes)
     lines = []
     for rule in present:
-        if not _is_left(rule, locators, prefixes):
+        if not _is_left(rule, locators, prefixes, tables):
             continue
         source, target = _address(rule, 'src'), _address(rule, 'dst')
         words = f'rule del pref {rule["priority"]}'
