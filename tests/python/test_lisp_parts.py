@@ -95,8 +95,8 @@ ERRORS = {
         'an address outside of it.',
     ),
     'a large number': (
-        xtr(), on(index=246),
-        'eth0 has the number 246, for which Open Overlay Router has no routing table: reboot, or '
+        xtr(), on(index=243),
+        'eth0 has the number 243, for which Open Overlay Router has no routing table: reboot, or '
         'set "locator" to an address of another interface.',
     ),
     'the number whose table is that of the sites': (
@@ -673,6 +673,14 @@ def test_a_change_of_the_interface_restarts_oor(managed):
     )):  # fmt: skip
         for _ in range(2):
             assert managed(xtr(), interface).show()['starts'] == number + 1
+
+
+def test_an_interface_without_a_table_for_oor(managed):
+    """The number 245 means the table of local addresses, which all packets would use."""
+    words = xtr(locator={'192.0.2.11': {}, '198.18.0.1': {}})
+    for index in (243, 245, 246, 90):
+        made = managed(words, ('eth0', 2, '192.0.2.11'), ('ppp0', index, '198.18.0.1'))
+        assert list(made.interfaces) == ['192.0.2.11']
 
 
 def test_a_missing_locator_stops_only_itself(managed):

@@ -149,10 +149,10 @@ class Manager:
         self.overlays.asked = None
 
     def _interfaces(self):
-        """locator -> process.Interface with the locator."""
+        """locator -> process.Interface with the locator, if OOR can use the interface."""
         here = process.interfaces()
         locators = [of['address'] for of in self.document['locators']]
-        return {address: here[address] for address in locators if address in here}
+        return {a: here[a] for a in locators if a in here and rules.has_table(here[a].index)}
 
     def _wanted(self, here, now):
         """(configuration of OOR, mappings), or the reason for a missing configuration."""

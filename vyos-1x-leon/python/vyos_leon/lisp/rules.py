@@ -25,7 +25,15 @@ from typing import NamedTuple
 ON_LINK = 9
 TABLE_OF_INTERFACE = 10
 NATIVE, TO_SITES, TABLE_OF_SITES = 98, 99, 100
+# The kernel owns tables 253 to 255, and OOR has 8-bit numbers.
+LAST_TABLE = 252
 DEVICE = 'lispTun0'
+
+
+def has_table(index):
+    """Whether OOR can use the interface with this number."""
+    table = TABLE_OF_INTERFACE + index
+    return table <= LAST_TABLE and table not in (TO_SITES, TABLE_OF_SITES)
 
 
 class Rule(NamedTuple):

@@ -14,8 +14,6 @@ from vyos_leon.routes import listed
 from vyos_leon.verify import Verdict
 
 XTR, MAP_SERVER = 'xtr', 'map-server'
-# OOR has 8-bit numbers of routing tables and adds 10 to the number of an interface.
-LAST_INDEX = 255 - policy.TABLE_OF_INTERFACE
 GLOBAL_IPV6 = ipaddress.ip_network('2000::/3')
 
 
@@ -128,14 +126,13 @@ def tables_are_free(lisp, host):
         interface = host.interfaces.get(text)
         if interface is None:
             continue
-        table = policy.TABLE_OF_INTERFACE + interface.index
-        if interface.index > LAST_INDEX or table in (policy.TO_SITES, policy.TABLE_OF_SITES):
+        if not policy.has_table(interface.index):
             yield (
                 f'{interface.name} has the number {interface.index}, for which Open Overlay '
                 f'Router has no routing table: reboot, or set "locator" to an address of '
                 f'another interface.'
             )
-        taken[table] = interface.name
+        taken[policy.TABLE_OF_INTERFACE + interface.index] = interface.name
     if _is(lisp, MAP_SERVER):
         del taken[policy.TABLE_OF_SITES]
     for words, table in host.tables.items():
