@@ -241,6 +241,16 @@ def test_a_boot_does_not_fail_for_what_the_router_lacks():
     assert 'No interface has 192.0.2.11; LISP waits for it.' in verdict.warnings
 
 
+def test_a_priority_that_the_other_nodes_do_not_know():
+    words = xtr(locator={'192.0.2.11': {'priority': '5', 'weight': '100'}}, site=from_leon())
+    assert verify.check(words, host()) == ([], [])
+    words['site'] = from_leon(**{'10.0.0.2': {'locator': ['192.0.2.12']}})
+    assert verify.check(words, host()) == ([], [
+        'The other nodes register 192.0.2.11 with priority 1 and weight 100, and the map server '
+        'keeps the last registration: delete "locator 192.0.2.11 priority" and "locator '
+        '192.0.2.11 weight".'])
+
+
 # --- the configuration of OOR ---
 
 EVERYTHING = xtr(

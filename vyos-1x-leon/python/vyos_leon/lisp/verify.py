@@ -303,6 +303,19 @@ def locator_is_here(lisp, host):
             yield f'No interface has {text}; LISP waits for it.'
 
 
+def nodes_agree_on_locators(lisp, _):
+    """The other nodes have no words for the priority and weight of a locator of this router."""
+    if not any(words.get('node') for _, _, words in overlays(lisp)):
+        return
+    for text, of in lisp.get('locator', {}).items():
+        if (of.get('priority', '1'), of.get('weight', '100')) != ('1', '100'):
+            yield (
+                f'The other nodes register {text} with priority 1 and weight 100, and the map '
+                f'server keeps the last registration: delete "locator {text} priority" and '
+                f'"locator {text} weight".'
+            )
+
+
 # About the configuration alone.
 ERRORS = (
     locator_is_known, locator_is_usable, local_rules_are_others, site_exists, keys_are_one,
@@ -316,7 +329,7 @@ FAULTS_OF_THE_HOST = (
     oor_is_installed, locator_is_first, locator_is_in_no_vrf, tables_are_free,
     map_server_has_one_interface, overlays_exist,
 )  # fmt: skip
-WARNINGS = (locator_is_here,)
+WARNINGS = (locator_is_here, nodes_agree_on_locators)
 
 
 def check(lisp, host, booted=True):
