@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """leon-sclp: VXLAN over native SCLP between two namespaces, and with handmade segments."""
+import ctypes
 import json
 import os
 import random
 import shutil
+import socket
 import struct
 import subprocess
 import time
@@ -16,6 +18,7 @@ from node import find_program, wait_for
 from traffic import Tap, ethernet
 
 TEST_TYPE = 0x88b6
+PIDFD_GETFD = 438
 BROADCAST = 'ff:ff:ff:ff:ff:ff'
 pytestmark = pytest.mark.skipif(ns.host_uid != 0, reason='a raw socket of the lab wants root')
 
@@ -179,6 +182,33 @@ def test_the_path_mtu_is_followed(pair):
     wait_for(lambda: longest() == 1500 - 20, 20, 'segments are as long as before')
 
 
+def raw_socket_of(process):
+    """The raw socket of another process."""
+    pidfd = os.pidfd_open(process.pid)
+    for name in os.listdir(f'/proc/{process.pid}/fd'):
+        if os.readlink(f'/proc/{process.pid}/fd/{name}').startswith('socket:'):
+            number = ctypes.CDLL(None).syscall(PIDFD_GETFD, pidfd, int(name), 0)
+            found = socket.socket(fileno=number)
+            if (found.family, found.proto) == (socket.AF_INET, sclp.PROTOCOL):
+                os.close(pidfd)
+                return found
+            found.close()
+    raise AssertionError('no raw socket')
+
+
+def test_the_path_mtu_is_known_after_a_moment_without_route(pair):
+    net = pair(mtu=1400)
+    wait_for(lambda: net.a.ping(net.b.ip4, size=1472), 20, 'large frames pass')
+    raw = raw_socket_of(net.a.process)
+    net.a.namespace.ip('link set eth0 down')
+    # Each release of the locked socket searches for a route. Before Linux 6.7, so does IP_MTU.
+    raw.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+    raw.close()
+    time.sleep(1.5)
+    net.a.namespace.ip('link set eth0 up')
+    wait_for(lambda: net.a.ping(net.b.ip4, size=1472), 20, 'large frames pass again')
+
+
 @pytest.mark.parametrize('words, text', [
     ([], 'give --local and --peer'),
     (['--local', '192.0.2.1', '--peer', '2001:db8::1'], 'of one family'),
@@ -199,7 +229,6 @@ def capture():
     net.a.namespace.ip(f'neigh replace {net.b.ip4} lladdr {net.b.mac} dev sclp0')
     net.b.namespace.ip(f'neigh replace {net.a.ip4} lladdr {net.a.mac} dev sclp0')
     with net.b.namespace:
-        import socket
         ear = socket.socket(socket.AF_INET, socket.SOCK_RAW, sclp.PROTOCOL)
     ear.settimeout(5)
     net.a.ping(net.b.ip4, size=200)

@@ -24,6 +24,7 @@
 struct raw {
 	int fd;
 	bool v4;
+	struct ip_addr peer;
 	uint32_t mtu;	  /* configured; 0: use the kernel's */
 	uint32_t mtu_now; /* last value from the kernel */
 	uint8_t buffer[RAW_BATCH][RAW_PACKET_MAX];
@@ -35,27 +36,47 @@ static void set_int(int fd, int level, int name, int value)
 	(void)setsockopt(fd, level, name, &value, sizeof(value));
 }
 
-static int connect_to(int fd, const struct ip_addr *local, const struct ip_addr *peer)
+static int connect_to(int fd, const struct ip_addr *peer)
 {
-	struct endpoint l = { .ip = *local }, p = { .ip = *peer };
+	struct endpoint p = { .ip = *peer };
+	struct sockaddr_storage ss;
+	socklen_t len = endpoint_to_sockaddr(&p, &ss);
+
+	/* A connected socket receives packets of its peer only. */
+	return connect(fd, (const struct sockaddr *)&ss, len) < 0 ? -errno : 0;
+}
+
+static int bind_and_connect(int fd, const struct ip_addr *local, const struct ip_addr *peer)
+{
+	struct endpoint l = { .ip = *local };
 	struct sockaddr_storage ss;
 	socklen_t len = endpoint_to_sockaddr(&l, &ss);
 
 	if (bind(fd, (const struct sockaddr *)&ss, len) < 0)
 		return -errno;
-	len = endpoint_to_sockaddr(&p, &ss);
-	/* A connected socket receives packets of its peer only. */
-	return connect(fd, (const struct sockaddr *)&ss, len) < 0 ? -errno : 0;
+	return connect_to(fd, peer);
 }
 
-void raw_ask_mtu(struct raw *r)
+/* Returns 0 if the socket has no route. */
+static uint32_t kernel_mtu(const struct raw *r)
 {
 	int mtu = 0;
 	socklen_t len = sizeof(mtu);
 	int rc = r->v4 ? getsockopt(r->fd, IPPROTO_IP, IP_MTU, &mtu, &len)
 		       : getsockopt(r->fd, IPPROTO_IPV6, IPV6_MTU, &mtu, &len);
 
-	r->mtu_now = rc == 0 && mtu >= MTU_MIN ? (uint32_t)mtu : MTU_DEFAULT;
+	return rc == 0 && mtu >= MTU_MIN ? (uint32_t)mtu : 0;
+}
+
+void raw_ask_mtu(struct raw *r)
+{
+	uint32_t mtu = kernel_mtu(r);
+
+	/* An IPv4 socket that finds no route once never searches again. Before Linux 6.7, the
+	 * request for the MTU itself searches. */
+	if (!mtu && connect_to(r->fd, &r->peer) == 0)
+		mtu = kernel_mtu(r);
+	r->mtu_now = mtu ? mtu : MTU_DEFAULT;
 }
 
 int raw_open(struct raw **out, const struct ip_addr *local, const struct ip_addr *peer,
@@ -69,7 +90,7 @@ int raw_open(struct raw **out, const struct ip_addr *local, const struct ip_addr
 
 	if (fd < 0)
 		return -errno;
-	rc = connect_to(fd, local, peer);
+	rc = bind_and_connect(fd, local, peer);
 	if (rc < 0) {
 		close(fd);
 		return rc;
@@ -83,6 +104,7 @@ int raw_open(struct raw **out, const struct ip_addr *local, const struct ip_addr
 	r = x_buffer(1, sizeof(*r));
 	r->fd = fd;
 	r->v4 = v4;
+	r->peer = *peer;
 	r->mtu = mtu;
 	raw_ask_mtu(r);
 	*out = r;
