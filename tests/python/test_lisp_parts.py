@@ -504,6 +504,13 @@ def test_map_cache():
     assert tracker.show(1003)['map_cache'] == []
 
 
+def test_a_lifetime_without_end():
+    """OOR prints 0xffffffff as a negative number."""
+    endless = REPLY[2].replace('ttl: 10', 'ttl: -1')
+    (entry,) = fed('xtr', *REPLY[:2], endless, *REPLY[3:]).show(1000)['map_cache']
+    assert entry['ttl_minutes'] == 2**32 - 1 and len(entry['locators']) == 2
+
+
 def test_probes_and_instances():
     probe = [REPLY[1].replace('P=0', 'P=1'), *REPLY[2:]]
     assert fed('xtr', *probe).show(1000)['map_cache'] == []

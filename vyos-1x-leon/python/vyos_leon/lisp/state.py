@@ -18,7 +18,7 @@ MESSAGE = re.compile(
     r'(?:flags:P=(?P<probe>\d).*)?IP: (?P<sender>\S+) -> '
 )
 RECORD = re.compile(
-    r'Mapping-record -> ttl: (?P<ttl>\d+) loc-count: (?P<count>\d+) '
+    r'Mapping-record -> ttl: (?P<ttl>-?\d+) loc-count: (?P<count>\d+) '
     r'action: (?P<action>\S+) .* eid: (?P<eid>.+)'
 )
 LOCATOR = re.compile(
@@ -137,7 +137,8 @@ class Tracker:
 
     def _begin_record(self, match, now):
         self.record = {
-            'prefix': plain(match['eid']), 'ttl_minutes': int(match['ttl']),
+            # OOR prints the field of 32 bits with a sign.
+            'prefix': plain(match['eid']), 'ttl_minutes': int(match['ttl']) % 2**32,
             'action': match['action'], 'received': now, 'locators': [],
         }  # fmt: skip
         if self.message == 'Map-Reply' and not self.is_probe:
