@@ -241,6 +241,13 @@ def test_a_boot_does_not_fail_for_what_the_router_lacks():
     assert 'No interface has 192.0.2.11; LISP waits for it.' in verdict.warnings
 
 
+def test_an_overlay_in_two_sites():
+    two = {'a': from_leon()['tokyo'], 'b': from_leon()['tokyo']}
+    assert verify.check(xtr(site=two), host()) == ([], [
+        'Site "a" registers the prefixes of leon0, so site "b" has none of them: delete "site b '
+        'redistribute leon leon0".'])
+
+
 def test_a_priority_that_the_other_nodes_do_not_know():
     words = xtr(locator={'192.0.2.11': {'priority': '5', 'weight': '100'}}, site=from_leon())
     assert verify.check(words, host()) == ([], [])

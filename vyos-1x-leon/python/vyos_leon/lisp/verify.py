@@ -303,6 +303,17 @@ def locator_is_here(lisp, host):
             yield f'No interface has {text}; LISP waits for it.'
 
 
+def overlay_is_in_one_site(lisp, _):
+    taken = {}
+    for name, interface, _ in overlays(lisp):
+        first = taken.setdefault(interface, name)
+        if first != name:
+            yield (
+                f'Site "{first}" registers the prefixes of {interface}, so site "{name}" has none '
+                f'of them: delete "site {name} redistribute leon {interface}".'
+            )
+
+
 def nodes_agree_on_locators(lisp, _):
     """The other nodes have no words for the priority and weight of a locator of this router."""
     if not any(words.get('node') for _, _, words in overlays(lisp)):
@@ -329,7 +340,7 @@ FAULTS_OF_THE_HOST = (
     oor_is_installed, locator_is_first, locator_is_in_no_vrf, tables_are_free,
     map_server_has_one_interface, overlays_exist,
 )  # fmt: skip
-WARNINGS = (locator_is_here, nodes_agree_on_locators)
+WARNINGS = (locator_is_here, overlay_is_in_one_site, nodes_agree_on_locators)
 
 
 def check(lisp, host, booted=True):
