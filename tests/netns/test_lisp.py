@@ -119,6 +119,19 @@ def test_map_server_dies_and_comes_back(two_sites):
     wait_for(lambda: made.ping(1, '10.2.0.2'), 60, 'the sites reach each other again')
 
 
+def test_another_address_of_the_interface_comes_and_goes(two_sites):
+    """OOR cannot use a locator before the last address."""
+    made, a, _ = two_sites
+    a.namespace.ip('addr add 192.0.2.77/24 dev u0')
+    wait_for(lambda: a.state()['state'] == 'waiting', 20)
+    assert a.rules() == a.untouched
+    a.namespace.ip('addr del 192.0.2.77/24 dev u0')
+    a.runs()
+    wait_for(lambda: made.ping(1, '10.2.0.2', count=3), 30, 'LISP works again')
+    assert {of['address'] for r in made.server.state()['registrations']
+            if r['prefix'] == '10.1.0.0/24' for of in r['locators']} == {'192.0.2.11'}
+
+
 def test_a_site_uses_its_other_locator(net):
     """The second uplink has a lower priority, and goes down."""
     made = net(*SITES[0])
@@ -191,7 +204,7 @@ def test_what_is_wrong_is_said(net):
     made.server.start()
     a.start()
     wait_for(lambda: a.state()['state'] == 'waiting', 20)
-    assert a.state()['reason'] == 'no interface that is up has 192.0.2.11'
+    assert a.state()['reason'] == 'no interface that is up has 192.0.2.11 as last address'
     a.namespace.ip('addr add 192.0.2.11/24 dev u0', f'route replace default via {lisp.GATEWAY}')
     a.runs()
     one, *_ = wait_for(lambda: made.server.state().get('refused'), 20, 'refused')

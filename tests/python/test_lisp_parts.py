@@ -85,7 +85,7 @@ ERRORS = {
         'No other router can send to 127.0.0.1: set "locator" to another address.',
     ),
     'the second address': (
-        xtr(), on(addresses=('192.0.2.10', '192.0.2.11')),
+        xtr(), on(addresses=('192.0.2.11', '192.0.2.10')),
         'Open Overlay Router uses one IPv4 address of an interface, on eth0 it is 192.0.2.10: set '
         'that as "locator" instead of 192.0.2.11.',
     ),
@@ -222,6 +222,9 @@ def test_every_rule_has_an_error():
 @pytest.mark.parametrize('words, around', [
     (xtr(), host()),
     (xtr(locator={'2001:db8::11': {}}), host(interfaces={'2001:db8::11': ETH0})),
+    (xtr(), on(addresses=('192.0.2.10', '192.0.2.11', '169.254.0.1'))),
+    (xtr(locator={'2001:db8::11': {}}), host(interfaces={'2001:db8::11': ETH0._replace(
+        addresses=('2001:db8::12', '2001:db8::11', 'fd00::11', 'fe80::11'))})),
     (xtr(site={'a': site('10.1.0.0/16', '2001:db8:1::/48'), 'b': site('10.2.0.0/16')}), host()),
     (xtr(site=from_leon(**{'10.0.0.2': {'locator': ['192.0.2.12']}})), host()),
     (xtr(proxy_etr={'203.0.113.9': {}}, map_resolver='203.0.113.1'),
@@ -699,6 +702,14 @@ def test_a_change_of_the_interface_restarts_oor(managed):
             assert managed(xtr(), interface).show()['starts'] == number + 1
 
 
+def test_oor_uses_the_last_address(managed):
+    shown = managed(xtr(), ('eth0', 2, '192.0.2.11', '192.0.2.77')).show()
+    assert (shown['state'], shown['reason']) == (
+        'waiting', 'no interface that is up has 192.0.2.11 as last address'
+    )  # fmt: skip
+    assert managed(xtr(), ('eth0', 2, '192.0.2.77', '192.0.2.11')).show()['state'] == 'running'
+
+
 def test_an_interface_without_a_table_for_oor(managed):
     """The number 245 means the table of local addresses, which all packets would use."""
     words = xtr(locator={'192.0.2.11': {}, '198.18.0.1': {}})
@@ -716,7 +727,7 @@ def test_a_missing_locator_stops_only_itself(managed):
         assert [of['address'] for of in mapping['locators']] == [i[2] for i in interfaces]
     shown = managed(words).show()
     assert (shown['state'], shown['reason']) == (
-        'waiting', 'no interface that is up has 192.0.2.11, 198.18.0.1'
+        'waiting', 'no interface that is up has 192.0.2.11, 198.18.0.1 as last address'
     )  # fmt: skip
 
 

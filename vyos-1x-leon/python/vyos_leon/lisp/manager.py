@@ -159,7 +159,7 @@ class Manager:
         locators = self.document['locators']
         if not here:
             missing = ', '.join(of['address'] for of in locators)
-            return None, f'no interface that is up has {missing}'
+            return None, f'no interface that is up has {missing} as last address'
         # The site uses its other locators while one is missing.
         locators = [of for of in locators if of['address'] in here]
         document = {**self.document, 'locators': locators}

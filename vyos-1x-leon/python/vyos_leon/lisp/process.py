@@ -108,15 +108,14 @@ class Interface(NamedTuple):
 
 
 def interfaces():
-    """address -> Interface with the address."""
+    """address -> Interface with the address, for each address that OOR uses."""
     found = {}
     for link in _ip_json('address', 'show', 'up'):
         addresses = [info['local'] for info in link.get('addr_info', []) if 'local' in info]
+        ipv4 = [a for a in addresses if '.' in a]
         # `ip` prints an interface that is not up as an empty object.
-        if addresses:
-            ipv4 = [a for a in addresses if '.' in a]
-            interface = Interface(link['ifname'], link['ifindex'], ipv4)
-            found.update(dict.fromkeys(addresses, interface))
+        for address in rules.locators(addresses).values():
+            found[address] = Interface(link['ifname'], link['ifindex'], ipv4)
     return found
 
 

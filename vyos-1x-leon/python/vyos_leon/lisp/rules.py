@@ -28,6 +28,14 @@ NATIVE, TO_SITES, TABLE_OF_SITES = 98, 99, 100
 # The kernel owns tables 253 to 255, and OOR has 8-bit numbers.
 LAST_TABLE = 252
 DEVICE = 'lispTun0'
+GLOBAL_IPV6 = ipaddress.ip_network('2000::/3')
+
+
+def locators(addresses):
+    """IP version -> address that OOR uses of an interface: the last in the order of `ip`."""
+    found = [ipaddress.ip_address(text) for text in addresses]
+    found = [a for a in found if not a.is_link_local and (a.version == 4 or a in GLOBAL_IPV6)]
+    return {a.version: str(a) for a in found}
 
 
 def has_table(index):

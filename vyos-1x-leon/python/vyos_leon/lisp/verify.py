@@ -14,7 +14,6 @@ from vyos_leon.routes import listed
 from vyos_leon.verify import Verdict
 
 XTR, MAP_SERVER = 'xtr', 'map-server'
-GLOBAL_IPV6 = ipaddress.ip_network('2000::/3')
 
 
 class Interface(NamedTuple):
@@ -22,7 +21,7 @@ class Interface(NamedTuple):
 
     name: str
     index: int
-    # OOR uses the first address of each family.
+    # In the order of `ip`.
     addresses: tuple
     vrf: Optional[str] = None
 
@@ -83,7 +82,7 @@ def locator_is_known(lisp, _):
 def locator_is_usable(lisp, _):
     for text in lisp.get('locator', {}):
         address = ipaddress.ip_address(text)
-        if address.version == 6 and address not in GLOBAL_IPV6:
+        if address.version == 6 and address not in policy.GLOBAL_IPV6:
             yield (
                 f'Open Overlay Router takes locators from 2000::/3 only: set another '
                 f'"locator" than {text}.'
@@ -94,19 +93,17 @@ def locator_is_usable(lisp, _):
             yield f'No other router can send to {text}: set "locator" to another address.'
 
 
-def locator_is_first(lisp, host):
+def locator_is_last(lisp, host):
     for text in lisp.get('locator', {}):
         interface = host.interfaces.get(text)
         if interface is None:
             continue
         version = ipaddress.ip_address(text).version
-        first = next(
-            a for a in interface.addresses if ipaddress.ip_address(a).version == version
-        )
-        if first != text:
+        last = policy.locators(interface.addresses).get(version, text)
+        if last != text:
             yield (
                 f'Open Overlay Router uses one IPv{version} address of an interface, on '
-                f'{interface.name} it is {first}: set that as "locator" instead of {text}.'
+                f'{interface.name} it is {last}: set that as "locator" instead of {text}.'
             )
 
 
@@ -337,7 +334,7 @@ ERRORS = (
 # Rules about the present state of the router. No error at a boot, which would lose the
 # configuration.
 FAULTS_OF_THE_HOST = (
-    oor_is_installed, locator_is_first, locator_is_in_no_vrf, tables_are_free,
+    oor_is_installed, locator_is_last, locator_is_in_no_vrf, tables_are_free,
     map_server_has_one_interface, overlays_exist,
 )  # fmt: skip
 WARNINGS = (locator_is_here, overlay_is_in_one_site, nodes_agree_on_locators)
