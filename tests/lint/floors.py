@@ -27,7 +27,7 @@ FLOORS = {
         ['tap/'],
         ['in/reasm'],
         ['capture', 'checksum', 'counter', 'drop', 'forwarding_lookup', 'frame', 'moderation', 'polling',
-         'stats'],
+         'priority', 'stats'],
     ],
     'daemon': [
         ['main', 'leond', 'seed_host', 'states', 'verdict'],

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """leond with the restrictions of the unit: no root, two capabilities, a filter of system calls
 (design.md 7). Unneeded rights are absent, and the remaining rights are sufficient."""
+import contextlib
 import importlib.util
 import json
 import os
@@ -153,6 +154,19 @@ def scheduling(node):
     return found
 
 
+@contextlib.contextmanager
+def busy_processors():
+    """Programs with normal scheduling use all processors."""
+    programs = [subprocess.Popen(['sh', '-c', 'while :; do :; done'])
+                for _ in os.sched_getaffinity(0)]
+    try:
+        yield
+    finally:
+        for program in programs:
+            program.kill()
+            program.wait()
+
+
 def works(*command):
     return subprocess.run(command, check=False, capture_output=True).returncode == 0
 
@@ -164,20 +178,26 @@ def may_be_realtime():
 
 @pytest.mark.skipif(not may_be_realtime(), reason='no real-time scheduling here')
 def test_frames_do_not_wait_for_other_programs(net):
-    """Threads use real-time scheduling if the unit permits, the control thread before the workers.
-    A reload changes the policy. In a container without real-time rights, root runs the node."""
+    """The control thread uses real-time scheduling if the unit permits, and a worker after a wait
+    for a processor. A reload changes the policy. In a container without real-time rights, root runs
+    the node."""
     node = net.node['n0' if works('prlimit', '--rtprio=2', 'true') else 'n1']
     normal = {(os.SCHED_OTHER, 0)}
     realtime = {'control': {(os.SCHED_RR, 2)}, 'worker': {(os.SCHED_RR, 1)}, 'other': normal}
-    assert scheduling(node) == realtime
+    assert scheduling(node)['control'] == realtime['control']
     assert node.ctl('show', 'statistics')['scheduling'] == 'realtime'
+    stream = net.stream(node.name, 'n2')
+    with busy_processors():
+        wait_for(lambda: scheduling(node) == realtime, 30, 'a worker that waits has priority')
+    stream.stop()
+    assert node.counter('prioritized') >= 1
     system = node.config['system']
     answer = node.reload(system={**system, 'scheduling': 'normal'})
     assert answer['changes'] == ['scheduling']
-    assert scheduling(node) == dict.fromkeys(realtime, normal)
+    wait_for(lambda: scheduling(node) == dict.fromkeys(realtime, normal), 10, 'normal scheduling')
     assert node.ctl('show', 'statistics')['scheduling'] == 'normal'
     node.reload(system=system)
-    assert scheduling(node) == realtime
+    assert scheduling(node)['control'] == realtime['control']
 
 
 def test_where_nothing_is_permitted_it_says_so_and_runs(lab):

@@ -367,6 +367,8 @@ static uint64_t moderated_with(bool realtime)
 
 	set_sources(always, always);
 	fx.w->n_sources = 1;
+	/* Without statistics of the kernel, a worker keeps its priority. */
+	fx.w->priority = (struct priority){ .fd = -1, .realtime = realtime };
 	atomic_store(&fx.w->fwd->realtime, realtime);
 	worker_run(fx.w);
 	close(fd);
@@ -435,6 +437,40 @@ static void yields_follow_work(void **state)
 	assert_int_equal(yields(800, 1, 65536), 800);
 	assert_int_equal(yields(800, 64, 4096), 800);
 	assert_int_equal(yields(800, 0, 0), 0);
+}
+
+/* --- real-time priority --- */
+
+/* Looks once a millisecond for `ms`; the worker waits for `waits_us` before each look. Returns the
+ * looks with real-time priority. */
+static unsigned urgent_looks(struct priority *p, unsigned ms, unsigned waits_us)
+{
+	static uint64_t waited_ns;
+	static mono_t now;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < ms; i++) {
+		now = mono_add_ns(now, PRIORITY_LOOK_NS);
+		waited_ns += waits_us * 1000;
+		p->realtime = priority_is_needed(p, waited_ns, now);
+		n += p->realtime;
+	}
+	return n;
+}
+
+static void a_wait_for_a_processor_gives_priority(void **state)
+{
+	struct priority p = { 0 };
+	unsigned hold_ms = PRIORITY_HOLD_NS / PRIORITY_LOOK_NS;
+
+	(void)state;
+	/* An idle pair on one processor waits for a third of the time. */
+	assert_int_equal(urgent_looks(&p, 1000, 330), 0);
+	assert_int_equal(urgent_looks(&p, 1, 600), 1);
+	/* A wait with priority does not prolong it. */
+	assert_int_equal(urgent_looks(&p, 2 * hold_ms, 10), hold_ms - 1);
+	/* While the other program runs, one look in the duration is without priority. */
+	assert_int_equal(urgent_looks(&p, 10 * hold_ms, 600), 10 * hold_ms - 9);
 }
 
 /* --- busy polling --- */
@@ -525,6 +561,7 @@ int main(void)
 		T(without_a_time_of_arrival),
 		T(a_sleeping_worker_sees_a_new_socket),
 		T(only_realtime_workers_are_moderated),
+		cmocka_unit_test(a_wait_for_a_processor_gives_priority),
 		cmocka_unit_test(flood_is_moderated),
 		cmocka_unit_test(host_that_waits_for_an_answer_is_not_delayed),
 		cmocka_unit_test(yields_follow_work),

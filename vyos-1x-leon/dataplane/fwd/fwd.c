@@ -6,7 +6,6 @@
 #include "fwd/fwd.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,15 +92,10 @@ int fwd_start(struct fwd *f)
 	return 0;
 }
 
-int fwd_set_realtime(struct fwd *f, int priority)
+void fwd_set_realtime(struct fwd *f, int priority)
 {
-	const struct sched_param p = { .sched_priority = priority };
-	int policy = priority ? SCHED_RR : SCHED_OTHER, rc = 0;
-
-	for (unsigned i = 0; i < f->n_workers && rc == 0; i++)
-		rc = pthread_setschedparam(f->thread[i], policy, &p);
-	atomic_store_explicit(&f->realtime, priority && rc == 0, memory_order_relaxed);
-	return -rc;
+	atomic_store_explicit(&f->realtime, priority, memory_order_relaxed);
+	fwd_wake(f);
 }
 
 void fwd_stop(struct fwd *f)

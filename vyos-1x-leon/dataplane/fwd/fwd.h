@@ -46,9 +46,8 @@ struct fwd *fwd_new(const struct fwd_setup *setup);
 uint16_t fwd_slots(const struct fwd *f); /* slots_maximum */
 /* Starts the threads. Requires a published snapshot. Returns 0 or -errno. */
 int fwd_start(struct fwd *f);
-/* Sets the real-time priority of the workers (1 to 99); 0: normal scheduling. Returns 0, or -errno
- * if not permitted for all workers. */
-int fwd_set_realtime(struct fwd *f, int priority);
+/* Sets the real-time priority that workers may take (1 to 99, fwd/priority.h); 0: none. */
+void fwd_set_realtime(struct fwd *f, int priority);
 /* Ends the sleep of all workers, after the replacement of a socket. A sleeping worker waits for the
  * previous socket. */
 void fwd_wake(struct fwd *f);

@@ -142,6 +142,7 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 void worker_fini(struct worker *w)
 {
 	close(w->wake_fd);
+	priority_fini(&w->priority);
 	tap_rx_fini(&w->tap_rx);
 	queue_fini(&w->queue);
 	accel_rx_fini(&w->accel_rx);
@@ -309,8 +310,7 @@ static void let_frames_gather(struct worker *w, int64_t sleep_ns)
 {
 	const struct timespec pause = { 0, MODERATION_PAUSE_NS };
 
-	if (!atomic_load_explicit(&w->fwd->realtime, memory_order_relaxed) ||
-	    !moderation_pauses(&w->moderation, w->inputs) ||
+	if (!w->priority.realtime || !moderation_pauses(&w->moderation, w->inputs) ||
 	    (sleep_ns >= 0 && sleep_ns < MODERATION_PAUSE_NS))
 		return;
 	count(w, CNT_moderated, 1);
@@ -342,13 +342,21 @@ static void end_idle(struct worker *w)
 		polling_learn(&w->polling, idle_us(w));
 }
 
+static void look_at_priority(struct worker *w)
+{
+	int permitted = atomic_load_explicit(&w->fwd->realtime, memory_order_relaxed);
+
+	if (priority_look(&w->priority, permitted, w->now))
+		count(w, CNT_prioritized, 1);
+}
+
 static void yield_cpu(struct worker *w)
 {
 	static const enum counter moved[] = { CNT_tap_rx_bytes, CNT_net_rx_bytes,
 					      CNT_net_tx_bytes };
 	uint64_t bytes = 0;
 
-	if (!atomic_load_explicit(&w->fwd->realtime, memory_order_relaxed))
+	if (!w->priority.realtime)
 		return;
 	for (size_t i = 0; i < array_size(moved); i++)
 		bytes += atomic_load_explicit(&w->stats.counter[moved[i]], memory_order_relaxed);
@@ -400,6 +408,7 @@ void *worker_run(void *arg)
 		if (n > 0 || here)
 			begin_idle(w);
 		rcu_offline(w->fwd->rcu, w->index);
+		look_at_priority(w);
 		yield_cpu(w);
 	}
 	return NULL;

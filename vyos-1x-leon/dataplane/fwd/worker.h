@@ -32,6 +32,7 @@
 #include "fwd/lan/recent.h"
 #include "fwd/lan/storm.h"
 #include "fwd/moderation.h"
+#include "fwd/priority.h"
 #include "fwd/out/sampler.h"
 #include "fwd/polling.h"
 #include "fwd/queue/queue.h"
@@ -104,6 +105,7 @@ struct worker {
 	int wake_fd;			/* eventfd that ends a sleep */
 	bool stopping;			/* a stop was requested */
 	bool udp_gso, tap_tso, tap_uso; /* granted by the kernel */
+	struct priority priority;
 	struct moderation moderation;
 	struct polling polling;
 	mono_t idle_at;	 /* time of the last work while busy polling is on, else 0 */
@@ -177,8 +179,8 @@ struct fwd {
 	_Atomic bool shapes_hops;
 	unsigned n_shaped; /* control thread */
 	int event_fd;
-	_Atomic bool stops; /* a stop of all workers was requested */
-	_Atomic bool realtime;
+	_Atomic bool stops;	      /* a stop of all workers was requested */
+	_Atomic int realtime;	      /* priority that workers may take, or 0 */
 	_Atomic int64_t lan_until_ns; /* expiry of the LAN state; 0: no expiry */
 	/* Control thread only. */
 	struct watchdog {

@@ -50,11 +50,7 @@ static int set_all(struct leond *d, bool realtime)
 	int r = set_control(realtime);
 
 	if (r == 0)
-		r = fwd_set_realtime(d->fwd, realtime ? WORKER_PRIORITY : 0);
-	if (r < 0 && realtime) {
-		fwd_set_realtime(d->fwd, 0);
-		set_control(false);
-	}
+		fwd_set_realtime(d->fwd, realtime ? WORKER_PRIORITY : 0);
 	return r;
 }
 
