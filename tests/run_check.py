@@ -28,6 +28,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -266,10 +267,11 @@ def main():
     summary = []
     for number, name in enumerate(options.parts):
         later = [BUILT[part] for part in options.parts[number:] if part in BUILT]
+        begin = time.monotonic()
         # Tests of netns mostly wait.
         with building(later) if name == 'netns' and later else contextlib.nullcontext():
             tally = PARTS[name](shlex.split(options.pytest_args))
-        summary.append(f'{name}: {tally}')
+        summary.append(f'{name}: {tally} ({time.monotonic() - begin:.0f} s)')
         total += tally
     print('\n' + '\n'.join(summary))
     print(total, flush=True)
