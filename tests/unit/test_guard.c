@@ -107,6 +107,19 @@ static void test_damaged(void **state)
 	assert_int_equal(guard_decode(buf, sizeof(buf), &back), -EBADMSG);
 }
 
+static void test_steps_of_the_interval(void **state)
+{
+	(void)state;
+	for (uint32_t ms = 100; ms <= 60000; ms++) {
+		uint8_t flags = guard_interval_flags(ms);
+
+		assert_int_equal(flags & ~GUARD_INTERVAL, 0);
+		assert_in_range(guard_interval_of(flags | GUARD_READY), ms, 2 * ms - 1);
+	}
+	assert_int_equal(guard_interval_of(GUARD_READY | GUARD_FORWARDS), 0);
+	assert_int_equal(guard_interval_of(0xff), guard_interval_of(0xb0));
+}
+
 /* A port that removes the tag does not change the signed bytes. */
 static void test_signed_is_without_the_tag(void **state)
 {
@@ -125,6 +138,7 @@ int main(void)
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_steps_of_the_interval),
 		cmocka_unit_test(test_signed_is_without_the_tag),
 	};
 

@@ -399,6 +399,47 @@ static void who_cannot_receive_does_not_begin(void **state)
 	close_site();
 }
 
+static void reconfigure(unsigned i, uint32_t interval_ms, int64_t ms)
+{
+	struct guard_conf c = s.node[i].conf;
+
+	c.interval_ms = interval_ms;
+	guard_configure(&s.node[i], &c, at_ms(ms));
+}
+
+static uint64_t n_blocked(void)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < NODES; i++)
+		n += s.node[i].n_blocked;
+	return n;
+}
+
+/* A VLAN has one guard of a slow node in several intervals of a fast one. */
+static void different_intervals_change_no_forwarder(void **state)
+{
+	static const uint32_t to_ms[] = { 100, 60000, 200, 150, 1000 };
+	int64_t ms = open_site(424242, 0);
+	uint64_t before = n_blocked();
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(to_ms); i++) {
+		reconfigure(0, to_ms[i], ms);
+		for (unsigned step = 0; step < 20000; step++) {
+			ms = run(ms, 1);
+			for (unsigned k = 0; k < VLANS; k++)
+				for (unsigned a = 0; a < NODES; a++)
+					for (unsigned b = 0; b < NODES; b++)
+						assert_false(a != b &&
+							     goes_round(a, b, vlan_of(k)));
+		}
+		expect_forwarders(NODES);
+		assert_int_equal(n_blocked(), before);
+	}
+	close_site();
+}
+
 static void change_something(int64_t ms)
 {
 	unsigned who = dice(NODES);
@@ -543,6 +584,7 @@ int main(void)
 		cmocka_unit_test(standing_still_makes_no_circle),
 		cmocka_unit_test(who_cannot_receive_makes_no_circle),
 		cmocka_unit_test(who_cannot_receive_does_not_begin),
+		cmocka_unit_test(different_intervals_change_no_forwarder),
 		cmocka_unit_test(a_hundred_cuts_and_heals),
 		cmocka_unit_test(a_hundred_cuts_and_heals_with_losses),
 	};

@@ -655,7 +655,7 @@ static void test_document_guard(void **state)
 	g.sequence++;
 	g.tag = 10;
 	g.segment = 10;
-	g.flags = GUARD_READY | GUARD_FORWARDS;
+	g.flags = GUARD_READY | GUARD_FORWARDS | guard_interval_flags(1000);
 	g.received[0] = guard_mark(NODE_B, 0x0006123456789abd);
 	guard_encode(&g, frame);
 	keyring_guard_auth(k, guard_signed(frame), GUARD_SIGNED_LEN, g.auth);

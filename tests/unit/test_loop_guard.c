@@ -350,7 +350,7 @@ static void what_was_received_is_listed(void **state)
 	assert_int_equal(f.received[0], guard_mark(BETTER, 1));
 	assert_int_equal(f.received[1], guard_mark(WORSE, 1));
 	assert_int_equal(f.received[2], 0);
-	assert_int_equal(f.flags, BOTH);
+	assert_int_equal(f.flags, BOTH | guard_interval_flags(INTERVAL_MS));
 	assert_int_equal(f.sequence, 1);
 	f.node = BETTER;
 	f.preference = preference_of(BETTER);
@@ -489,7 +489,7 @@ static void who_reaches_nobody_leaves_it_to_others(void **state)
 	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
 	assert_int_equal(guard_vlan_reason(&g, 0), GUARD_BY_NO_PATH);
 	guard_fill(&g, 0, &f);
-	assert_int_equal(f.flags, 0);
+	assert_int_equal(f.flags, guard_interval_flags(INTERVAL_MS));
 	guard_reach(&g, NULL, 0, at_ms(30));
 	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
 	guard_reach(&g, both, 2, at_ms(40));
@@ -726,7 +726,7 @@ static void tick_length(void **state)
 	assert_int_equal(guard_tick_ms(&g), 10);
 }
 
-static void a_new_preference_is_said_at_once(void **state)
+static void a_new_preference_and_interval_are_said_at_once(void **state)
 {
 	struct guard_conf c = conf;
 	struct guard_frame f = { 0 };
@@ -747,7 +747,13 @@ static void a_new_preference_is_said_at_once(void **state)
 	assert_true(guard_next_urgent(&g, &i, &vlan));
 	guard_fill(&g, vlan, &f);
 	assert_int_equal(f.preference, 10);
-	assert_int_equal(f.flags, GUARD_READY);
+	assert_int_equal(f.flags, GUARD_READY | guard_interval_flags(INTERVAL_MS));
+	c.interval_ms = 60000;
+	assert_true(guard_configure(&g, &c, at_ms(20)) & GUARD_URGENT);
+	i = 0;
+	assert_true(guard_next_urgent(&g, &i, &vlan));
+	guard_fill(&g, vlan, &f);
+	assert_int_equal(f.flags, GUARD_READY | guard_interval_flags(60000));
 }
 
 int main(void)
@@ -786,7 +792,7 @@ int main(void)
 		T(a_lan_that_is_gone_took_its_hosts_along),
 		T(each_node_received_is_notified_ten_times_a_second),
 		T(tick_length),
-		T(a_new_preference_is_said_at_once),
+		T(a_new_preference_and_interval_are_said_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,7 +79,7 @@ void guard_fill(struct guard *g, uint16_t vlan, struct guard_frame *f)
 	f->tag = vlan;
 	f->segment = segments_id(g->conf.segments, vlan);
 	f->preference = g->conf.preference;
-	f->flags = 0;
+	f->flags = guard_interval_flags(g->conf.interval_ms);
 	if (v && state != GUARD_LISTENING && guard_reaches_others(g, v))
 		f->flags |= GUARD_READY;
 	if (state == GUARD_CLEAR || state == GUARD_SHARED)

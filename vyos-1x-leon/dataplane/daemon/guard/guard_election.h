@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Election of the forwarder of a VLAN: a function of the guards received within the last
- * GUARD_SILENT_INTERVALS intervals. Part of the state machine of the loop guard (loop_guard.h).
- * Changes nothing. Pure; control thread.
+ * GUARD_SILENT_INTERVALS intervals of the slower node. Part of the state machine of the loop guard
+ * (loop_guard.h). Changes nothing. Pure; control thread.
  */
 #pragma once
 
@@ -17,6 +17,17 @@ static inline bool guard_is_recent(const struct guard *g, mono_t received)
 {
 	return !mono_is_never(received) &&
 	       mono_sub_ns(g->effective, received) <= GUARD_SILENT_INTERVALS * guard_interval_ns(g);
+}
+
+/* Reports whether the node was received in the VLAN within three intervals, of the longer interval:
+ * two nodes of a LAN may have different ones. The step of an interval is less than twice the
+ * interval, so equal intervals count exactly. */
+static inline bool guard_neighbor_is_recent(const struct guard *g, const struct guard_neighbor *h)
+{
+	int64_t own_ns = guard_interval_ns(g), its_ns = guard_interval_of(h->flags) * NS_PER_MS;
+
+	return mono_sub_ns(g->effective, h->at) <=
+	       GUARD_SILENT_INTERVALS * (its_ns < 2 * own_ns ? own_ns : its_ns);
 }
 
 /* Order of node-ids for qsort() and bsearch(). */

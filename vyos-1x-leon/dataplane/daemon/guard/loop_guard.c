@@ -129,7 +129,7 @@ static unsigned forget_silent(struct guard *g, struct guard_vlan *v)
 	unsigned outcome = GUARD_NOTHING;
 
 	for (unsigned i = v->n_received; i--;)
-		if (!guard_is_recent(g, v->received[i].at))
+		if (!guard_neighbor_is_recent(g, &v->received[i]))
 			outcome |= drop_received(g, v, i);
 	return outcome;
 }
@@ -246,9 +246,9 @@ static unsigned go_on(struct guard *g, mono_t now)
 	return settle_all(g);
 }
 
-/* Forgets a VLAN without a segment. An urgent guard reports a new name or preference to the other
- * nodes. */
-static void reconfigure_vlan(struct guard *g, unsigned i, bool renamed)
+/* Forgets a VLAN without a segment. An urgent guard reports a new name, preference or interval to
+ * the other nodes. */
+static void reconfigure_vlan(struct guard *g, unsigned i, const struct guard_conf *old)
 {
 	struct guard_vlan *v = g->vlan[g->used[i]];
 	struct guard_rank rank = own_rank(g, v->id);
@@ -257,10 +257,11 @@ static void reconfigure_vlan(struct guard *g, unsigned i, bool renamed)
 		forget_vlan(g, i);
 		return;
 	}
-	v->urgent |= v->rank.preference != rank.preference || v->rank.mix != rank.mix;
+	v->urgent |= v->rank.preference != rank.preference || v->rank.mix != rank.mix ||
+		     old->interval_ms != g->conf.interval_ms;
 	v->rank = rank;
 	/* With the new map, the names of other nodes may denote another VLAN here, or none. */
-	if (renamed)
+	if (old->segments != g->conf.segments)
 		vlan_set_add(&g->changed, v->id);
 }
 
@@ -275,14 +276,13 @@ static unsigned end_loop(struct guard *g)
 
 unsigned guard_configure(struct guard *g, const struct guard_conf *c, mono_t now)
 {
-	bool switched = c->enabled != g->conf.enabled, renamed;
+	struct guard_conf old = g->conf;
 	unsigned outcome = go_on(g, now);
 
-	renamed = g->conf.segments != c->segments;
 	g->conf = *c;
 	for (unsigned i = g->n_used; i--;)
-		reconfigure_vlan(g, i, renamed);
-	if (!switched)
+		reconfigure_vlan(g, i, &old);
+	if (old.enabled == c->enabled)
 		return outcome | guard_tick(g, now) | GUARD_URGENT;
 	return outcome | end_loop(g) | restart(g);
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/defs.h"
 #include "base/vlan_set.h"
 #include "wire/bytes.h"
 #include "wire/frame/eth.h"
@@ -45,6 +46,26 @@ uint32_t guard_mark(node_id_t node, uint64_t incarnation)
 	uint32_t mark = (uint32_t)(hash_mix64(hash_mix64(node) + incarnation) >> 32);
 
 	return mark ? mark : 1;
+}
+
+#define STEP_SHIFT    4
+#define STEP_MAX      11u /* of the longest permitted interval, 60 s */
+#define FIRST_STEP_MS 100u
+
+uint8_t guard_interval_flags(uint32_t interval_ms)
+{
+	unsigned n = 1;
+
+	while (n < STEP_MAX && FIRST_STEP_MS << (n - 1) < interval_ms)
+		n++;
+	return (uint8_t)(n << STEP_SHIFT);
+}
+
+uint32_t guard_interval_of(uint8_t flags)
+{
+	unsigned n = min_of((unsigned)flags >> STEP_SHIFT, STEP_MAX);
+
+	return n ? FIRST_STEP_MS << (n - 1) : 0;
 }
 
 /* Length of the tag; 0 without a tag. */

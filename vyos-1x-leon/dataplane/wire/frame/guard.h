@@ -37,6 +37,7 @@ enum guard_flags {
 	GUARD_FORWARDS = 0x01, /* The sender forwards the VLAN between LAN and overlay. */
 	/* The sender has listened long enough, reaches a node outside the LAN, and can forward. */
 	GUARD_READY = 0x02,
+	GUARD_INTERVAL = 0xf0, /* guard_interval_flags() */
 };
 
 struct guard_frame {
@@ -54,6 +55,11 @@ struct guard_frame {
 	uint8_t auth[GUARD_AUTH_LEN];
 };
 
+/* Returns the step n of an interval in the bits of GUARD_INTERVAL: the lowest n from 1 to 11 for
+ * which 100 ms * 2^(n - 1) is at least the interval. */
+uint8_t guard_interval_flags(uint32_t interval_ms);
+/* Returns 100 ms * 2^(n - 1) of the flags of a frame. 0: not stated, as in version 0.2. */
+uint32_t guard_interval_of(uint8_t flags);
 /* The mark of one run of a node in the list of a guard, never 0. A guard from before the start of
  * the node lists another mark. A recorded guard therefore does not prove present reception of the
  * node. */
