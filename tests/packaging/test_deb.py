@@ -366,7 +366,8 @@ def test_daemon_runs_with_what_the_unit_grants(root, tmp_path):
     unit = root.run('cat', '/lib/systemd/system/leond@.service').stdout
     # A wanted unit without work would be a line of the log at each start.
     assert 'Wants=network-online.target\n' in unit
-    assert 'start leon-ipsec@%i.service; exec' in unit
+    # A running manager reads the changed port.
+    assert 'systemctl --no-block reload-or-restart leon-ipsec@%i.service; exec' in unit
     assert {'User=leon', 'RuntimeDirectoryMode=0750', 'UMask=0077'} <= set(unit.splitlines())
     (granted,) = re.findall('^AmbientCapabilities=(.*)$', unit, re.M)
     granted = ','.join('+' + name.removeprefix('CAP_').lower() for name in granted.split())
