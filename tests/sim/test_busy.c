@@ -176,6 +176,34 @@ static void a_pause_of_the_relay_is_no_failure(void **state)
 	sim_free(s);
 }
 
+/* A reload applies at one node. The last message of a node without a direct link is many of the new
+ * intervals old. */
+static void a_shorter_interval_is_no_failure(void **state)
+{
+	struct sim *s = sim_new(3, 36);
+	struct conf quick;
+	unsigned before;
+
+	(void)state;
+	for (unsigned i = 0; i < s->n; i++)
+		s->node[i].conf->interval_ms = 20000;
+	sim_set_down(s, 1, 2, true);
+	sim_boot_all(s);
+	assert_true(sim_until(s, sim_converged, NULL, 300000) >= 0);
+	sim_run(s, 600000);
+	before = sim_events(s, EV_UNREACHABLE);
+	quick = *s->node[1].conf;
+	quick.interval_ms = 1000;
+	overlay_set_conf(s->node[1].o, &quick);
+	sim_run(s, 120000);
+	assert_int_equal(sim_events(s, EV_UNREACHABLE), before);
+	/* A failure is noticed with the new interval. */
+	sim_set_down(s, 0, 1, true);
+	sim_run(s, 15000);
+	assert_int_equal(s->node[1].n_events[EV_UNREACHABLE], 2);
+	sim_free(s);
+}
+
 /* PINGs that stayed unanswered before their path became direct count no more. */
 static void a_former_outage_does_not_slow_down_pings(void **state)
 {
@@ -209,6 +237,7 @@ int main(void)
 		cmocka_unit_test(failures_of_others_do_not_delay_for_seconds),
 		cmocka_unit_test(a_series_of_failures_ends),
 		cmocka_unit_test(a_pause_of_the_relay_is_no_failure),
+		cmocka_unit_test(a_shorter_interval_is_no_failure),
 		cmocka_unit_test(a_former_outage_does_not_slow_down_pings),
 	};
 

@@ -141,6 +141,9 @@ struct overlay {
 	uint64_t rng;
 	struct hash_key hash_key; /* hash key of all tables with keys from the network */
 	bool started, leaving;
+	/* peer_alive_ms() before a reload with a shorter interval, and the end of its validity. */
+	int64_t former_alive_ms;
+	mono_t former_until;
 	bool synced; /* a complete summary was received: the members are known */
 	struct keyring *keys;
 	struct {

@@ -169,6 +169,11 @@ void overlay_set_conf(struct overlay *o, const struct conf *conf)
 {
 	const struct conf *old = o->conf;
 
+	/* Nodes were silent for the former interval. */
+	if (old && conf->interval_ms < old->interval_ms) {
+		o->former_alive_ms = peer_alive_ms(o);
+		o->former_until = mono_add_ms(overlay_now(o), o->former_alive_ms);
+	}
 	o->conf = conf;
 	nodedb_set_maximum(o->nodes, conf->nodes_maximum);
 	seed_configure(o, old);

@@ -44,7 +44,9 @@ bool peer_announces(const struct overlay *o, const struct peer *p, uint16_t flag
 
 int64_t peer_alive_ms(const struct overlay *o)
 {
-	return max_of((int64_t)ALIVE_MS, 3 * overlay_stretch(o, o->conf->interval_ms));
+	int64_t ms = max_of((int64_t)ALIVE_MS, 3 * overlay_stretch(o, o->conf->interval_ms));
+
+	return mono_before(overlay_now(o), o->former_until) ? max_of(ms, o->former_alive_ms) : ms;
 }
 
 /* A lazy link has few PINGs. If one is unanswered, or the link ceases to be lazy, the usual time
