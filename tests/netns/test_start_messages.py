@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A daemon that cannot start names the cause and the remedy in its log."""
 import os
+import signal
 import subprocess
 
 import pytest
@@ -38,6 +39,35 @@ def test_port_in_use(lab):
     finally:
         other.kill()
         other.wait()
+
+
+def reads_its_configuration(node):
+    folder = f'/proc/{node.process.pid}/fd'
+    try:
+        return node.config_file in [os.readlink(f'{folder}/{name}') for name in os.listdir(folder)]
+    except FileNotFoundError:
+        return False
+
+
+def test_a_reload_during_the_start(lab):
+    """SIGHUP waits for the event loop. A long file delays the loop. A busy machine may miss the
+    time of reading, and then tests another reload."""
+    node = lab(line_up(1, hosts=False), start=False).node['n0']
+    write_config = node.write_config
+
+    def write_long_config():
+        write_config()
+        with open(node.config_file, 'a', encoding='ascii') as f:
+            f.write(' ' * 4_000_000)
+    node.write_config = write_long_config
+    for n in range(1, 4):
+        node.launch()
+        while not reads_its_configuration(node) and node.log().count('started version=') < n:
+            assert node.alive(), node.log()
+        node.process.send_signal(signal.SIGHUP)
+        wait_for(lambda n=n: not node.alive() or node.log().count('configuration unchanged') == n, 20, 'reload')
+        assert node.alive()
+        node.stop()
 
 
 def test_check_names_the_file_and_the_nearest_key(lab):

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,6 +144,16 @@ static void set_private(bool private)
 		log_warn("daemon", "the process cannot be hidden from others: %s", strerror(errno));
 }
 
+/* A request to reload waits for the event loop. Its default action would end the start. */
+static void defer_hangup(void)
+{
+	sigset_t hangup;
+
+	sigemptyset(&hangup);
+	sigaddset(&hangup, SIGHUP);
+	sigprocmask(SIG_BLOCK, &hangup, NULL);
+}
+
 static int run(const char *path, struct conf *c)
 {
 	struct leond *d = leond_new();
@@ -165,6 +176,8 @@ int main(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	set_private(true);
+	if (!a.check)
+		defer_hangup();
 	c = conf_read_file(a.config, err, sizeof(err));
 	if (!c) {
 		fprintf(stderr, "%s\n", err);
