@@ -594,8 +594,8 @@ def test_a_certificate_that_cannot_be_used_ends_no_link(lab):
 class Proxy:
     """An HTTP proxy that knows CONNECT only."""
 
-    def __init__(self, namespace, port=3128, status='200 OK', login=None):
-        self.requests, self.status, self.login = [], status, login
+    def __init__(self, namespace, port=3128, status='200 OK', login=None, names=None):
+        self.requests, self.status, self.login, self.names = [], status, login, names or {}
         with namespace:
             self.listener = socket.create_server(('0.0.0.0', port))
         self.namespace = namespace
@@ -623,7 +623,7 @@ class Proxy:
             near.close()
             return
         with self.namespace:
-            far = socket.create_connection((host.strip('[]'), int(port)))
+            far = socket.create_connection((self.names.get(host, host).strip('[]'), int(port)))
         near.sendall(f'HTTP/1.1 {status}\r\nVia: test\r\n\r\n'.encode())
         for a, b in ((near, far), (far, near)):
             threading.Thread(target=self._copy, args=(a, b), daemon=True).start()
@@ -669,6 +669,20 @@ def test_through_a_proxy(lab):
         net.joined()
         wait_transport(net.node['n0'], net.node['n1'], 'tls')
         assert proxy.requests[0].startswith(f'CONNECT {wan.ip4(0)}:{TLS_PORT} HTTP/1.1\r\n')
+    finally:
+        proxy.close()
+
+
+def test_a_peer_whose_name_only_the_proxy_knows(lab):
+    net, machine = behind_proxy(lab, f'http://{wan.ip4(2)}:3128')
+    proxy = Proxy(machine, names={'tokyo.leon.example': wan.ip4(0)})
+    inner = net.node['n1']
+    inner.config['peer'] = {'n0': {'address': 'tokyo.leon.example', 'tls-port': TLS_PORT}}
+    try:
+        net.start()
+        wait_transport(net.node['n0'], inner, 'tls', 30)
+        inner.reload(peer={'n0': {'address': 'tokyo.leon.example'}})
+        assert inner.show('peers')['peers'][0]['addresses'] == [], 'the connection is closed'
     finally:
         proxy.close()
 

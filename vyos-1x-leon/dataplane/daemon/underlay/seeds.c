@@ -46,8 +46,8 @@ static void set_address(struct leond *d, uint32_t i)
 		return;
 	} else if (d->conf->peer[i].is_ip) {
 		set_all(d, i, &d->conf->peer[i].ep, 1);
-	} else if (d->seed[i].n) {
-		/* Without the stream of a removed tls-port. */
+	} else {
+		/* Without the stream of a removed tls-port, also if the name is not resolved. */
 		set_all(d, i, d->seed[i].ep, d->seed[i].n);
 	}
 }
