@@ -156,6 +156,18 @@ def test_frames_from_before_the_move(apart, who, taken):
     apart.assert_no_resets()
 
 
+def test_another_mac_address_of_the_interface(apart):
+    """leon-accel gets the address with the queues, and keeps its connections."""
+    a, b = apart.host['a'], apart.host['b']
+    t = Transfer(a, b, b.ip4, up=ENDLESS, down=ENDLESS, pause=0.05)
+    wait_for(lambda: apart.taken() == [1, 1, 0], 60, 'it is taken')
+    apart.node['a'].reload(mac='02:00:00:00:00:77')
+    t.wait_more(4 * MB)
+    assert apart.taken() == [1, 1, 0]
+    t.finish(60).assert_whole()
+    apart.assert_no_resets()
+
+
 def test_moves_onto_the_lan_of_its_peer(apart):
     """The hosts communicate without leond, and the proxy sockets have data of both. The connection
     is released."""

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * daemon/accel/accelerator: reports of moved hosts to a leon-accel that is slow to read. Other
- * modules of the daemon are replaced.
+ * daemon/accel/accelerator: reports of moved hosts to a leon-accel that is slow to read, and a new
+ * MAC address of the interface. Other modules of the daemon are replaced.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -235,11 +235,46 @@ static void a_full_socket_loses_nothing(void **state)
 	close_lab(&l);
 }
 
+/* Returns the number of SETUP messages, and the address of the last one. */
+static unsigned read_setups(struct lab *l, struct mac *device)
+{
+	uint8_t buf[ACCEL_NOTIFY_MAX];
+	struct accel_notify_frame f;
+	unsigned n_setups = 0;
+	ssize_t n;
+
+	while ((n = recv(l->accel, buf, sizeof(buf), 0)) > 0) {
+		assert_int_equal(accel_notify_decode(buf, (size_t)n, &f), 0);
+		if (f.what != ACCEL_NOTIFY_SETUP)
+			continue;
+		*device = f.setup.device;
+		n_setups++;
+	}
+	return n_setups;
+}
+
+static void a_new_mac_address_is_reported_once(void **state)
+{
+	struct mac device;
+	struct lab l;
+
+	(void)state;
+	open_lab(&l);
+	assert_int_equal(read_setups(&l, &device), 1);
+	l.d.device.mac = mac_from_u64(0x020000000077);
+	for (unsigned i = 0; i < 3; i++)
+		accelerator_second(&l.d, loop_now(l.d.loop));
+	assert_int_equal(read_setups(&l, &device), 1);
+	assert_int_equal(mac_to_u64(device), 0x020000000077);
+	close_lab(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_burst_fits),
 		cmocka_unit_test(a_full_socket_loses_nothing),
+		cmocka_unit_test(a_new_mac_address_is_reported_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

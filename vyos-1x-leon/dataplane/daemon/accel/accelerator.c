@@ -39,7 +39,8 @@ struct moved_mac {
 
 struct accelerator {
 	char path[CONF_CONTROL_SOCKET_MAX + 16];
-	int listener, fd; /* -1: closed. */
+	int listener, fd;  /* -1: closed. */
+	struct mac device; /* of the last SETUP */
 	/* The last moved hosts, as a ring. n_moved: number of moves; the next one is stored at
 	 * n_moved % MOVED_MAX. n_reported: number of reported or lost moves. */
 	struct moved_mac moved[MOVED_MAX];
@@ -162,8 +163,10 @@ static int hand_queues(struct leond *d)
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(n * sizeof(int));
 	memcpy(CMSG_DATA(c), accel_queues_accel_ends(d), n * sizeof(int));
-	return sendmsg(d->states->accelerator->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno
-											: 0;
+	if (sendmsg(d->states->accelerator->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		return -errno;
+	d->states->accelerator->device = d->device.mac;
+	return 0;
 }
 
 /* No connection can be intercepted with the node, and no connection of any node is intercepted. All
@@ -211,6 +214,9 @@ static void notify_nodes(struct leond *d)
 {
 	const struct snap *s = fwd_snap(d->fwd);
 
+	/* A reload or another program has changed the MAC address. */
+	if (mac_to_u64(d->states->accelerator->device) != mac_to_u64(d->device.mac))
+		hand_queues(d);
 	/* The settings are repeated, because the socket may have been full before. */
 	notify_settings(d);
 	look_at_all(d);
