@@ -392,6 +392,45 @@ static void test_old_record_revives_nobody(void **state)
 	done(s, &w);
 }
 
+static void send_turns(struct sim *s, unsigned liar, node_id_t origin, uint64_t secret)
+{
+	struct peer *p = peer_find(s->node[liar].o, s->node[0].id);
+
+	for (uint32_t seq = 1; seq <= 400; seq++) {
+		struct msg m = made_up_record(s, origin, secret, 1800000000000000ULL, seq,
+					      seq % 2 ? 0 : RECORD_LEFT);
+
+		assert_int_equal(peer_send(s->node[liar].o, p, &m), 0);
+		sim_run(s, 1);
+	}
+	sim_run(s, 100);
+}
+
+/* Leaves of a node without a new session cost no purge and no publication out of turn. The node is
+ * invented, or was a member. */
+static void test_leaves_in_turn_cost_nothing(void **state)
+{
+	struct wire w;
+	struct sim *s = new_watched(5, 21, &w);
+	struct sim_node *at = &s->node[0];
+	unsigned purges = at->n_purges, published = at->n_snapshot_changed;
+
+	(void)state;
+	send_turns(s, 3, 0x0b000001, 77);
+	assert_true(at->n_events[EV_LEFT] >= 190);
+	assert_int_equal(at->n_purges, purges);
+	assert_true(at->n_snapshot_changed - published < 60);
+	sim_leave(s, 4);
+	sim_run(s, 1000);
+	purges = at->n_purges;
+	published = at->n_snapshot_changed;
+	send_turns(s, 3, s->node[4].id, s->node[4].identity);
+	assert_true(at->n_events[EV_LEFT] >= 380);
+	assert_int_equal(at->n_purges, purges);
+	assert_true(at->n_snapshot_changed - published < 60);
+	done(s, &w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -405,6 +444,7 @@ int main(void)
 		cmocka_unit_test(test_link_that_one_end_denies),
 		cmocka_unit_test(test_impersonation),
 		cmocka_unit_test(test_old_record_revives_nobody),
+		cmocka_unit_test(test_leaves_in_turn_cost_nothing),
 	};
 
 	cmocka_set_test_filter(getenv("SIM_FILTER"));

@@ -41,8 +41,17 @@ static void table_full(struct overlay *o, node_id_t id)
 		overlay_emit(o, EV_TABLE_FULL, id, NODE_ID_NONE, 0, NULL);
 }
 
+/* False: no host was learned behind the node since member_clear(), and no path leads over it. */
+static bool had_session(const struct overlay *o, const struct node *n)
+{
+	const struct peer *p = peer_at(o, n->slot);
+
+	return p && !mono_is_never(p->established);
+}
+
 void member_clear(struct overlay *o, struct node *n)
 {
+	const bool in_use = had_session(o, n);
 	struct peer *p = peer_at(o, n->slot);
 
 	if (p) {
@@ -52,6 +61,12 @@ void member_clear(struct overlay *o, struct node *n)
 	}
 	latdb_forget(o->lat, n->slot);
 	paths_forget(o, n->slot);
+	/* A purge walks tables of the size of `fdb maximum`, and members can invent records. */
+	if (!in_use) {
+		schedule_snapshot(o);
+		schedule_paths_later(o);
+		return;
+	}
 	o->ops.purge(o->arg, n->slot);
 	schedule_snapshot_now(o);
 	schedule_paths_now(o);
@@ -59,11 +74,14 @@ void member_clear(struct overlay *o, struct node *n)
 
 static void reject_node(struct overlay *o, struct node *n)
 {
+	const bool in_use = had_session(o, n);
+
 	if (n->state != NODE_LEFT)
 		table_full(o, n->id);
 	member_clear(o, n);
 	nodedb_forget(o->nodes, n, overlay_now(o));
-	paths_run(o, overlay_now(o));
+	if (in_use)
+		paths_run(o, overlay_now(o));
 	nodedb_remove(o->nodes, n, overlay_now(o));
 }
 
