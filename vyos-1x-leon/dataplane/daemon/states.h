@@ -91,5 +91,6 @@ struct states {
 	mono_t relays_until; /* despite `transit disable`, after a reload */
 	unsigned leaves_sent;
 	mono_t fdb_full_at;  /* last event `fdb-full` */
-	uint64_t moved_macs; /* neigh_moved_bit() of the reports in process */
+	uint64_t moved_macs; /* neigh_moved_bit() of the moves since walked_at */
+	mono_t walked_at;    /* last neigh_forget_moved() */
 };

@@ -22,6 +22,7 @@
 
 #define DRAIN_MAX     2048
 #define FULL_EVERY_MS 1000
+#define WALK_EVERY_MS 1000 /* a walk of the largest table takes about 20 ms */
 
 static void report_flapping(struct leond *d, const struct fwd_report *r, struct event_facts *facts,
 			    const char *mac, mono_t now)
@@ -169,6 +170,24 @@ static void handle(struct leond *d, struct fwd_report *r, mono_t now)
 	}
 }
 
+/* One walk of the table for all moves of a while. Workers answer for no neighbor that contradicts
+ * the FDB. */
+static void forget_moved(struct leond *d, mono_t now)
+{
+	struct states *s = d->states;
+
+	if (!s->moved_macs)
+		return;
+	if (mono_is_recent(s->walked_at, WALK_EVERY_MS, now)) {
+		if (!timer_is_set(s->drain_timer))
+			timer_set(s->drain_timer, mono_add_ms(s->walked_at, WALK_EVERY_MS));
+		return;
+	}
+	neigh_forget_moved(d->neigh, d->fdb, s->moved_macs);
+	s->moved_macs = 0;
+	s->walked_at = now;
+}
+
 static void drain(struct leond *d, mono_t now)
 {
 	struct fwd_report r;
@@ -181,11 +200,7 @@ static void drain(struct leond *d, mono_t now)
 	 * events. */
 	if (n == DRAIN_MAX)
 		timer_set(d->states->drain_timer, now);
-	/* One walk of the table for all moves. Workers answer for no neighbor that contradicts the
-	 * FDB. */
-	if (d->states->moved_macs)
-		neigh_forget_moved(d->neigh, d->fdb, d->states->moved_macs);
-	d->states->moved_macs = 0;
+	forget_moved(d, now);
 }
 
 static void on_drain(void *arg, mono_t now)
