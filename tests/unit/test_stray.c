@@ -140,6 +140,29 @@ static void a_host_that_left_is_not_intercepted(void **state)
 	conns_lab_close(&l);
 }
 
+/* A move of a host costs a search of the connections only if a frame has named the host. */
+static void a_move_of_another_host_costs_no_search(void **state)
+{
+	struct conns_lab l;
+	struct conn *c;
+
+	(void)state;
+	conns_lab_open(&l);
+	c = intercept(&l);
+	c->flow.far.mac = mac_from_u64(LIAR_MAC); /* by no frame */
+	conns_moved(&l.e, 0, mac_from_u64(LIAR_MAC), OTHER_NODE, l.now);
+	assert_int_equal(c->away.far_at, NODE_ID_NONE);
+	c->flow.state = FLOW_PLAIN;
+	conns_second(&l.e, l.now);
+	c->flow.state = FLOW_INTERCEPTED;
+	c->flow.near.mac = mac_from_u64(FAR_MAC); /* named before that second */
+	conns_moved(&l.e, 0, mac_from_u64(FAR_MAC), OTHER_NODE, l.now);
+	assert_false(place_near_is_migrated(c));
+	conns_moved(&l.e, 0, mac_from_u64(LIAR_MAC), OTHER_NODE, l.now);
+	assert_int_equal(c->away.far_at, OTHER_NODE);
+	conns_lab_close(&l);
+}
+
 /* For a plain connection the frame passes to the host, and nothing is learned. */
 static void a_stray_of_a_plain_one_passes(void **state)
 {
@@ -222,6 +245,7 @@ int main(void)
 		cmocka_unit_test(a_host_that_moved_is_followed),
 		cmocka_unit_test(a_frame_from_before_the_move_proves_nothing),
 		cmocka_unit_test(a_host_that_left_is_not_intercepted),
+		cmocka_unit_test(a_move_of_another_host_costs_no_search),
 		cmocka_unit_test(a_stray_of_a_plain_one_passes),
 		cmocka_unit_test(an_attempt_ends_at_the_former_node),
 		cmocka_unit_test(data_beyond_credit_is_refused),

@@ -13,6 +13,7 @@
 #include "base/siphash.h"
 #include "flow/flow.h"
 #include "io/netlink/netlink.h"
+#include "conn/hosts.h"
 #include "conn/moved.h"
 #include "frames/intercepted.h"
 #include "frames/tun.h"
@@ -87,6 +88,7 @@ struct engine {
 	struct peer_entry *peers;
 	const struct peer_ops *peer_ops;
 	struct conn_entry *conns; /* Owned by conns.c. */
+	struct hosts hosts;	  /* Of the connections. */
 	unsigned n_conns, n_intercepted;
 	/* Last time at which the maximum prevented an interception. 0: never. */
 	mono_t full_at;

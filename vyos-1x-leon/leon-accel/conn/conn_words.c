@@ -100,6 +100,7 @@ void conn_quench(struct conn *c, const struct intercepted_one *one, mono_t now)
 
 	f->near.mac = one->near_mac;
 	f->far.mac = one->far_mac;
+	hosts_note(c);
 	f->near_start = one->near_start;
 	f->far_start = one->far_start;
 	flow_quench(f, now);

@@ -214,7 +214,7 @@ bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now)
 	if (!cf->from_lan)
 		peer_acknowledged(c->peer, flow_acknowledges(&c->flow, f->t), now);
 	if (cf->from_lan)
-		flow_from_near(&c->flow, f, now);
+		place_from_near(c, f, now);
 	else
 		flow_from_far(&c->flow, f, now);
 	/* A host with a RST has no connection any more. */
@@ -403,10 +403,12 @@ void conns_second(struct engine *e, mono_t now)
 
 	quench_all(e, now);
 	memset(e->plain, 0, sizeof(e->plain));
+	memset(&e->hosts, 0, sizeof(e->hosts));
 	e->undelivered = 0;
 	HASH_ITER(hh, e->conns, entry, next) {
 		struct conn *c = &entry->conn;
 
+		hosts_note(c);
 		conn_end_where_done(c);
 		keep_interproxy(c);
 		if (c->flow.state == FLOW_PLAIN)
@@ -472,6 +474,8 @@ void conns_moved(struct engine *e, uint16_t vlan, struct mac mac, node_id_t node
 	struct conn_entry *entry, *next;
 
 	moved_add(&e->moved, vlan, mac);
+	if (!hosts_may_have(&e->hosts, &e->hash_key, vlan, mac))
+		return;
 	HASH_ITER(hh, e->conns, entry, next)
 		if (entry->conn.flow.key.vlan == vlan && is_intercepted(&entry->conn))
 			migrated_update(&entry->conn, mac, node, now);

@@ -105,7 +105,7 @@ void migrated_both_local(struct conn *c, bool from_near, const struct flow_frame
 	far_is_at(c, c->e->self, now);
 	if (from_near) {
 		near_is_migrated(c, false, now);
-		flow_from_near(&c->flow, f, now);
+		place_from_near(c, f, now);
 	} else if (c->flow.state == FLOW_CLOSED) {
 		flow_from_far(&c->flow, f, now);
 	} else {
@@ -138,7 +138,7 @@ static void found(struct conn *c, const struct flow_frame *f, mono_t now)
 {
 	near_is_migrated(c, true, now);
 	place_received(c, now);
-	flow_from_near(&c->flow, f, now);
+	place_from_near(c, f, now);
 }
 
 /* Copies the message into one of the queue and parses it. Returns false if it is invalid. */

@@ -29,6 +29,12 @@ void place_received(struct conn *c, mono_t now)
 		c->away.near_seen = now;
 }
 
+void place_from_near(struct conn *c, const struct flow_frame *f, mono_t now)
+{
+	flow_from_near(&c->flow, f, now);
+	hosts_note(c);
+}
+
 void place_send(struct conn *c, enum accel_where where, const uint8_t *vnet, const uint8_t *frame,
 		size_t len)
 {
