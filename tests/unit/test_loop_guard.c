@@ -226,6 +226,22 @@ static void vlans_are_apart(void **state)
 	assert_int_equal(guard_state(&g), GUARD_SHARED);
 }
 
+/* VLAN 10 had a host until 2000, and VLAN 20 has another node. */
+static void a_vlan_without_hosts_ends(void **state)
+{
+	(void)state;
+	guard_use(&g, 10, at_ms(0));
+	for (int64_t ms = 0; ms < 2100 + GUARD_UNUSED_MS; ms += TICK_MS) {
+		receive_in(20, BETTER, BOTH, ms);
+		if (ms == 2000)
+			assert_int_equal(guard_use(&g, 10, at_ms(ms)), GUARD_NOTHING);
+		for (uint16_t vlan = 0; ms > 2000 && vlan < 30; vlan++)
+			guard_disuse(&g, vlan, at_ms(ms));
+		assert_int_equal(g.n_used, ms < 2000 + GUARD_UNUSED_MS ? 3 : 2);
+	}
+	assert_true(!g.vlan[10] && vlan_set_has(&g.changed, 10) && !vlan_set_has(&g.moved, 10));
+}
+
 static struct vlan_set set_of(const char *text)
 {
 	struct vlan_set s = { 0 };
@@ -769,6 +785,7 @@ int main(void)
 		T(blocked_to_shared),
 		T(who_leaves_is_replaced_at_once),
 		T(vlans_are_apart),
+		T(a_vlan_without_hosts_ends),
 		T(what_the_lan_carries_is_listened_to),
 		T(a_lan_that_carries_nothing_is_quiet),
 		T(a_lan_may_have_two_numbers),

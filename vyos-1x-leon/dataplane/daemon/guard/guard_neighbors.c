@@ -55,3 +55,35 @@ bool guard_neighbor_is_overtaken(const struct guard_neighbor *h, const struct gu
 	return h->incarnation == f->incarnation && h->sequence > f->sequence &&
 	       h->sequence - f->sequence < GUARD_WINDOW;
 }
+
+void guard_count_shared(struct guard *g)
+{
+	for (unsigned i = 0; i < GUARD_PEERS; i++)
+		g->peer[i].n_shared = g->peer[i].n_mutual = 0;
+	for (unsigned i = 0; i < g->n_used; i++) {
+		const struct guard_vlan *v = g->vlan[g->used[i]];
+
+		for (unsigned k = 0; k < v->n_received; k++) {
+			struct guard_peer *p = guard_neighbor_peer(g, &v->received[k]);
+
+			if (!p)
+				continue;
+			p->n_shared++;
+			p->n_mutual += v->received[k].hears_us;
+		}
+	}
+}
+
+void guard_find_silent(struct guard *g)
+{
+	for (unsigned i = 0; i < GUARD_PEERS; i++) {
+		struct guard_peer *p = &g->peer[i];
+		int64_t silence_ns = mono_sub_ns(g->effective, p->at);
+
+		if (p->silent || !p->n_mutual ||
+		    silence_ns <= GUARD_FAST_MISSED * GUARD_FAST_MS * NS_PER_MS)
+			continue;
+		p->silent = true;
+		g->n_silenced++;
+	}
+}

@@ -17,3 +17,7 @@ void guard_neighbor_remove(struct guard_vlan *v, unsigned i);
 /* Reports whether a later frame of the node was accepted before. A frame farther back than the
  * window is a genuine frame after a forged frame: see guard_peer_takes(). */
 bool guard_neighbor_is_overtaken(const struct guard_neighbor *h, const struct guard_frame *f);
+/* Counts the shared VLANs of each peer. */
+void guard_count_shared(struct guard *g);
+/* A node with reception of the local guards sends a guard each GUARD_FAST_MS. */
+void guard_find_silent(struct guard *g);

@@ -92,6 +92,7 @@ static struct guard_vlan *vlan_in_use(struct guard *g, uint16_t id)
 	v = g->vlan[id % VLAN_IDS] = x_new(struct guard_vlan);
 	v->id = id % VLAN_IDS;
 	v->rank = own_rank(g, v->id);
+	v->used = g->now;
 	g->used[g->n_used++] = v->id;
 	listen_to(g, v);
 	return v;
@@ -301,10 +302,27 @@ unsigned guard_lan(struct guard *g, bool lan, mono_t now)
 unsigned guard_use(struct guard *g, uint16_t vlan, mono_t now)
 {
 	unsigned outcome = go_on(g, now);
+	bool is_new = !g->vlan[vlan % VLAN_IDS];
+	struct guard_vlan *v = vlan_in_use(g, vlan);
 
-	if (g->vlan[vlan % VLAN_IDS] || !vlan_in_use(g, vlan))
+	if (v)
+		v->used = now;
+	return v && is_new ? outcome | GUARD_CHANGED | GUARD_URGENT : outcome;
+}
+
+unsigned guard_disuse(struct guard *g, uint16_t vlan, mono_t now)
+{
+	struct guard_vlan *v = g->vlan[vlan % VLAN_IDS];
+	unsigned outcome = go_on(g, now), i = 0;
+
+	if (!v || !v->id || g->carries_known || v->n_received ||
+	    mono_is_recent(v->used, GUARD_UNUSED_MS, now))
 		return outcome;
-	return outcome | GUARD_CHANGED | GUARD_URGENT;
+	while (g->used[i] != v->id)
+		i++;
+	v->settled = GUARD_LISTENING; /* without hosts, no host has moved */
+	forget_vlan(g, i);
+	return outcome | GUARD_CHANGED;
 }
 
 unsigned guard_carry(struct guard *g, const struct vlan_set *carries, mono_t now)
@@ -437,39 +455,6 @@ unsigned guard_receive(struct guard *g, const struct guard_frame *f, const struc
 	return outcome | GUARD_UNCONFIRMED;
 }
 
-static void count_shared(struct guard *g)
-{
-	for (unsigned i = 0; i < GUARD_PEERS; i++)
-		g->peer[i].n_shared = g->peer[i].n_mutual = 0;
-	for (unsigned i = 0; i < g->n_used; i++) {
-		const struct guard_vlan *v = g->vlan[g->used[i]];
-
-		for (unsigned k = 0; k < v->n_received; k++) {
-			struct guard_peer *p = guard_neighbor_peer(g, &v->received[k]);
-
-			if (!p)
-				continue;
-			p->n_shared++;
-			p->n_mutual += v->received[k].hears_us;
-		}
-	}
-}
-
-/* A node with reception of the local guards sends a guard each GUARD_FAST_MS. */
-static void find_silent(struct guard *g)
-{
-	for (unsigned i = 0; i < GUARD_PEERS; i++) {
-		struct guard_peer *p = &g->peer[i];
-		int64_t silence_ns = mono_sub_ns(g->effective, p->at);
-
-		if (p->silent || !p->n_mutual ||
-		    silence_ns <= GUARD_FAST_MISSED * GUARD_FAST_MS * NS_PER_MS)
-			continue;
-		p->silent = true;
-		g->n_silenced++;
-	}
-}
-
 unsigned guard_tick(struct guard *g, mono_t now)
 {
 	unsigned outcome = go_on(g, now);
@@ -480,8 +465,8 @@ unsigned guard_tick(struct guard *g, mono_t now)
 		outcome |= end_loop(g);
 	for (unsigned i = 0; i < g->n_used; i++)
 		outcome |= forget_silent(g, g->vlan[g->used[i]]);
-	count_shared(g);
-	find_silent(g);
+	guard_count_shared(g);
+	guard_find_silent(g);
 	return outcome | settle_all(g);
 }
 
@@ -490,7 +475,7 @@ unsigned guard_others(struct guard *g, node_id_t *out, unsigned max)
 {
 	unsigned n = 0;
 
-	count_shared(g);
+	guard_count_shared(g);
 	for (unsigned i = 0; i < GUARD_PEERS && n < max; i++)
 		if (g->peer[i].n_shared)
 			out[n++] = g->peer[i].node;

@@ -350,9 +350,9 @@ void guard_frame_received(struct leond *d, const uint8_t *frame, size_t len)
 	act_on(d, outcome);
 }
 
-void guard_vlan_seen(struct leond *d, uint16_t vlan)
+void guard_vlan_used(struct leond *d, uint16_t vlan, bool used)
 {
-	act_on(d, guard_use(d->guard, vlan, loop_now(d->loop)));
+	act_on(d, (used ? guard_use : guard_disuse)(d->guard, vlan, loop_now(d->loop)));
 }
 
 void guard_probe_vlan(struct leond *d, uint16_t vlan)

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,8 +28,9 @@ void guard_local_host(struct leond *d, struct mac mac);
 void guard_lan_found(struct leond *d);
 /* The set of served VLANs has changed. */
 void guard_vlans_changed(struct leond *d);
-/* A frame of this VLAN was not forwarded, because the guard has not listened to the VLAN yet. */
-void guard_vlan_seen(struct leond *d, uint16_t vlan);
+/* used: a frame of this VLAN was not forwarded, because the guard has not listened to the VLAN yet,
+ * or the VLAN has hosts. */
+void guard_vlan_used(struct leond *d, uint16_t vlan, bool used);
 /* A host of the VLAN moved between LAN and overlay, or a flooded frame arrived twice. */
 void guard_probe_vlan(struct leond *d, uint16_t vlan);
 /* Another port of the bridge came up. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/loop.h"
+#include "daemon/guard/loop_guard.h"
 #include "daemon/lan/loop_guard_io.h"
 #include "daemon/leond.h"
 #include "io/clock.h"
@@ -185,7 +186,15 @@ void vlans_frame_seen(struct leond *d, uint16_t vlan)
 		d->vlans->hidden = true;
 		update(d);
 	}
-	guard_vlan_seen(d, vlan);
+	guard_vlan_used(d, vlan, true);
+}
+
+void vlans_second(struct leond *d, mono_t now)
+{
+	(void)now;
+	for (uint16_t vlan = 1; vlan < VLAN_IDS; vlan++)
+		if (d->guard->vlan[vlan])
+			guard_vlan_used(d, vlan, fdb_count_in(d->fdb, vlan));
 }
 
 void vlans_open(struct leond *d)

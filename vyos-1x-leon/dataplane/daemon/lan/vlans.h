@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "base/mono.h"
 #include "base/vlan_set.h"
 #include "io/netlink/netlink.h"
 #include "state/tables/segments.h"
@@ -47,4 +48,6 @@ void vlans_changed(struct leond *d, const struct nl_event *ev);
 /* A frame of this VLAN was not forwarded, because the guard does not listen to it yet or the VLAN
  * is not served. */
 void vlans_frame_seen(struct leond *d, uint16_t vlan);
+/* The guard forgets VLANs without hosts. */
+void vlans_second(struct leond *d, mono_t now);
 void vlans_apply_conf(struct leond *d);

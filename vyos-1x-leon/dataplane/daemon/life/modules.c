@@ -84,6 +84,7 @@ static const struct module modules[] = {
 	{ .start = vlans_start,
 	  .changes = CONF_FRAMES,
 	  .apply = vlans_apply_conf,
+	  .second = vlans_second,
 	  .stop = vlans_stop },
 	{ .start = bridge_ports_start, .stop = bridge_ports_stop },
 	{ .start = failover_start, .stop = failover_stop },
