@@ -188,6 +188,25 @@ static void intervals_of_the_querier(void **state)
 	assert_int_equal(state_now(), GROUPS_NO_QUERIER);
 }
 
+/* A forged query can state 62 hours. */
+static void no_query_lasts_for_hours(void **state)
+{
+	const struct groups_query forged = { .source = { 4, { 10, 0, 0, 9 } },
+					     .response_ms = 100,
+					     .lifetime_ms = 222208000 };
+
+	(void)state;
+	known();
+	for (unsigned i = 0; i < 2; i++) {
+		groups_query(g, VLAN, 4, &forged, now);
+		pass_s(2);
+	}
+	assert_false(groups_query_due(g, VLAN, 4, now));
+	pass_s(1800);
+	assert_int_equal(state_now(), GROUPS_NO_QUERIER);
+	assert_true(groups_query_due(g, VLAN, 4, now));
+}
+
 static void leaving(void **state)
 {
 	(void)state;
@@ -512,6 +531,7 @@ int main(void)
 		TEST(no_querier_no_limits),
 		TEST(groups_expire_without_reports),
 		TEST(intervals_of_the_querier),
+		TEST(no_query_lasts_for_hours),
 		TEST(leaving),
 		TEST(query_at_once_after_a_join),
 		TEST(routers_receive_all),

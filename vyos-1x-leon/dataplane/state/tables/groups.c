@@ -207,7 +207,10 @@ void groups_query(struct groups *g, uint16_t vlan, uint8_t family, const struct 
 		  mono_t now)
 {
 	struct groups_domain *d = domain_of(g, vlan, family);
-	mono_t answered = mono_add_ms(now, (int64_t)q->response_ms + GROUPS_MARGIN_MS);
+	uint32_t lifetime_ms =
+		min_of(max_of(q->lifetime_ms, GROUPS_LIFETIME_MS), GROUPS_LIFETIME_MOST_MS);
+	uint32_t response_ms = min_of(q->response_ms, lifetime_ms);
+	mono_t answered = mono_add_ms(now, (int64_t)response_ms + GROUPS_MARGIN_MS);
 
 	/* Switches do not send reports towards a querier without an address (RFC 4541 section
 	 * 2.1.1), so this node may miss the answers. */
@@ -220,17 +223,16 @@ void groups_query(struct groups *g, uint16_t vlan, uint8_t family, const struct 
 	if (is_past(d->querier_until, now))
 		d->n_queries = 0;
 	if (!is_ours(q))
-		note_router(d, &q->source, q->on_lan,
-			    mono_add_ms(now, max_of(q->lifetime_ms, GROUPS_LIFETIME_MS)));
+		note_router(d, &q->source, q->on_lan, mono_add_ms(now, lifetime_ms));
 	/* A query within the response time of another may have the same answers. */
 	if (d->n_queries < GROUPS_QUERIES && (!d->n_queries || is_past(d->answered, now))) {
 		d->n_queries++;
 		d->answered = answered;
 	}
 	d->querier = q->source;
-	d->lifetime_ms = max_of(q->lifetime_ms, GROUPS_LIFETIME_MS);
+	d->lifetime_ms = lifetime_ms;
 	/* RFC 3376 section 8.5: half a response time less than the group membership interval. */
-	d->querier_until = mono_add_ms(now, (int64_t)d->lifetime_ms - q->response_ms / 2);
+	d->querier_until = mono_add_ms(now, (int64_t)lifetime_ms - response_ms / 2);
 	if (!is_ours(q) && (!q->on_lan || is_lower(q)))
 		d->other_until = d->querier_until;
 }

@@ -20,6 +20,8 @@
 /* RFC 3376 section 8.4, RFC 3810 section 9.4: the group membership interval with default values:
  * robustness 2, query interval 125 s, response time 10 s. */
 #define GROUPS_LIFETIME_MS 260000u
+/* The longest interval that a query can state: a forged query may state days. */
+#define GROUPS_LIFETIME_MOST_MS 1800000u
 /* General queries after which the listeners of a domain are known: the robustness variable, because
  * one report may be lost (RFC 3376 section 8.1). */
 #define GROUPS_QUERIES 2
