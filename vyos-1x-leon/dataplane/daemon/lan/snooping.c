@@ -105,10 +105,13 @@ void snooping_announced(struct leond *d, uint16_t slot, const uint64_t *entry, u
 	struct listener_set *old;
 
 	old = listeners_replace(d->listeners, slot, n ? listener_set_new(entry, n) : NULL);
-	if (old && d->fwd)
-		fwd_retire(d->fwd, old, listener_set_free);
-	else
+	if (!old || !d->fwd) {
 		listener_set_free(old);
+		return;
+	}
+	fwd_retire(d->fwd, old, listener_set_free);
+	/* A member may announce thousands of sets before the reclamation of the next second. */
+	fwd_reclaim(d->fwd);
 }
 
 void snooping_relearn(struct leond *d, const struct vlan_set *vlans)
