@@ -16,6 +16,7 @@
 #define ANSWER_PER_S	1000
 #define FROM_PER_S	10 /* answers to one address */
 #define FROM_BURST	20
+#define KNOWN_MS	1000 /* age of the bitmap of known addresses */
 
 static int64_t cost_ns(int64_t per_s)
 {
@@ -31,17 +32,45 @@ static struct bucket *bucket_of(struct limit_source *table, size_t places, uint6
 	return &s->bucket;
 }
 
+static uint64_t *known_word(struct overlay *o, const struct ip_addr *ip, uint64_t *bit)
+{
+	uint64_t hash = siphash(&o->hash_key, ip->b, sizeof(ip->b));
+
+	*bit = 1ULL << hash % 64;
+	return &o->limit.known[hash / 64 % array_size(o->limit.known)];
+}
+
+/* A peer that is new since then counts as a stranger. */
+static void renew_known(struct overlay *o)
+{
+	uint64_t bit, *word;
+
+	if (mono_is_recent(o->limit.known_at, KNOWN_MS, overlay_now(o)))
+		return;
+	o->limit.known_at = overlay_now(o);
+	memset(o->limit.known, 0, sizeof(o->limit.known));
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		if (!o->by_slot[i])
+			continue;
+		word = known_word(o, &o->by_slot[i]->ep.ip, &bit);
+		*word |= bit;
+	}
+}
+
+/* The bitmap spares most strangers the search of all peers. */
 static bool is_known_address(struct overlay *o, const struct ip_addr *ip)
 {
-	for (uint32_t i = 0; i < o->cap_slots; i++)
+	uint64_t bit, *word = known_word(o, ip, &bit);
+
+	renew_known(o);
+	for (uint32_t i = 0; (*word & bit) && i < o->cap_slots; i++)
 		if (o->by_slot[i] && ip_equal(&o->by_slot[i]->ep.ip, ip))
 			return true;
 	return seed_of_address(o, ip) != NULL;
 }
 
 /* Total budgets exist for all known addresses and for all others. A flood with forged addresses
- * therefore keeps out at most new nodes. The search of all peers comes after the budget of the
- * address. */
+ * therefore keeps out at most new nodes. */
 static bool pass_total(struct overlay *o, struct bucket all[2], const struct ip_addr *ip,
 		       int64_t per_s)
 {

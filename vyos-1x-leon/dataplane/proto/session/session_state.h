@@ -168,4 +168,6 @@ struct limit_source {
 struct limit_state {
 	struct bucket opened[2], answered[2]; /* total; index 1: of known addresses */
 	struct limit_source answered_to[256], opened_from[256];
+	uint64_t known[1024]; /* bitmap of the hashes of the peers' addresses */
+	mono_t known_at;      /* time of the bitmap */
 };
