@@ -158,6 +158,10 @@ static void a_failed_dump_keeps_the_tag(void **state)
 	served(VLANS_BRIDGE, "VLAN 10, 20");
 	assert_int_equal(vlans.tag, 0x8100);
 	assert_int_equal(changes, 1);
+	/* The next change does not wait for the retry. */
+	last = 10;
+	change(0);
+	served(VLANS_BRIDGE, "VLAN 10");
 }
 
 static void configured_vlans_need_no_dump(void **state)

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/log.h"
 #include "base/loop.h"
 #include "daemon/guard/loop_guard.h"
 #include "daemon/lan/loop_guard_io.h"
@@ -141,9 +142,14 @@ static void update(struct leond *d)
 
 	/* The VLANs remain until a dump succeeds. */
 	if (source == VLANS_UNREAD) {
+		if (!d->vlans->retries)
+			log_warn("vlans", "the VLANs of the interface cannot be read, and remain: "
+					  "leond tries again each second");
+		d->vlans->retries = true;
 		timer_set(d->vlans->timer, mono_add_ms(loop_now(d->loop), RETRY_MS));
 		return;
 	}
+	d->vlans->retries = false;
 	if (source == d->vlans->source && tag == d->vlans->tag &&
 	    vlan_set_equal(&set, &d->vlans->set))
 		return;
@@ -173,8 +179,9 @@ void vlans_changed(struct leond *d, const struct nl_event *ev)
 		return;
 	if (ev->link.lower)
 		d->vlans->hidden = false;
-	if (!timer_is_set(d->vlans->timer))
+	if (!timer_is_set(d->vlans->timer) || d->vlans->retries)
 		timer_set(d->vlans->timer, mono_add_ms(loop_now(d->loop), GATHER_MS));
+	d->vlans->retries = false;
 }
 
 void vlans_frame_seen(struct leond *d, uint16_t vlan)

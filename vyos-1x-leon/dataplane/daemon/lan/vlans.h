@@ -32,6 +32,7 @@ struct vlans {
 	bool hidden;
 	struct segments *map; /* map of VLANs to segments; published; owned here until retired */
 	struct timer *timer;  /* debounce timer */
+	bool retries;	      /* the timer is of a failed dump */
 };
 
 /* Returns the set; NULL if it is unknown. */
