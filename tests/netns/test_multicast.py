@@ -353,3 +353,17 @@ def test_a_bridge_with_snooping(lab, keep):
     keep(Listener(net.host['a'], OTHER))
     from_c = keep(Sender(net.host['c'], OTHER))
     assert copies(net, from_c, sites='ab') == {'a': 20, 'b': 0}
+
+
+def test_a_bridge_that_queries_without_an_address(lab, keep):
+    """The queries of a Linux bridge do not count, but the bridge prunes groups. The bridge needs
+    the reports of other sites, also those of IGMPv2."""
+    net = three(lab)
+    for host in net.host.values():
+        host.namespace.sysctl('ipv4/conf/eth0/force_igmp_version', 2)
+    net.node['a'].namespace.ip('link set br0 type bridge mcast_snooping 1 mcast_querier 1')
+    sender = keep(Sender(net.host['a'], GROUP))
+    wait_for(lambda: copies(net, sender) == {'b': 0, 'c': 0}, 60, 'the bridge prunes')
+    listener = keep(Listener(net.host['b'], GROUP))
+    wait_for(lambda: arrives(sender, listener), 20, 'the group arrives')
+    assert state(net.node['b']) in (None, 'no-querier')

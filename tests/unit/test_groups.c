@@ -511,11 +511,11 @@ static void sets_of_other_nodes(void **state)
 	assert_memory_equal(entries, of_one, sizeof(of_one));
 	listener_set_free(listeners_replace(l, 1, NULL));
 	assert_true(listeners_want(l, 1, listener_entry(10, 4, 0x010102)));
-	listeners_set_router(l, 4095, 6, true);
-	assert_true(listeners_has_router(l, 4095, 6));
-	assert_false(listeners_has_router(l, 4095, 4));
-	listeners_set_router(l, 4095, 6, false);
-	assert_false(listeners_has_router(l, 4095, 6));
+	listeners_set_withholds(l, 4095, 6, true);
+	assert_true(listeners_withholds(l, 4095, 6));
+	assert_false(listeners_withholds(l, 4095, 4));
+	listeners_set_withholds(l, 4095, 6, false);
+	assert_false(listeners_withholds(l, 4095, 6));
 	assert_null(listeners_replace(l, 3, listener_set_new(NULL, 0)));
 	assert_true(listeners_want(l, 3, listener_entry(10, 4, 1)));
 	listeners_free(l);

@@ -241,13 +241,16 @@ static void from_other_sites(void **state)
 	(void)state;
 	fx_publish(&fx, no_limit);
 	assert_true(lan_gets("239.1.1.1", PROTO_UDP, "12345678", 8));
+	/* Without a querier, switches need the report. */
+	assert_true(lan_gets("239.1.1.4", PROTO_IGMP, "\x16\0\0\0\xef\1\1\4", 8));
 	/* A report that suppresses others is withheld; a report of IGMPv3 suppresses none. */
+	listeners_set_withholds(listeners, 0, 4, true);
 	assert_false(lan_gets("239.1.1.1", PROTO_IGMP, "\x16\0\0\0\xef\1\1\1", 8));
 	assert_int_equal(fx_drops(&fx, DROP_report_withheld), 1);
 	assert_true(lan_gets("224.0.0.22", PROTO_IGMP, "\x22\0\0\0\0\0\0\1\4\0\0\0\xef\1\1\1", 16));
 	assert_int_equal(fx_reports(FWD_MULTICAST, NULL), 0);
 	/* A router needs the report. */
-	listeners_set_router(listeners, 0, 4, true);
+	listeners_set_withholds(listeners, 0, 4, false);
 	assert_true(lan_gets("239.1.1.2", PROTO_IGMP, "\x16\0\0\0\xef\1\1\2", 8));
 	/* A querier elsewhere is no router here. */
 	assert_true(lan_gets("224.0.0.1", PROTO_IGMP, "\x11\x64\0\0\0\0\0\0", 8));

@@ -29,14 +29,20 @@ struct snooping {
 	uint64_t entry[LISTENERS_MAX];
 };
 
-/* Workers deliver reports of other sites to VLANs with routers. */
-static void set_routers(struct leond *d, bool off, mono_t now)
+/* Routers need the reports of other sites. Without a querier, switches of the LAN need them: they
+ * send a group here only after a report or a query from here. */
+static bool takes_reports(enum groups_state state)
+{
+	return state == GROUPS_ROUTER || state == GROUPS_NO_QUERIER;
+}
+
+static void set_withholds(struct leond *d, bool off, mono_t now)
 {
 	const struct groups_domain *g;
 
 	for (uint32_t i = 0; (g = groups_next(d->states->snooping->groups, &i));)
-		listeners_set_router(d->listeners, g->vlan, g->family,
-				     !off && groups_state(g, now) == GROUPS_ROUTER);
+		listeners_set_withholds(d->listeners, g->vlan, g->family,
+					!off && !takes_reports(groups_state(g, now)));
 }
 
 static void update(void *arg, mono_t now)
@@ -47,7 +53,7 @@ static void update(void *arg, mono_t now)
 
 	if (!s->groups)
 		return;
-	set_routers(d, false, now);
+	set_withholds(d, false, now);
 	n = groups_announced(s->groups, d->vlans->map, now, s->entry, LISTENERS_MAX);
 	overlay_set_groups(d->overlay, s->entry, n);
 }
@@ -206,7 +212,7 @@ void snooping_apply_conf(struct leond *d)
 		s->groups = groups_new();
 		return;
 	}
-	set_routers(d, true, loop_now(d->loop));
+	set_withholds(d, true, loop_now(d->loop));
 	groups_free(s->groups);
 	s->groups = NULL;
 	overlay_set_groups(d->overlay, NULL, 0);

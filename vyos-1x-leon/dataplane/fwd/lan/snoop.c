@@ -50,7 +50,7 @@ bool snoop(struct worker *w, const uint8_t *data, size_t len, const struct eth_v
 		return false;
 	/* Hosts of this LAN would not report their own interest (RFC 4541 section 2.1.1). */
 	withheld = slot != SLOT_SELF && m.kind == MCAST_REPORT && m.suppresses &&
-		   !listeners_has_router(l, v->vlan, m.family);
+		   listeners_withholds(l, v->vlan, m.family);
 	report(w, v, &m, slot == SLOT_SELF);
 	if (withheld)
 		drop(w, DROP_report_withheld);

@@ -105,24 +105,24 @@ bool listeners_want(const struct listeners *l, uint16_t slot, uint64_t wanted)
 	return !s || s->place[find(s, comparable(wanted))] || !s->place[find(s, list)];
 }
 
-static _Atomic uint64_t *router_word(struct listeners *l, uint16_t vlan, uint8_t family)
+static _Atomic uint64_t *word_of(struct listeners *l, uint16_t vlan, uint8_t family)
 {
-	return &l->routers[family == 6][vlan % VLAN_IDS / 64];
+	return &l->withholds[family == 6][vlan % VLAN_IDS / 64];
 }
 
-void listeners_set_router(struct listeners *l, uint16_t vlan, uint8_t family, bool has)
+void listeners_set_withholds(struct listeners *l, uint16_t vlan, uint8_t family, bool withholds)
 {
 	uint64_t bit = 1ULL << vlan % 64;
 
-	if (has)
-		atomic_fetch_or_explicit(router_word(l, vlan, family), bit, memory_order_relaxed);
+	if (withholds)
+		atomic_fetch_or_explicit(word_of(l, vlan, family), bit, memory_order_relaxed);
 	else
-		atomic_fetch_and_explicit(router_word(l, vlan, family), ~bit, memory_order_relaxed);
+		atomic_fetch_and_explicit(word_of(l, vlan, family), ~bit, memory_order_relaxed);
 }
 
-bool listeners_has_router(const struct listeners *l, uint16_t vlan, uint8_t family)
+bool listeners_withholds(const struct listeners *l, uint16_t vlan, uint8_t family)
 {
-	return atomic_load_explicit(&l->routers[family == 6][vlan % VLAN_IDS / 64],
+	return atomic_load_explicit(&l->withholds[family == 6][vlan % VLAN_IDS / 64],
 				    memory_order_relaxed) >>
 		       vlan % 64 &
 	       1;

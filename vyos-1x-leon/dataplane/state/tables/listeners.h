@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Groups with listeners at other nodes, as these nodes announced them, and the VLANs of this node
- * with multicast routers. A node that announces nothing for a segment receives all its groups.
+ * whose hosts must not see reports of other sites. A node that announces nothing for a segment
+ * receives all its groups.
  *
  * The control thread replaces the immutable set of a node with one atomic store, and base/rcu frees
  * the old set. So an announcement costs no snapshot. Workers read.
@@ -20,7 +21,8 @@
 struct listener_set;
 struct listeners {
 	uint16_t n_slots;
-	_Atomic uint64_t routers[2][VLAN_IDS / 64]; /* by family (IPv4 first) and VLAN */
+	/* VLANs that receive no suppressing reports of other sites, by family (IPv4 first). */
+	_Atomic uint64_t withholds[2][VLAN_IDS / 64];
 	_Atomic(struct listener_set *) set[]; /* by slot; NULL: the node receives all groups */
 };
 
@@ -52,7 +54,7 @@ void listener_set_free(void *s); /* struct listener_set *; NULL ok */
 /* Replaces the set of a node (NULL: the node receives all groups). Returns the old set, which the
  * caller retires. */
 struct listener_set *listeners_replace(struct listeners *l, uint16_t slot, struct listener_set *s);
-void listeners_set_router(struct listeners *l, uint16_t vlan, uint8_t family, bool has);
+void listeners_set_withholds(struct listeners *l, uint16_t vlan, uint8_t family, bool withholds);
 const struct listener_set *listeners_of(const struct listeners *l, uint16_t slot);
 /* The entries as announced. */
 const uint64_t *listener_set_entries(const struct listener_set *s, unsigned *n);
@@ -61,4 +63,4 @@ const uint64_t *listener_set_entries(const struct listener_set *s, unsigned *n);
 /* Returns true if the node receives this group. wanted: an entry with a group. IPv4 groups are
  * compared by the bits of their MAC address. */
 bool listeners_want(const struct listeners *l, uint16_t slot, uint64_t wanted);
-bool listeners_has_router(const struct listeners *l, uint16_t vlan, uint8_t family);
+bool listeners_withholds(const struct listeners *l, uint16_t vlan, uint8_t family);
