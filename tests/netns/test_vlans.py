@@ -7,6 +7,7 @@ import pytest
 import ns
 from host import Host
 from lab import line_up, wait_for
+from test_forwarders import cable
 from test_offload import everything
 from traffic import Tap, ethernet
 
@@ -140,6 +141,19 @@ def test_a_tag_of_another_protocol_leads_into_no_vlan(lab):
     finally:
         out.close()
     assert (20, host.mac) not in n0.fdb()
+
+
+def test_two_routers_behind_bridges_of_8021ad_vlans(lab):
+    """The guards pass in the VLAN of the bridges, which take 802.1Q tags for payload."""
+    net = lab(line_up(3)).joined()
+    routers = [net.node[n] for n in ('n0', 'n1')]
+    cable(net, 'n0', 'n1')
+    for node, port in zip(routers, ('to-n1', 'to-n0')):
+        node.namespace.ip('link set br0 type bridge vlan_filtering 1 vlan_protocol 802.1ad '
+                          'vlan_default_pvid 0')
+        bridge_vlan(node, 'add dev leon0 vid 20', f'add dev {port} vid 20')
+    wait_for(lambda: {listened(node).get(20) for node in routers} == {'shared', 'blocked'}, 20,
+             'one router forwards')
 
 
 def test_the_vlans_of_interfaces_on_leon0(lab):

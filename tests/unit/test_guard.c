@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "wire/bytes.h"
 #include "wire/frame/eth.h"
 #include "wire/frame/guard.h"
 
@@ -120,15 +121,19 @@ static void test_steps_of_the_interval(void **state)
 	assert_int_equal(guard_interval_of(0xff), guard_interval_of(0xb0));
 }
 
-/* A port that removes the tag does not change the signed bytes. */
+/* A port that removes or replaces the tag does not change the signed bytes. */
 static void test_signed_is_without_the_tag(void **state)
 {
-	struct guard_frame g = tagged(10);
+	struct guard_frame g = tagged(10), back;
 	uint8_t with[GUARD_FRAME_MAX], without[GUARD_FRAME_MAX];
 
 	(void)state;
 	guard_encode(&g, with);
 	guard_encode(&sample, without);
+	assert_memory_equal(guard_signed(with), guard_signed(without), GUARD_SIGNED_LEN);
+	put_u16(with + 2 * MAC_LEN, ETHERTYPE_DOT1AD);
+	assert_int_equal(guard_decode(with, sizeof(with), &back), 0);
+	assert_int_equal(back.tag, 10);
 	assert_memory_equal(guard_signed(with), guard_signed(without), GUARD_SIGNED_LEN);
 }
 

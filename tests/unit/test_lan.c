@@ -13,6 +13,7 @@
 
 #include "fwd_fixture.h"
 #include "wire/datagram/segment.h"
+#include "wire/frame/guard.h"
 
 #define ETHERTYPE_TEST 0x88b6
 #define N(slot)	       (FX_SELF + (slot))
@@ -464,6 +465,27 @@ static void a_tag_of_another_protocol_is_no_way_into_its_vlan(void **state)
 	assert_int_equal(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT), -1);
 }
 
+/* Beside a bridge of 802.1ad VLANs, an 802.1Q tag may be from a host on an untagged port. */
+static void a_guard_has_the_tag_of_the_bridge(void **state)
+{
+	static const uint16_t tag[] = { ETHERTYPE_DOT1Q, ETHERTYPE_DOT1AD };
+	struct guard_frame g = { .src = fx_mac(9), .tag = 10, .vni = FX_VNI, .node = N(1) };
+	uint8_t buf[TAP_VNET_LEN + GUARD_FRAME_MAX] = { 0 };
+	struct fwd_report ev;
+
+	(void)state;
+	fx_publish(&fx, filter_8021q);
+	fx.snap->lan->tag = ETHERTYPE_DOT1AD;
+	guard_encode(&g, buf + TAP_VNET_LEN);
+	for (unsigned i = 0; i < array_size(tag); i++) {
+		put_u16(buf + TAP_VNET_LEN + 12, tag[i]);
+		assert_true(fx_host_sends(&fx, buf, sizeof(buf)));
+		assert_int_equal(fwd_next_report(fx.f, &ev), i);
+		assert_int_equal(fx_drops(&fx, DROP_foreign_tag), 1);
+	}
+	assert_int_equal(ev.type, FWD_GUARD);
+}
+
 /* A node without a map has no VLAN for a large segment number, and keeps all others. */
 static void without_a_map(void **state)
 {
@@ -494,6 +516,7 @@ int main(void)
 		T(without_a_map),
 		T(a_second_tag_is_no_way_into_its_vlan),
 		T(a_tag_of_another_protocol_is_no_way_into_its_vlan),
+		T(a_guard_has_the_tag_of_the_bridge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,6 +19,7 @@
 #include "daemon/report/event_text.h"
 #include "io/tap.h"
 #include "state/conf/conf.h"
+#include "wire/frame/mcast.h"
 
 #define BURST_MS 500  /* longer than the wait for further changes */
 #define RETRY_MS 1500 /* longer than the wait for a retry */
@@ -164,6 +165,22 @@ static void a_failed_dump_keeps_the_tag(void **state)
 	served(VLANS_BRIDGE, "VLAN 10");
 }
 
+static void own_frames_have_the_tag_of_the_bridge(void **state)
+{
+	uint8_t frame[MCAST_QUERY_MAX];
+
+	(void)state;
+	for (uint16_t vlan = 0; vlan < 20; vlan += 10) {
+		mcast_build_query(vlan, (struct mac){ 0 }, 4, NULL, 1000, frame);
+		vlans_set_tag(&vlans, frame);
+		assert_int_equal(get_u16(frame + 12), vlan ? 0x8100 : ETHERTYPE_V4);
+		vlans.tag = ETHERTYPE_DOT1AD;
+		vlans_set_tag(&vlans, frame);
+		assert_int_equal(get_u16(frame + 12), vlan ? 0x88a8 : ETHERTYPE_V4);
+		vlans.tag = 0;
+	}
+}
+
 static void configured_vlans_need_no_dump(void **state)
 {
 	(void)state;
@@ -180,6 +197,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_failed_dump_keeps_the_interfaces),
 		T(a_failed_dump_keeps_the_tag),
+		T(own_frames_have_the_tag_of_the_bridge),
 		T(configured_vlans_need_no_dump),
 	};
 

@@ -9,12 +9,11 @@
 #include "daemon/lan/failover.h"
 
 #include <stdlib.h>
-#include <sys/uio.h>
 
-#include "base/defs.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/guard/loop_guard.h"
+#include "daemon/lan/vlans.h"
 #include "daemon/states.h"
 #include "io/clock.h"
 #include "io/tap.h"
@@ -36,16 +35,11 @@ struct failover {
 	uint32_t at;
 };
 
-static void send_frame(struct leond *d, void *frame, size_t len)
+static void send_frame(struct leond *d, uint8_t *frame, size_t len)
 {
-	static const uint8_t no_offload[TAP_VNET_LEN];
-	struct iovec iov[2] = {
-		{ .iov_base = (void *)(uintptr_t)no_offload, .iov_len = sizeof(no_offload) },
-		{ .iov_base = frame, .iov_len = len },
-	};
-
+	vlans_set_tag(d->vlans, frame);
 	/* Fails while the interface is down; then no switch can be informed. */
-	if (writev(d->tap->fd[0], iov, array_size(iov)) > 0)
+	if (tap_send(d->tap->fd[0], frame, len) >= 0)
 		d->guard->n_announced++;
 }
 

@@ -6,10 +6,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #include "base/bucket.h"
-#include "base/defs.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "crypto/keys.h"
@@ -59,7 +57,6 @@ static uint64_t own_incarnation(struct leond *d)
 
 static void send_frame(struct leond *d, uint16_t vlan)
 {
-	static const uint8_t no_offload[TAP_VNET_LEN];
 	struct guard_frame g = {
 		.src = eth_source_of(d->self),
 		.vni = d->conf->vni,
@@ -67,19 +64,17 @@ static void send_frame(struct leond *d, uint16_t vlan)
 		.incarnation = own_incarnation(d),
 	};
 	uint8_t frame[GUARD_FRAME_MAX];
-	struct iovec iov[2] = {
-		{ .iov_base = (void *)(uintptr_t)no_offload, .iov_len = sizeof(no_offload) },
-		{ .iov_base = frame },
-	};
+	size_t len;
 
 	guard_fill(d->guard, vlan, &g);
 	overlay_set_guard_number(d->overlay, g.sequence);
 	guard_encode(&g, frame);
 	keyring_guard_auth(overlay_keyring(d->overlay), guard_signed(frame), GUARD_SIGNED_LEN,
 			   g.auth);
-	iov[1].iov_len = guard_encode(&g, frame);
+	len = guard_encode(&g, frame);
+	vlans_set_tag(d->vlans, frame);
 	/* Fails while the interface is down. No loop is possible then. */
-	if (writev(d->tap->fd[0], iov, array_size(iov)) > 0)
+	if (tap_send(d->tap->fd[0], frame, len) >= 0)
 		d->guard->n_sent++;
 }
 

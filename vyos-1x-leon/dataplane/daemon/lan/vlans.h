@@ -10,6 +10,8 @@
 #include "base/vlan_set.h"
 #include "io/netlink/netlink.h"
 #include "state/tables/segments.h"
+#include "wire/bytes.h"
+#include "wire/frame/eth.h"
 
 struct leond;
 struct timer;
@@ -39,6 +41,13 @@ struct vlans {
 static inline const struct vlan_set *vlans_served(const struct vlans *v)
 {
 	return v->source == VLANS_ANY ? NULL : &v->set;
+}
+
+/* Own frames have an 802.1Q tag, which a bridge of 802.1ad VLANs takes for payload. */
+static inline void vlans_set_tag(const struct vlans *v, uint8_t *frame)
+{
+	if (v->tag == ETHERTYPE_DOT1AD && get_u16(frame + 2 * MAC_LEN) == ETHERTYPE_DOT1Q)
+		put_u16(frame + 2 * MAC_LEN, ETHERTYPE_DOT1AD);
 }
 
 void vlans_open(struct leond *d);  /* called with the tables */

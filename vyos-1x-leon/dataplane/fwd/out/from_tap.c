@@ -28,7 +28,10 @@ static bool stays_local(struct worker *w, const struct frame *f)
 {
 	struct guard_frame g;
 
-	/* First of all, because a blocked node must receive guards. */
+	/* A host on an untagged port must not choose the VLAN of a guard. */
+	if (f->v.tag && unlikely(!tag_passes(w, &f->v)))
+		return true;
+	/* A blocked node must receive guards. */
 	if (unlikely(f->v.ethertype < ETH_TYPE_MIN) &&
 	    guard_decode(f->data, f->len, &g) != -ENOMSG) {
 		report_guard(w, f->data, f->len);
@@ -38,8 +41,6 @@ static bool stays_local(struct worker *w, const struct frame *f)
 		drop(w, DROP_link_local_control);
 		return true;
 	}
-	if (f->v.tag && unlikely(!tag_passes(w, &f->v)))
-		return true;
 	if (likely(lan_passes(w, f->v.vlan)))
 		return false;
 	/* A node that becomes the forwarder must know the listeners. */

@@ -71,7 +71,9 @@ uint32_t guard_interval_of(uint8_t flags)
 /* Length of the tag; 0 without a tag. */
 static size_t tag_len(const uint8_t *p)
 {
-	return get_u16(p + 2 * MAC_LEN) == ETHERTYPE_DOT1Q ? TAG_LEN : 0;
+	uint16_t type = get_u16(p + 2 * MAC_LEN);
+
+	return type == ETHERTYPE_DOT1Q || type == ETHERTYPE_DOT1AD ? TAG_LEN : 0;
 }
 
 const void *guard_signed(const void *frame)

@@ -4,7 +4,7 @@
  * never into the overlay. A node that receives the guard frame of another node of its overlay
  * shares the LAN of that VLAN with the other node. Pure.
  *
- *   dst 03:4c:45:4f:4e:00 | src 02:4c and node-id | 802.1Q tag, except for untagged frames.
+ *   dst 03:4c:45:4f:4e:00 | src 02:4c and node-id | VLAN tag, except for untagged frames.
  *   Length 85 (16) | LLC aa aa 03 | 02 "LEON" | version 4 (8) | VNI (24) | node-id (32) |
  *   incarnation (64) | sequence (64) | segment (24) | flags (8) | preference (8) |
  *   8 x mark of a received node (32) |
