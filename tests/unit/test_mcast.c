@@ -31,6 +31,14 @@ static int parse(struct mcast_message *m)
 	return mcast_parse(frame, len, &v, m);
 }
 
+static void add_tag(uint8_t vlan)
+{
+	memmove(frame + 16, frame + 12, len - 12);
+	memcpy(frame + 12, "\x81\0\0", 3);
+	frame[15] = vlan;
+	len += 4;
+}
+
 #define MESSAGE(to, proto, bytes) begin(to, proto, bytes, sizeof(bytes) - 1)
 
 static uint8_t limited_group(const char *to, uint8_t proto, uint32_t *group)
@@ -71,6 +79,14 @@ static void groups_of_frames(void **state)
 	begin("ff15::1:2", 17, "12345678", 8);
 	assert_int_equal(eth_parse(frame, 40, &v), 0);
 	assert_int_equal(mcast_group_of(frame, 40, &v, &group), 0);
+	/* Two tags: the VLAN of the host is unknown. */
+	begin("239.1.2.3", 17, "12345678", 8);
+	add_tag(5);
+	assert_int_equal(eth_parse(frame, len, &v), 0);
+	assert_int_equal(mcast_group_of(frame, len, &v, &group), 4);
+	add_tag(100);
+	assert_int_equal(eth_parse(frame, len, &v), 0);
+	assert_int_equal(mcast_group_of(frame, len, &v, &group), 0);
 	/* A unicast packet in a frame to a group (RFC 6085). */
 	begin("ff15::1:2", 17, "12345678", 8);
 	frame[ETH_HDR_LEN + 24] = 0x20;
@@ -164,6 +180,12 @@ static void igmp_reports(void **state)
 	expect_group(&m, "239.1.1.3", false);
 	expect_group(&m, "239.1.1.7", false);
 	expect_end(&m);
+	/* The reports of all VLANs behind a tag would count as one. */
+	MESSAGE("239.1.1.1", 2, "\x16\0\0\0\xef\1\1\1");
+	add_tag(5);
+	assert_int_equal(parse(&m), 0);
+	add_tag(100);
+	assert_int_equal(parse(&m), -ENOMSG);
 	/* A record that exceeds the message ends it. */
 	MESSAGE("224.0.0.22", 2, "\x22\0\0\0\0\0\0\2\4\0\0\0\xef\1\1\1\4\0\xff\xff\xef\1\1\2");
 	assert_int_equal(parse(&m), 0);

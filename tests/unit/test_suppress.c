@@ -101,6 +101,37 @@ static void arp_suppression(void **state)
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 2);
 }
 
+/* An address may be in several VLANs behind a tag. */
+static void a_second_tag_has_no_neighbors(void **state)
+{
+	struct ip_addr remote = v4(9), host = v4(1);
+	struct fwd_report ev;
+	size_t len;
+
+	(void)state;
+	fx_publish(&fx, suppress);
+	worker_begin(fx.w);
+	neigh_learn(fx.neigh, 100, &remote, fx_mac(REMOTE), 1, NEIGH_HOST, fx.w->now_s);
+	neigh_learn(fx.neigh, 100, &host, fx_mac(HOST), SLOT_SELF, NEIGH_HOST,
+		    fx.w->now_s - NEIGH_SETTLE_S);
+	fdb_learn(fx.fdb, 100, fx_mac(REMOTE), 1, fx.w->now_s);
+	for (uint8_t sender = 1; sender < 3; sender++) {
+		len = build_arp(1, sender, 9);
+		memmove(frame + 20, frame + 12, len - 12);
+		memcpy(frame + 12, "\x81\0\0\x64\x81\0\0\5", 8);
+		host_sends(len + 8);
+		assert_int_equal(fx_count(&fx, CNT_arp_answered), 0);
+		assert_int_equal(fx_count(&fx, CNT_flood_tx), 2 * sender);
+		assert_int_equal(fx_reports(FWD_NEIGH, &ev), 0);
+	}
+	/* With one tag, the request is answered. */
+	len = build_arp(1, 1, 9);
+	memmove(frame + 16, frame + 12, len - 12);
+	memcpy(frame + 12, "\x81\0\0\x64", 4);
+	host_sends(len + 4);
+	assert_int_equal(fx_count(&fx, CNT_arp_answered), 1);
+}
+
 /* The MAC of a host has changed and the host requests another address. The request announces the
  * new MAC, so it must be flooded. */
 static void what_contradicts_the_table_travels(void **state)
@@ -308,6 +339,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, from_tap_setup, fx_teardown)
 	const struct CMUnitTest tests[] = {
 		T(arp_suppression),
+		T(a_second_tag_has_no_neighbors),
 		T(suppression_needs_the_fdb),
 		T(what_contradicts_the_table_travels),
 		T(a_question_to_one_host_is_doubt),

@@ -58,6 +58,8 @@ void neighbor_learn(struct worker *w, const uint8_t *data, size_t len, const str
 	struct arp_view a;
 	struct nd_view n;
 
+	if (unlikely(eth_has_two_tags(v)))
+		return;
 	if (v->ethertype == ETHERTYPE_ARP_) {
 		if (arp_parse(data, len, v, &a) == 0)
 			believe(w, v, &a.sender_ip, a.sender_mac, slot, NEIGH_ROLE_UNKNOWN);
@@ -150,6 +152,8 @@ static bool answer_nd(struct worker *w, const struct frame *f)
 
 bool neighbor_answer(struct worker *w, const struct frame *f)
 {
+	if (unlikely(eth_has_two_tags(&f->v)))
+		return false;
 	if (f->v.ethertype == ETHERTYPE_ARP_)
 		return w->snap->suppress_arp && answer_arp(w, f);
 	return is_nd(f->data, &f->v) && w->snap->suppress_nd && answer_nd(w, f);

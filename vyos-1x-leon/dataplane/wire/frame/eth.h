@@ -41,11 +41,17 @@ struct eth_view {
  * address. */
 int eth_parse(const void *frame, size_t len, struct eth_view *v);
 
+/* Hosts behind a second tag are in VLANs that this node does not distinguish. */
+static inline bool eth_has_two_tags(const struct eth_view *v)
+{
+	return v->l3_offset > ETH_HDR_LEN + ETH_TAG_LEN;
+}
+
 /* Returns true for a priority tag or an 802.1Q tag of VLAN 0 in front of another tag. A switch that
  * removes the first tag would forward the frame in the second VLAN (VLAN hopping). */
 static inline bool eth_hides_tag(const struct eth_view *v)
 {
-	return !v->vlan && v->l3_offset > ETH_HDR_LEN + ETH_TAG_LEN;
+	return !v->vlan && eth_has_two_tags(v);
 }
 
 /* 01:80:c2:00:00:00 to 0f: 802.1D reserved addresses, which a bridge never forwards. */

@@ -69,6 +69,8 @@ uint8_t mcast_group_of(const uint8_t *frame, size_t len, const struct eth_view *
 	const uint8_t *mac = v->dst.b, *ip = frame + v->l3_offset;
 
 	*group = get_u32(mac + 2);
+	if (eth_has_two_tags(v))
+		return 0;
 	if (v->ip_version == 4 && mac[0] == 0x01 && mac[1] == 0x00 && mac[2] == 0x5e) {
 		*group &= MCAST_V4_BITS;
 		return *group < 256 || v->ip_proto == PROTO_IGMP ? 0 : 4;
@@ -241,6 +243,8 @@ int mcast_parse(const uint8_t *frame, size_t len, const struct eth_view *v, stru
 	size_t end;
 
 	if (v->ip_proto != PROTO_PIM && v->ip_proto != (v4 ? PROTO_IGMP : PROTO_ICMPV6))
+		return -ENOMSG;
+	if (eth_has_two_tags(v))
 		return -ENOMSG;
 	if (!v->ip_version || !v->l4_offset || v->ip_fragment)
 		return -EBADMSG;

@@ -18,7 +18,8 @@
 
 /* Returns the address family of a frame to a group that snooping may limit, and the low 32 bits
  * (IPv4: 23 bits) of the group. Returns 0 for a frame that all nodes receive: link-local groups
- * (224.0.0.0/24 with its aliases, scopes 1 and 2 of IPv6), IGMP, ICMPv6, and other protocols. */
+ * (224.0.0.0/24 with its aliases, scopes 1 and 2 of IPv6), IGMP, ICMPv6, other protocols, and
+ * frames with two tags. */
 uint8_t mcast_group_of(const uint8_t *frame, size_t len, const struct eth_view *v, uint32_t *group);
 
 /* Returns true for a group that all nodes receive. */
@@ -50,7 +51,7 @@ struct mcast_message {
 	unsigned n_records;
 	bool single, leaves; /* one group without records, and it is left */
 };
-/* Returns 0; -ENOMSG: another protocol; -EBADMSG: malformed, to be ignored. */
+/* Returns 0; -ENOMSG: another protocol, or two tags; -EBADMSG: malformed, to be ignored. */
 int mcast_parse(const uint8_t *frame, size_t len, const struct eth_view *v,
 		struct mcast_message *m);
 /* Reads the next group of a report. Returns false at the end. */
