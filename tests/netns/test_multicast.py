@@ -335,6 +335,16 @@ def test_own_querier(lab, keep):
     wait_for(lambda: not groups_of(net.node['a'], net.node['c']), 20, 'the group has ended at c')
     assert copies(net, sender) == {'b': 20, 'c': 0}
     assert arrives(sender, listener)
+    # Hosts do not report again after an outage of their LAN, in which the queries were lost.
+    b = net.node['b']
+    b.namespace.ip('link set h0 down')
+    wait_for(lambda: state(b) == 'learning', 20, 'the LAN is gone')
+    wait_for(lambda: state(b) == 'known', 100, 'no host answers')
+    queries = multicast(b)['queries']
+    b.namespace.ip('link set h0 up')
+    wait_for(lambda: state(b) == 'learning' and multicast(b)['queries'] > queries, 20,
+             'b queries again')
+    assert arrives(sender, listener)
 
 
 def test_a_bridge_with_snooping(lab, keep):

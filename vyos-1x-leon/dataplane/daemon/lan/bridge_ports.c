@@ -2,13 +2,14 @@
 /*
  * Watches the other ports of leon0's bridge. If none has a carrier, this node is on no LAN, and
  * another router can take over without waiting for its silence. If one more comes up, a guard is
- * sent at once. A bridge without other ports is the router's own segment and changes nothing.
- * Control thread.
+ * sent at once, and the listeners of multicast are learned again. A bridge without other ports is
+ * the router's own segment and changes nothing. Control thread.
  */
 #include "daemon/lan/bridge_ports.h"
 
 #include "base/loop.h"
 #include "daemon/lan/loop_guard_io.h"
+#include "daemon/lan/snooping.h"
 #include "daemon/states.h"
 #include "io/netlink/netlink.h"
 #include "io/tap.h"
@@ -42,6 +43,9 @@ void bridge_ports_look(struct leond *d)
 		return;
 	dev->ports_down = c.n && !c.n_running;
 	dev->ports_running = c.n_running;
+	/* Hosts behind the port may have missed queries, and do not report again by themselves. */
+	if (c.n_running > were_running)
+		snooping_relearn(d, NULL);
 	if (dev->ports_down != were_down)
 		guard_lan_changed(d);
 	else if (c.n_running > were_running)
