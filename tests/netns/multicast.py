@@ -7,6 +7,7 @@ import threading
 import time
 
 PORT = 45000
+IP_ADD_SOURCE_MEMBERSHIP = 39  # not in Python's module
 
 
 def is_v6(group):
@@ -55,6 +56,11 @@ class Listener:
     def join(self):
         self.joined_at = time.monotonic()
         self._option(socket.IP_ADD_MEMBERSHIP, socket.IPV6_JOIN_GROUP)
+
+    def join_source(self, host, source):
+        """IGMPv3 only. The kernel leaves such a group by blocking the source."""
+        self.socket.setsockopt(socket.IPPROTO_IP, IP_ADD_SOURCE_MEMBERSHIP, b''.join(
+            socket.inet_aton(ip) for ip in (self.group, host.ip4, source)))
 
     def leave(self):
         self._option(socket.IP_DROP_MEMBERSHIP, socket.IPV6_LEAVE_GROUP)

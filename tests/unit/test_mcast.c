@@ -169,7 +169,7 @@ static void igmp_reports(void **state)
 		"\4\0\0\0\xef\1\1\1"			   /* to exclude nothing: joined */
 		"\3\0\0\0\xef\1\1\2"			   /* to include nothing: left */
 		"\1\1\0\1\xef\1\1\3\x0a\0\0\1zzzz"	   /* includes one source, with data */
-		"\6\0\0\1\xef\1\1\4\x0a\0\0\1"		   /* blocks a source: nothing */
+		"\6\0\0\1\xef\1\1\4\x0a\0\0\1"		   /* blocks a source: left */
 		"\x63\0\0\0\xef\1\1\5"			   /* unknown */
 		"\2\0\0\0\x0a\1\1\6"			   /* no group */
 		"\5\0\0\2\xef\1\1\7\x0a\0\0\1\x0a\0\0\2"); /* allows sources */
@@ -178,6 +178,7 @@ static void igmp_reports(void **state)
 	expect_group(&m, "239.1.1.1", false);
 	expect_group(&m, "239.1.1.2", true);
 	expect_group(&m, "239.1.1.3", false);
+	expect_group(&m, "239.1.1.4", true);
 	expect_group(&m, "239.1.1.7", false);
 	expect_end(&m);
 	/* The reports of all VLANs behind a tag would count as one. */

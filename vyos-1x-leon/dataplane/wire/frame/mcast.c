@@ -280,7 +280,8 @@ static bool read_record(struct mcast_message *m, struct ip_addr *group, bool *le
 	if (len > space)
 		return false;
 	*group = address(m->family, r + 4);
-	*left = (r[0] == IS_INCLUDE || r[0] == TO_INCLUDE) && !sources;
+	/* A host leaves the sources of a group by blocking them. */
+	*left = r[0] == BLOCK_OLD || ((r[0] == IS_INCLUDE || r[0] == TO_INCLUDE) && !sources);
 	m->record += len;
 	return true;
 }
@@ -294,12 +295,11 @@ bool mcast_next(struct mcast_message *m, struct ip_addr *group, bool *left)
 		return true;
 	}
 	for (; m->n_records; m->n_records--) {
-		/* BLOCK_OLD and unknown types join nothing. */
-		uint8_t type = m->record < m->end ? m->record[0] : BLOCK_OLD;
+		uint8_t type = m->record < m->end ? m->record[0] : 0;
 
 		if (!read_record(m, group, left))
 			break;
-		if (type < IS_INCLUDE || type > ALLOW_NEW || !is_multicast(group))
+		if (type < IS_INCLUDE || type > BLOCK_OLD || !is_multicast(group))
 			continue;
 		m->n_records--;
 		return true;
