@@ -56,11 +56,11 @@ static void query(bool on_lan)
 	groups_query(g, VLAN, 4, &q, now);
 }
 
-static void query_group(unsigned n, bool of_sources)
+static void query_group(unsigned n, bool keeps_timer)
 {
 	const struct groups_query q = { .source = { 4, { 10, 0, 0, 1 } },
 					.group = group(n),
-					.of_sources = of_sources,
+					.keeps_timer = keeps_timer,
 					.response_ms = 1000 };
 
 	groups_query(g, VLAN, 4, &q, now);
@@ -213,7 +213,7 @@ static void leaving(void **state)
 	known();
 	join(1);
 	join(2);
-	query_group(1, true); /* a query for sources does not concern the group */
+	query_group(1, true); /* a query for sources, or with flag S */
 	pass_s(10);
 	assert_int_equal(announced(), 3);
 	query_group(1, false);

@@ -134,13 +134,17 @@ static void igmp_queries(void **state)
 	assert_int_equal(parse(&m), 0);
 	assert_int_equal(m.response_ms, 10000);
 	assert_int_equal(m.lifetime_ms, 260000);
-	assert_false(m.of_sources);
+	assert_false(m.keeps_timer);
 	/* Floating-point codes: 1 0001 with exponent 0 + 3, and exponent 1. */
 	MESSAGE("239.1.1.1", 2, "\x11\x81\0\0\xef\1\1\1\3\x91\0\1\x0a\0\0\2");
 	assert_int_equal(parse(&m), 0);
 	assert_int_equal(m.response_ms, 13600);
 	assert_int_equal(m.lifetime_ms, 3 * 272000 + 13600);
-	assert_true(m.of_sources);
+	assert_true(m.keeps_timer);
+	/* The querier has received a report (flag S). */
+	MESSAGE("239.1.1.1", 2, "\x11\x0a\0\0\xef\1\1\1\x0a\x7d\0\0");
+	assert_int_equal(parse(&m), 0);
+	assert_true(m.keeps_timer);
 	/* Lengths between the versions are ignored (RFC 3376 section 7.1). */
 	MESSAGE("224.0.0.1", 2, "\x11\x64\0\0\0\0\0\0\2\x7d");
 	assert_int_equal(parse(&m), -EBADMSG);

@@ -25,7 +25,7 @@ static void report(struct worker *w, const struct eth_view *v, struct mcast_mess
 					       .kind = m->kind,
 					       .query = { .source = m->source,
 							  .group = m->group,
-							  .of_sources = m->of_sources,
+							  .keeps_timer = m->keeps_timer,
 							  .on_lan = on_lan,
 							  .response_ms = m->response_ms,
 							  .lifetime_ms = m->lifetime_ms } } };

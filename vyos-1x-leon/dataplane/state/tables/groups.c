@@ -159,7 +159,7 @@ static void shorten(struct groups_domain *d, const struct groups_query *q, mono_
 	mono_t until =
 		mono_add_ms(now, (int64_t)GROUPS_QUERIES * q->response_ms + GROUPS_MARGIN_MS);
 
-	if (known && !q->of_sources && mono_before(until, known->until) &&
+	if (known && !q->keeps_timer && mono_before(until, known->until) &&
 	    !mono_is_recent(known->joined, GROUPS_HOLD_MS, now))
 		known->until = until;
 }

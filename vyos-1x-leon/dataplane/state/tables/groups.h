@@ -47,7 +47,7 @@ void groups_free(struct groups *g); /* NULL ok */
 struct groups_query {
 	struct ip_addr source;
 	struct ip_addr group; /* family 0: general query */
-	bool of_sources;
+	bool keeps_timer;
 	bool on_lan;			   /* from the LAN of this node, so a router is there */
 	uint32_t response_ms, lifetime_ms; /* lifetime 0: not stated */
 };

@@ -24,6 +24,7 @@
 #define PIM_HELLO     0x20 /* version 2, type 0 */
 #define SCOPE_LINK    2
 #define MS_PER_S      1000u
+#define SUPPRESS      0x08 /* RFC 3376 section 4.1.5: the querier knows listeners of the group */
 
 enum igmp_type {
 	IGMP_QUERY = 0x11,
@@ -110,7 +111,7 @@ static void read_v3_query(const uint8_t *b, struct mcast_message *m)
 {
 	uint32_t robustness = b[0] & 7, interval_s = code8(b[1]);
 
-	m->of_sources = get_u16(b + 2) != 0;
+	m->keeps_timer = get_u16(b + 2) || b[0] & SUPPRESS;
 	if (robustness && interval_s)
 		m->lifetime_ms = robustness * interval_s * MS_PER_S + m->response_ms;
 }

@@ -41,7 +41,7 @@ struct mcast_message {
 	bool suppresses;
 	/* Query. Family 0 of the group: a general query. */
 	struct ip_addr group;
-	bool of_sources;      /* a group-and-source-specific query */
+	bool keeps_timer;     /* the query ends no group */
 	uint32_t response_ms; /* maximum response time */
 	/* Time after which a group without reports has no listener: robustness x query interval +
 	 * response time. 0: the query does not state them. */
