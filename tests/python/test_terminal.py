@@ -12,19 +12,19 @@ from conftest import FakeDaemon
 from test_leonctl import COMPLETION, OTHERS, path_of_programs
 
 PROMPT = 'ready> '
+ENTER, LEAVE = '\x1b[?1049h', '\x1b[?25h\x1b[?1049l'
 
 
-class Shell:
-    """bash at a terminal of its own."""
+class Terminal:
+    """A program at a terminal of its own."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, *words):
         self.main, side = pty.openpty()
         self.text = ''
         self.process = subprocess.Popen(
-            ['setsid', '--ctty', 'bash', '--norc', '--noprofile', '-i'], stdin=side, stdout=side, stderr=side, cwd=directory,
+            ['setsid', '--ctty', *words], stdin=side, stdout=side, stderr=side, cwd=directory,
             env={**os.environ, 'PATH': path_of_programs(), 'PS1': PROMPT, 'TERM': 'dumb', 'HISTFILE': ''})
         os.close(side)
-        self.wait(PROMPT)
 
     def type(self, keys):
         os.write(self.main, keys.encode())
@@ -50,7 +50,8 @@ class Shell:
 
 @pytest.fixture
 def shell(tmp_path):
-    one = Shell(tmp_path)
+    one = Terminal(tmp_path, 'bash', '--norc', '--noprofile', '-i')
+    one.wait(PROMPT)
     yield one
     one.close()
 
@@ -64,18 +65,35 @@ def test_tab_quotes_file_names(shell, tmp_path, program, option):
     assert '<my;true file>' in shell.run(f'{program} {option}my\t')
 
 
-def test_top_stops_and_continues(shell, tmp_path):
-    enter, leave = '\x1b[?1049h', '\x1b[?25h\x1b[?1049l'
+@pytest.fixture
+def socket(tmp_path):
     with contextlib.closing(FakeDaemon(tmp_path / 's', [{'version': 1, 'error': 'no'}])):
-        shell.type('leonctl --socket s top\n')
-        shell.wait(enter)
-        shell.wait('waiting')
-        shell.type('\x1a')
-        shell.wait(leave)
-        assert 'Stopped' in shell.wait(PROMPT)
-        shell.type('fg\n')
-        shell.wait(enter)
-        shell.wait('waiting')
-        shell.type('q')
-        shell.wait(leave)
-        shell.wait(PROMPT)
+        yield 's'
+
+
+def test_top_stops_and_continues(shell, socket):
+    shell.type(f'leonctl --socket {socket} top\n')
+    shell.wait(ENTER)
+    shell.wait('waiting')
+    shell.type('\x1a')
+    shell.wait(LEAVE)
+    assert 'Stopped' in shell.wait(PROMPT)
+    shell.type('fg\n')
+    shell.wait(ENTER)
+    shell.wait('waiting')
+    shell.type('q')
+    shell.wait(LEAVE)
+    shell.wait(PROMPT)
+
+
+def test_top_without_a_shell_does_not_stop(socket, tmp_path):
+    """No shell could continue it."""
+    with contextlib.closing(Terminal(tmp_path, 'leonctl', '--socket', socket, 'top')) as top:
+        top.wait(ENTER)
+        top.wait('waiting')
+        top.type('\x1a')
+        top.wait(LEAVE)
+        top.wait(ENTER)
+        top.type('q')
+        top.wait(LEAVE)
+        assert top.process.wait(timeout=30) == 0

@@ -202,12 +202,18 @@ static void return_terminal(const struct top *t)
 	tcsetattr(STDIN_FILENO, TCSANOW, &t->saved);
 }
 
-/* Ctrl-Z: the shell uses the terminal until `fg`. */
+/* Ctrl-Z: the shell uses the terminal until `fg`. Without a shell, the kernel ignores SIGTSTP, but
+ * not SIGSTOP. */
 static void stop(const struct top *t)
 {
+	const struct sigaction usual = { .sa_handler = SIG_DFL };
+	struct sigaction own;
+
 	return_terminal(t);
 	stopped = 0;
-	raise(SIGSTOP);
+	sigaction(SIGTSTP, &usual, &own);
+	raise(SIGTSTP);
+	sigaction(SIGTSTP, &own, NULL);
 	take_terminal(t);
 }
 
