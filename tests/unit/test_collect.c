@@ -172,6 +172,24 @@ static void a_capture_that_does_not_end_is_left(void **state)
 	assert_int_equal(n->state, COLLECT_INVALID);
 }
 
+static void nothing_waits_for_a_relay_that_is_gone(void **state)
+{
+	struct collect *c = *state;
+	struct collect_node *n = &c->node[0];
+	struct capture_record r = { .place = CAPTURE_SENT,
+				    .flags = CAPTURE_SEALED,
+				    .source = 1,
+				    .n_hops = 2,
+				    .hop = { n->id, 3 } };
+	uint8_t one[200];
+
+	take(c, 0, one, capture_record_write(&r, (const uint8_t *)"", one, sizeof(one)));
+	assert_int_equal(n->n_waiting, 1);
+	n->state = COLLECT_RESTARTED;
+	collect_node_turn(c, n, NOW);
+	assert_int_equal(n->n_waiting, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +200,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(records_that_were_taken_need_no_room, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_capture_that_does_not_end_is_left, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(nothing_waits_for_a_relay_that_is_gone, setup,
 						teardown),
 	};
 

@@ -59,6 +59,12 @@ static void forget_waiting(struct collect_node *n, unsigned i)
 	n->waiting[i] = n->waiting[--n->n_waiting];
 }
 
+static void forget_all_waiting(struct collect_node *n)
+{
+	while (n->n_waiting)
+		forget_waiting(n, n->n_waiting - 1);
+}
+
 /* Requests the times of datagrams between one pair of nodes. */
 static void send_lookup(struct collect *c, struct collect_node *n, mono_t now)
 {
@@ -155,6 +161,9 @@ void collect_node_turn(struct collect *c, struct collect_node *n, mono_t now)
 	}
 	if (n->state == COLLECT_RUNNING)
 		turn_running(c, n, now);
+	/* Records that wait would use the room of other nodes for ever. */
+	if (n->state > COLLECT_RUNNING)
+		forget_all_waiting(n);
 	if (n->state == COLLECT_RUNNING && !n->n_waiting && !may_get_more(c))
 		n->state = COLLECT_COMPLETE;
 }
@@ -316,8 +325,7 @@ void collect_node_seen(struct collect *c, struct collect_node *n,
 
 void collect_node_free(struct collect_node *n)
 {
-	while (n->n_waiting)
-		forget_waiting(n, n->n_waiting - 1);
+	forget_all_waiting(n);
 	free(n->waiting);
 	free(n->tail);
 }
