@@ -412,6 +412,7 @@ static void own_frame_is_a_loop(void **state)
 	/* A loop also ends with the LAN. */
 	assert_int_equal(hear(SELF, BOTH, 5000), GUARD_LOOP_BEGINS);
 	assert_true(guard_lan(&g, false, at_ms(5020)) & GUARD_LOOP_ENDS);
+	assert_int_equal(hear(SELF, BOTH, 5030), GUARD_NOTHING); /* from a queue */
 	assert_false(g.local_loop);
 	assert_false(guard_lan(&g, true, at_ms(5040)) & GUARD_LOOP_ENDS);
 }

@@ -397,6 +397,9 @@ static unsigned own_frame(struct guard *g, const struct guard_frame *f)
 
 	if (f->sequence > g->sequence)
 		return forged_frame(g, f->sequence);
+	/* From a queue. Ticks, which end a loop, do nothing without a LAN. */
+	if (!g->lan)
+		return GUARD_NOTHING;
 	g->own_received_at = g->effective;
 	g->local_loop = true;
 	return was ? GUARD_NOTHING : GUARD_LOOP_BEGINS;
