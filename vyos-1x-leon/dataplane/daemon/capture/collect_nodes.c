@@ -108,7 +108,8 @@ bool collect_has_room(const struct collect *c)
 	return n < RECORDS_MAX;
 }
 
-/* A capture ends by itself. A member that never ends must not keep the operator's program. */
+/* A capture ends by itself. A defective member whose records stop must not keep the operator's
+ * program. A hostile member can, by a byte within each limit, until a signal ends the program. */
 static bool is_overdue(const struct collect *c, const struct collect_node *n, mono_t now)
 {
 	return !(n->ended && n->have == n->total) &&
