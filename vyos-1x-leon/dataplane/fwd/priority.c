@@ -38,15 +38,16 @@ static bool read_waited(struct priority *p, uint64_t *ns)
 
 bool priority_look(struct priority *p, int permitted, mono_t now)
 {
-	bool needed = permitted > 0;
 	struct sched_param param = { .sched_priority = 0 };
+	bool needed = true;
 	uint64_t waited_ns;
 
 	if (mono_sub_ns(now, p->looked) < PRIORITY_LOOK_NS)
 		return false;
 	p->looked = now;
-	if (needed && read_waited(p, &waited_ns))
+	if (read_waited(p, &waited_ns))
 		needed = priority_is_needed(p, waited_ns, now);
+	needed = needed && permitted > 0;
 	if (needed == p->realtime)
 		return false;
 	if (needed)

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/defs.h"
 #include "base/mem.h"
@@ -17,6 +18,9 @@
 #define PASSED	 UINT16_MAX /* it arrived and does not wait */
 /* A counter consists of epoch and worker of the sender, and a number. */
 #define NUMBER_BITS 52
+/* Yields for a lock before the first pause, and the length of a pause. */
+#define LOCK_YIELDS   8
+#define LOCK_PAUSE_NS 20000
 
 struct hold_buffer {
 	struct hold_datagram d;
@@ -76,11 +80,17 @@ void hold_free(struct hold *h)
 	free(h);
 }
 
-/* All workers have one scheduling class, so the holder of the lock runs after a yield. */
+/* A holder of the same scheduling class runs after a yield. A holder with normal scheduling does
+ * not run on the processor of a worker with real-time priority before this worker sleeps. */
 static void lock(struct hold *h)
 {
-	while (atomic_flag_test_and_set_explicit(&h->lock, memory_order_acquire))
-		sched_yield();
+	const struct timespec pause = { 0, LOCK_PAUSE_NS };
+
+	for (unsigned n = 1; atomic_flag_test_and_set_explicit(&h->lock, memory_order_acquire); n++)
+		if (n < LOCK_YIELDS)
+			sched_yield();
+		else
+			nanosleep(&pause, NULL);
 }
 
 static void unlock(struct hold *h)
