@@ -315,8 +315,10 @@ unsigned guard_disuse(struct guard *g, uint16_t vlan, mono_t now)
 	struct guard_vlan *v = g->vlan[vlan % VLAN_IDS];
 	unsigned outcome = go_on(g, now), i = 0;
 
-	if (!v || !v->id || g->carries_known || v->n_received ||
-	    mono_is_recent(v->used, GUARD_UNUSED_MS, now))
+	/* A node that does not forward learns few hosts, and may have to forward at once. */
+	if (v && (v->n_received || g->carries_known))
+		v->used = now;
+	if (!v || !v->id || mono_is_recent(v->used, GUARD_UNUSED_MS, now))
 		return outcome;
 	while (g->used[i] != v->id)
 		i++;

@@ -46,7 +46,8 @@
 #define GUARD_ALL_PROBE_MS 1
 /* Minimum number of ticks in an interval. The guards of many VLANs are spread over the ticks. */
 #define GUARD_TICKS 10
-/* Time without a host after which a VLAN is forgotten, if only frames have named the VLAN. */
+/* Time without a host and another node after which a VLAN is forgotten, if only frames have named
+ * the VLAN. */
 #define GUARD_UNUSED_MS 3600000
 /* The longest step of the running time. */
 #define GUARD_STEP_MS 200
@@ -124,7 +125,7 @@ struct guard_vlan {
 	enum guard_state state, settled;
 	enum guard_reason reason;
 	mono_t since;	   /* Start of the state. */
-	mono_t used;	   /* Last call of guard_use(). */
+	mono_t used;	   /* Last time with a reason to keep the VLAN. */
 	mono_t listen;	   /* End of listening. */
 	mono_t hello_sent; /* Last answer to a new node. */
 	mono_t asked;	   /* Last query for new nodes. */
@@ -186,8 +187,8 @@ unsigned guard_carry(struct guard *g, const struct vlan_set *carries, mono_t now
 unsigned guard_reach(struct guard *g, const node_id_t *node, unsigned n, mono_t now);
 /* A frame of the VLAN was received, or the VLAN has hosts. */
 unsigned guard_use(struct guard *g, uint16_t vlan, mono_t now);
-/* The VLAN has no host. After GUARD_UNUSED_MS, the VLAN ends until its next frame. Otherwise one
- * host could bring all VLANs into use at all sites for ever. */
+/* The VLAN has no host. After GUARD_UNUSED_MS without a host and another node, the VLAN ends until
+ * its next frame. Otherwise one host could bring all VLANs into use at all sites for ever. */
 unsigned guard_disuse(struct guard *g, uint16_t vlan, mono_t now);
 /* An authentic guard frame of the overlay was received, with the bounds of the sender. The sender
  * may be the local node in the same incarnation. */
