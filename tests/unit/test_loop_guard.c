@@ -470,21 +470,21 @@ static void greets_at_most_once_an_interval(void **state)
 static void switched_off(void **state)
 {
 	const struct guard_conf off = { .preference = 128, .interval_ms = INTERVAL_MS };
+	const int64_t ms = 2 * GUARD_UNUSED_MS;
 
 	(void)state;
 	g.sequence = sequence + 10;
-	hear(BETTER, BOTH, 0);
+	receive_in(7, BETTER, BOTH, 0);
 	hear(SELF, BOTH, 0);
 	assert_true(guard_configure(&g, &off, at_ms(10)) & GUARD_LOOP_ENDS);
 	assert_int_equal(guard_state(&g), GUARD_OFF);
 	assert_int_equal(guard_vlan_state(&g, 7), GUARD_OFF);
-	assert_int_equal(hear(BETTER, BOTH, 20), GUARD_NOTHING);
-	assert_int_equal(guard_tick(&g, at_ms(20)), GUARD_NOTHING);
-
+	assert_int_equal(hear(BETTER, BOTH, 20) | guard_tick(&g, at_ms(20)), GUARD_NOTHING);
+	assert_int_equal(guard_disuse(&g, 7, at_ms(ms)), GUARD_NOTHING);
 	/* After it is enabled again, the guard has forgotten other guards. */
-	guard_configure(&g, &conf, at_ms(30));
+	guard_configure(&g, &conf, at_ms(ms));
 	assert_int_equal(guard_state(&g), GUARD_LISTENING);
-	ticks(30, 30 + LISTEN_MS);
+	ticks(ms, ms + LISTEN_MS);
 	assert_int_equal(guard_state(&g), GUARD_CLEAR);
 }
 

@@ -316,7 +316,7 @@ unsigned guard_disuse(struct guard *g, uint16_t vlan, mono_t now)
 	unsigned outcome = go_on(g, now), i = 0;
 
 	/* A node that does not forward learns few hosts, and may have to forward at once. */
-	if (v && (v->n_received || g->carries_known))
+	if (v && (v->n_received || g->carries_known || !g->conf.enabled))
 		v->used = now;
 	if (!v || !v->id || mono_is_recent(v->used, GUARD_UNUSED_MS, now))
 		return outcome;
