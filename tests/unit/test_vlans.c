@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * daemon/lan/vlans: the links of a host that cannot be listed for a while. The linker replaces
- * netlink, the protocol and the guard (meson.build).
+ * daemon/lan/vlans: the links of a host that cannot be listed for a while, and VLANs without hosts.
+ * The linker replaces netlink, the protocol and the guard (meson.build).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,11 +14,13 @@
 #include <stdlib.h>
 
 #include "base/loop.h"
+#include "daemon/guard/loop_guard.h"
 #include "daemon/lan/vlans.h"
 #include "daemon/leond.h"
 #include "daemon/report/event_text.h"
 #include "io/tap.h"
 #include "state/conf/conf.h"
+#include "state/tables/fdb.h"
 #include "wire/frame/mcast.h"
 
 #define BURST_MS 500  /* longer than the wait for further changes */
@@ -33,6 +35,7 @@ static struct leond d;
 static int result;	 /* of a dump */
 static uint16_t last;	 /* VLAN of the last interface on leon0 */
 static unsigned changes; /* events */
+static unsigned n_used;	 /* VLANs with hosts */
 
 #define REPLACED(type, name, ...)                                                                  \
 	extern type __wrap_##name(__VA_ARGS__);                                                    \
@@ -80,6 +83,13 @@ REPLACED(void, report_event, struct leond *to, const struct event_facts *n, cons
 REPLACED(void, guard_vlans_changed, struct leond *to)
 {
 	(void)to;
+}
+
+REPLACED(void, guard_vlan_used, struct leond *to, uint16_t vlan, bool used)
+{
+	(void)to;
+	(void)vlan;
+	n_used += used;
 }
 
 /* --- one node --- */
@@ -191,6 +201,31 @@ static void configured_vlans_need_no_dump(void **state)
 	served(VLANS_CONFIGURED, "VLAN 5");
 }
 
+static unsigned used_vlans(void)
+{
+	n_used = 0;
+	vlans_second(&d, loop_now(d.loop));
+	return n_used;
+}
+
+/* A full table learns no host of VLAN 20. */
+static void a_full_table_ends_no_vlan(void **state)
+{
+	static struct guard_vlan vlan;
+	static struct guard guard = { .vlan = { [10] = &vlan, [20] = &vlan } };
+
+	(void)state;
+	d.guard = &guard;
+	d.fdb = fdb_new(16);
+	assert_int_equal(used_vlans(), 0);
+	for (uint8_t i = 0; i < 15; i++)
+		fdb_learn(d.fdb, 10, (struct mac){ { 2, i } }, SLOT_SELF, 1);
+	assert_int_equal(used_vlans(), 1);
+	fdb_learn(d.fdb, 10, (struct mac){ { 2, 15 } }, SLOT_SELF, 1);
+	assert_int_equal(used_vlans(), 2);
+	fdb_free(d.fdb);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -199,6 +234,7 @@ int main(void)
 		T(a_failed_dump_keeps_the_tag),
 		T(own_frames_have_the_tag_of_the_bridge),
 		T(configured_vlans_need_no_dump),
+		T(a_full_table_ends_no_vlan),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

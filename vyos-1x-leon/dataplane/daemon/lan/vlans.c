@@ -198,10 +198,13 @@ void vlans_frame_seen(struct leond *d, uint16_t vlan)
 
 void vlans_second(struct leond *d, mono_t now)
 {
+	/* A full table does not learn the hosts of all VLANs. */
+	bool full = fdb_count(d->fdb) >= fdb_maximum(d->fdb);
+
 	(void)now;
 	for (uint16_t vlan = 1; vlan < VLAN_IDS; vlan++)
 		if (d->guard->vlan[vlan])
-			guard_vlan_used(d, vlan, fdb_count_in(d->fdb, vlan));
+			guard_vlan_used(d, vlan, full || fdb_count_in(d->fdb, vlan));
 }
 
 void vlans_open(struct leond *d)
