@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "base/loop.h"
 #include "daemon/guard/loop_guard.h"
 #include "daemon/lan/vlans.h"
@@ -36,6 +37,7 @@ static int result;	 /* of a dump */
 static uint16_t last;	 /* VLAN of the last interface on leon0 */
 static unsigned changes; /* events */
 static unsigned n_used;	 /* VLANs with hosts */
+static unsigned n_logged;
 
 #define REPLACED(type, name, ...)                                                                  \
 	extern type __wrap_##name(__VA_ARGS__);                                                    \
@@ -92,6 +94,15 @@ REPLACED(void, guard_vlan_used, struct leond *to, uint16_t vlan, bool used)
 	n_used += used;
 }
 
+static void count(void *arg, enum log_level level, const char *token, const char *text)
+{
+	(void)arg;
+	(void)level;
+	(void)token;
+	(void)text;
+	n_logged++;
+}
+
 /* --- one node --- */
 
 static int setup(void **state)
@@ -104,7 +115,8 @@ static int setup(void **state)
 			    .tap = &tap };
 	result = 0;
 	last = 20;
-	changes = 0;
+	changes = n_logged = 0;
+	log_set_sink(count, NULL);
 	return 0;
 }
 
@@ -114,6 +126,7 @@ static int teardown(void **state)
 	vlans_stop(&d);
 	loop_free(d.loop);
 	free(d.conf);
+	log_set_sink(NULL, NULL);
 	return 0;
 }
 
@@ -150,12 +163,16 @@ static void a_failed_dump_keeps_the_interfaces(void **state)
 	served(VLANS_DEVICES, "VLAN 0, 10, 20");
 	last = 30;
 	pass(RETRY_MS);
+	change(-EINTR);
 	served(VLANS_DEVICES, "VLAN 0, 10, 20");
 	assert_int_equal(changes, 1);
+	assert_int_equal(n_logged, 1);
 	result = 0;
 	pass(RETRY_MS);
 	served(VLANS_DEVICES, "VLAN 0, 10, 20, 30");
 	assert_int_equal(changes, 2);
+	change(-EINTR);
+	assert_int_equal(n_logged, 2);
 }
 
 /* The tag protects from a host on an untagged port. */

@@ -142,14 +142,14 @@ static void update(struct leond *d)
 
 	/* The VLANs remain until a dump succeeds. */
 	if (source == VLANS_UNREAD) {
-		if (!d->vlans->retries)
+		if (!d->vlans->failed)
 			log_warn("vlans", "the VLANs of the interface cannot be read, and remain: "
 					  "leond tries again each second");
-		d->vlans->retries = true;
+		d->vlans->failed = d->vlans->retries = true;
 		timer_set(d->vlans->timer, mono_add_ms(loop_now(d->loop), RETRY_MS));
 		return;
 	}
-	d->vlans->retries = false;
+	d->vlans->failed = d->vlans->retries = false;
 	if (source == d->vlans->source && tag == d->vlans->tag &&
 	    vlan_set_equal(&set, &d->vlans->set))
 		return;

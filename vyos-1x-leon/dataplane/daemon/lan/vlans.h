@@ -34,6 +34,7 @@ struct vlans {
 	bool hidden;
 	struct segments *map; /* map of VLANs to segments; published; owned here until retired */
 	struct timer *timer;  /* debounce timer */
+	bool failed;	      /* the last dump failed, and is reported */
 	bool retries;	      /* the timer is of a failed dump */
 };
 
