@@ -426,6 +426,9 @@ def test_a_copy_of_the_disk_is_another_node(copy):
     assert not (copy.root / 'etc/leon/leon0.ipsec.json').exists()
     assert [path.name for path in (copy.root / 'etc/systemd/network').iterdir()] == [
         '05-leon-leon0.network']
+    # networkd would add the ports to the vanishing bridge if it still had the files.
+    assert copy.ran[:2] == [
+        'networkctl reload', 'systemd-run --quiet --wait --collect ip link delete br0']
     # leond of the original may run, unless its unit waits.
     assert 'systemctl restart --no-block leond@leon0.service' in copy.ran
     unit = units_of((TOP / 'packaging/systemd/leond@.service').read_text())

@@ -4,16 +4,17 @@ formats and mounts the disk of the identity key for all processes, and starts le
 check-units` runs the tests.
 """
 import glob
+import json
 import os
 import subprocess
 
 import pytest
 
-from node import build_dir
+from node import build_dir, wait_for
 from units import Unit, systemctl
 
 USER_DATA = '''#cloud-config
-leon: {{ peer: 198.51.100.1, node-id: 10.0.0.1, secret-from: file:///root/leon-secret{more} }}
+leon: {{ peer: 198.51.100.1, node-id: {node}, secret-from: file:///root/leon-secret{more} }}
 '''
 SECRET = 'a secret that root has in a file'
 DISK_MIB = 16
@@ -62,6 +63,28 @@ def disk(tmp_path):
     run('losetup', '--detach', done.stdout.strip())
 
 
+def ip(*words):
+    """In the network namespace of systemd, which the test process has left."""
+    return run('nsenter', '--target', '1', '--net', 'ip', *words)
+
+
+@pytest.fixture
+def port():
+    """A local port, and systemd-networkd."""
+    ip('link', 'add', 'port0', 'type', 'veth', 'peer', 'name', 'port1')
+    systemctl('start', 'systemd-networkd.service')
+    yield 'port0'
+    systemctl('stop', 'leond@leon0.service', 'systemd-networkd.socket', 'systemd-networkd.service')
+    for name in ('port0', 'br0'):
+        ip('link', 'delete', name)
+
+
+def bridge_of(port):
+    """The MAC address of the bridge with the port, or None."""
+    links = {link['ifname']: link for link in json.loads(ip('-j', 'link'))}
+    return links.get(links[port].get('master'), {}).get('address')
+
+
 def start(instance, user_data):
     """The files of cloud-init, and the unit after cloud-init."""
     for name in ('user-data.txt', 'cloud-config.txt'):
@@ -76,8 +99,8 @@ def move_to_other_hardware():
     write('/var/lib/leon-cloud/machine', 'the UUID of the original\n')
 
 
-def boot(instance, more=''):
-    unit = start(instance, USER_DATA.format(more=more))
+def boot(instance, more='', node='10.0.0.1'):
+    unit = start(instance, USER_DATA.format(more=more, node=node))
     assert unit.property('Result') == 'success', unit.log()
 
 
@@ -123,6 +146,16 @@ def test_a_copy_with_faulty_user_data_does_not_run(installed):
     assert Unit('leond@leon0.service').property('ConditionResult') == 'no'
     assert not os.path.exists('/var/lib/leon/leon0.identity')
     assert os.path.exists('/etc/leon/leon0.json.original')
+
+
+def test_bridge_of_a_copy_has_another_mac_address(installed, port):
+    """systemd-networkd has made the bridge of the original before."""
+    boot('i-7', f', ports: {port}')
+    original = wait_for(lambda: bridge_of(port), 20, 'a bridge')
+    systemctl('stop', 'leond@leon0.service')
+    move_to_other_hardware()
+    boot('i-8', f', ports: {port}', node='10.0.0.2')
+    wait_for(lambda: bridge_of(port) not in (None, original), 20, 'another bridge')
 
 
 def test_data_disk_is_mounted_for_all(installed, disk):

@@ -325,8 +325,14 @@ def forget_the_original(machine):
         for path in state.glob(f'*.{kind}'):
             path.unlink()
     set_aside(machine)
+    bridges = [path.stem.removeprefix('05-leon-')
+               for path in (machine.root / 'etc/systemd/network').glob('05-leon-*.netdev')]
     remove_network(machine)
     machine.run('networkctl', 'reload')
+    # networkd has made the bridges at this boot, and keeps the MAC address of an existing bridge.
+    # systemd runs the command, since leon-cloud.service must not change links.
+    for bridge in bridges:
+        machine.run('systemd-run', '--quiet', '--wait', '--collect', 'ip', 'link', 'delete', bridge)
 
 
 def prepared(machine, plan, document):
