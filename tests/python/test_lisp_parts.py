@@ -710,6 +710,11 @@ def test_oor_uses_the_last_address(managed):
     assert managed(xtr(), ('eth0', 2, '192.0.2.77', '192.0.2.11')).show()['state'] == 'running'
 
 
+def test_a_map_server_uses_all_addresses(managed):
+    shown = managed(served(), ('eth0', 2, '192.0.2.11', '192.0.2.77')).show()
+    assert shown['state'] == 'running'
+
+
 def test_an_interface_without_a_table_for_oor(managed):
     """The number 245 means the table of local addresses, which all packets would use."""
     words = xtr(locator={'192.0.2.11': {}, '198.18.0.1': {}})

@@ -150,7 +150,7 @@ class Manager:
 
     def _interfaces(self):
         """locator -> process.Interface with the locator, if OOR can use the interface."""
-        here = process.interfaces()
+        here = process.interfaces(self.document['role'])
         locators = [of['address'] for of in self.document['locators']]
         return {a: here[a] for a in locators if a in here and rules.has_table(here[a].index)}
 

@@ -107,14 +107,16 @@ class Interface(NamedTuple):
     ipv4: list
 
 
-def interfaces():
-    """address -> Interface with the address, for each address that OOR uses."""
+def interfaces(role):
+    """address -> Interface with the address, for each address that OOR uses. A map server receives
+    at all addresses of its interface."""
     found = {}
     for link in _ip_json('address', 'show', 'up'):
         addresses = [info['local'] for info in link.get('addr_info', []) if 'local' in info]
         ipv4 = [a for a in addresses if '.' in a]
+        used = addresses if role == 'map-server' else rules.locators(addresses).values()
         # `ip` prints an interface that is not up as an empty object.
-        for address in rules.locators(addresses).values():
+        for address in used:
             found[address] = Interface(link['ifname'], link['ifindex'], ipv4)
     return found
 
