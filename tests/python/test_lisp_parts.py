@@ -736,6 +736,16 @@ def test_a_missing_locator_stops_only_itself(managed):
     )  # fmt: skip
 
 
+def test_a_prefix_with_a_missing_locator(managed, monkeypatch):
+    """OOR would capture datagrams from the address, which the router still has."""
+    ranks = {'leon0': {p: {None: 0} for p in ('192.0.2.0/24', '10.5.0.0/16')}}
+    monkeypatch.setattr(manager.Overlays, 'ranks', lambda *_: ranks)
+    words = xtr(locator={'192.0.2.11': {}, '198.18.0.1': {}}, site=from_leon())
+    eth0, ppp0 = ('eth0', 2, '192.0.2.11', '192.0.2.77'), ('ppp0', 7, '198.18.0.1')
+    (mapping,) = managed(words, eth0, ppp0).show()['mappings']
+    assert mapping['prefix'] == '10.5.0.0/16'
+
+
 # --- the unit ---
 
 

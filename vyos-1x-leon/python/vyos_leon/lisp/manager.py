@@ -156,18 +156,14 @@ class Manager:
 
     def _wanted(self, here, now):
         """(configuration of OOR, mappings), or the reason for a missing configuration."""
-        locators = self.document['locators']
+        missing = [of['address'] for of in self.document['locators'] if of['address'] not in here]
         if not here:
-            missing = ', '.join(of['address'] for of in locators)
-            return None, f'no interface that is up has {missing} as last address'
-        # The site uses its other locators while one is missing.
-        locators = [of for of in locators if of['address'] in here]
-        document = {**self.document, 'locators': locators}
-        ranks = self.overlays.ranks(document, now)
-        mappings = model.mappings(document, ranks)
+            return None, f'no interface that is up has {", ".join(missing)} as last address'
+        ranks = self.overlays.ranks(self.document, now)
+        mappings = model.mappings(self.document, ranks, missing)
         if not mappings:
             return None, 'LEON announces no prefix of a site'
-        content = model.oor(document, mappings, next(iter(here.values())).name)
+        content = model.oor(self.document, mappings, next(iter(here.values())).name)
         return self.files.render(content), mappings
 
     def _halt(self):

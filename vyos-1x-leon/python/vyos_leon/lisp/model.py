@@ -133,15 +133,19 @@ def _from_overlay(document, site, overlay, ranks):
         }
 
 
-def mappings(document, ranks_of):
+def mappings(document, ranks_of, missing=()):
     """The mappings for registration. ranks_of: interface -> prefix -> ranks, see overlay.py. A
     LEON prefix that overlaps an existing prefix is left out, because OOR does not support
     overlaps. The default route is left out, because OOR would capture all packets of the router.
+    The site uses its other locators while one is missing. The router may still have its address.
     """
+    underlay = _underlay(document)
+    present = [of for of in document['locators'] if of['address'] not in missing]
+    document = {**document, 'locators': present}
     found = list(_configured(document))
     if document['role'] != 'xtr':
         return found
-    taken = _underlay(document) + [ipaddress.ip_network(m['prefix']) for m in found]
+    taken = underlay + [ipaddress.ip_network(m['prefix']) for m in found]
     for site in document['sites']:
         for overlay in site['overlays']:
             for mapping in _from_overlay(
