@@ -128,8 +128,8 @@ def test_another_address_of_the_interface_comes_and_goes(two_sites):
     a.namespace.ip('addr del 192.0.2.77/24 dev u0')
     a.runs()
     wait_for(lambda: made.ping(1, '10.2.0.2', count=3), 30, 'LISP works again')
-    assert {of['address'] for r in made.server.state()['registrations']
-            if r['prefix'] == '10.1.0.0/24' for of in r['locators']} == {'192.0.2.11'}
+    wait_for(lambda: {of['address'] for r in made.server.state()['registrations']
+                      if r['prefix'] == '10.1.0.0/24' for of in r['locators']} == {'192.0.2.11'}, 20)
 
 
 def test_a_site_uses_its_other_locator(net):
