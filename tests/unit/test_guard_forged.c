@@ -428,6 +428,23 @@ static void recorded_frames_of_a_node_without_session_block_some_intervals(void 
 	assert_in_range(blocked_ms(3000, guard_mark(FIRST, RUN)), 59000, 60000);
 }
 
+/* The longest interval of a forged frame of a reached node does not extend the blocking. */
+static void a_node_without_session_states_no_interval(void **state)
+{
+	const node_id_t reached[] = { FIRST + 1, ELSEWHERE };
+	struct guard_frame f = recorded(1000, 0);
+
+	(void)state;
+	open_lan(1, false);
+	guard_reach(&s.node[0], reached, 2, now());
+	f.flags |= GUARD_INTERVAL;
+	put_on_wire(&f);
+	pass(STALE_MS - 100);
+	assert_int_equal(guard_vlan_state(&s.node[0], VLAN), GUARD_BLOCKED);
+	pass(200);
+	assert_int_equal(guard_vlan_state(&s.node[0], VLAN), GUARD_CLEAR);
+}
+
 static void a_neighbour_without_session_is_received(void **state)
 {
 	(void)state;
@@ -553,6 +570,7 @@ int main(void)
 		T(a_node_continues_above_a_forged_number_and_reports_it),
 		T(recorded_frames_of_a_node_in_session_block_nothing),
 		T(recorded_frames_of_a_node_without_session_block_some_intervals),
+		T(a_node_without_session_states_no_interval),
 		T(a_neighbour_without_session_is_received),
 		T(a_path_gives_a_deaf_neighbour_its_say_back),
 		T(nodes_in_session_have_the_first_places),

@@ -20,11 +20,14 @@ static inline bool guard_is_recent(const struct guard *g, mono_t received)
 }
 
 /* Reports whether the node was received in the VLAN within three intervals, of the longer interval:
- * two nodes of a LAN may have different ones. The step of an interval is less than twice the
- * interval, so equal intervals count exactly. */
+ * two nodes of a LAN may have different ones. An interval below twice the own one counts as the own
+ * one, because the step of an interval is less than twice the interval. Without a session, no frame
+ * passes between the two nodes, and a host may have forged the stated interval: it does not
+ * count. */
 static inline bool guard_neighbor_is_recent(const struct guard *g, const struct guard_neighbor *h)
 {
-	int64_t own_ns = guard_interval_ns(g), its_ns = guard_interval_of(h->flags) * NS_PER_MS;
+	int64_t own_ns = guard_interval_ns(g);
+	int64_t its_ns = h->in_session ? guard_interval_of(h->flags) * NS_PER_MS : 0;
 
 	return mono_sub_ns(g->effective, h->at) <=
 	       GUARD_SILENT_INTERVALS * (its_ns < 2 * own_ns ? own_ns : its_ns);
