@@ -416,6 +416,14 @@ static uint64_t n_blocked(void)
 	return n;
 }
 
+static void expect_no_circle(void)
+{
+	for (unsigned k = 0; k < VLANS; k++)
+		for (unsigned a = 0; a < NODES; a++)
+			for (unsigned b = 0; b < NODES; b++)
+				assert_false(a != b && goes_round(a, b, vlan_of(k)));
+}
+
 /* A VLAN has one guard of a slow node in several intervals of a fast one. */
 static void different_intervals_change_no_forwarder(void **state)
 {
@@ -428,14 +436,31 @@ static void different_intervals_change_no_forwarder(void **state)
 		reconfigure(0, to_ms[i], ms);
 		for (unsigned step = 0; step < 20000; step++) {
 			ms = run(ms, 1);
-			for (unsigned k = 0; k < VLANS; k++)
-				for (unsigned a = 0; a < NODES; a++)
-					for (unsigned b = 0; b < NODES; b++)
-						assert_false(a != b &&
-							     goes_round(a, b, vlan_of(k)));
+			expect_no_circle();
 		}
 		expect_forwarders(NODES);
 		assert_int_equal(n_blocked(), before);
+	}
+	close_site();
+}
+
+/* A fast node listens for less than the interval of a slow one. */
+static void a_fast_node_listens_again_without_a_circle(void **state)
+{
+	int64_t ms = open_site(424243, 0);
+
+	(void)state;
+	reconfigure(0, 100, ms);
+	ms = run(ms, 5000);
+	for (unsigned trial = 0; trial < 50; trial++) {
+		for (unsigned i = 1; i < NODES && trial == 25; i++)
+			reconfigure(i, 60000, ms);
+		guard_lan(&s.node[0], true, at_ms(ms));
+		for (unsigned step = 0; step < 3000; step++) {
+			ms = run(ms, 1);
+			expect_no_circle();
+		}
+		expect_forwarders(NODES);
 	}
 	close_site();
 }
@@ -585,6 +610,7 @@ int main(void)
 		cmocka_unit_test(who_cannot_receive_makes_no_circle),
 		cmocka_unit_test(who_cannot_receive_does_not_begin),
 		cmocka_unit_test(different_intervals_change_no_forwarder),
+		cmocka_unit_test(a_fast_node_listens_again_without_a_circle),
 		cmocka_unit_test(a_hundred_cuts_and_heals),
 		cmocka_unit_test(a_hundred_cuts_and_heals_with_losses),
 	};

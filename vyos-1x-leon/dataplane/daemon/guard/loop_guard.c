@@ -135,12 +135,12 @@ static unsigned forget_silent(struct guard *g, struct guard_vlan *v)
 	return outcome;
 }
 
-/* Answers a new node at once, but at most once in an interval. Several nodes may appear alternately
- * on a LAN, and an answer to each would be another storm. */
+/* Answers a new node at once, but at most once in an interval, or in a second if that is shorter.
+ * Several nodes may appear alternately on a LAN, and an answer to each would be another storm. */
 static unsigned send_hello(struct guard *g, struct guard_vlan *v)
 {
 	if (!mono_is_never(v->hello_sent) &&
-	    mono_sub_ns(g->effective, v->hello_sent) < guard_interval_ns(g))
+	    mono_sub_ns(g->effective, v->hello_sent) < min_of(guard_interval_ns(g), NS_PER_S))
 		return GUARD_NOTHING;
 	v->hello_sent = g->effective;
 	v->urgent = true;
@@ -187,7 +187,8 @@ static unsigned received_in(struct guard *g, struct guard_vlan *v, const struct 
 		vlan_set_add(&g->changed, v->id);
 		outcome |= GUARD_CHANGED;
 	}
-	if (is_new || before.incarnation != f->incarnation)
+	/* A node that does not list this node any more may listen for less than the interval. */
+	if (is_new || before.incarnation != f->incarnation || (before.hears_us && !h.hears_us))
 		outcome |= send_hello(g, v);
 	return outcome | settle(g, v);
 }
