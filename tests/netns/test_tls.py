@@ -681,6 +681,12 @@ def test_a_peer_whose_name_only_the_proxy_knows(lab):
     try:
         net.start()
         wait_transport(net.node['n0'], inner, 'tls', 30)
+        time.sleep(3)  # the state of peers follows within 2 s
+        before = len(inner.events('peer-unresolved'))
+        peer = dict(inner.config['peer']['n0'], description='Tokyo')
+        inner.reload(peer={'n0': peer})
+        time.sleep(3)  # time for the resolver
+        assert len(inner.events('peer-unresolved')) == before, 'the peer is reached'
         inner.reload(peer={'n0': {'address': 'tokyo.leon.example'}})
         assert inner.show('peers')['peers'][0]['addresses'] == [], 'the connection is closed'
     finally:

@@ -230,7 +230,6 @@ static void keep(struct leond *d, uint32_t i, struct fallback *old)
 		f->attempt[i].dial_at = (mono_t){ 0 };
 		f->attempt[i].dial_wait_ms = 0;
 		old->attempt[k].id = 0;
-		seeds_set_stream(d, i, &f->attempt[i].stream);
 	}
 }
 
@@ -249,6 +248,7 @@ void fallback_apply_conf(struct leond *d)
 			(struct attempt){ .silent_since = MONO_NEVER, .udp_since = MONO_NEVER };
 		f->name[i] = name_of(&d->conf->peer[i]);
 		keep(d, i, &old);
+		seeds_set_stream(d, i, &f->attempt[i].stream);
 	}
 	for (uint32_t k = 0; k < old.n; k++)
 		streams_close(d, old.attempt[k].id);

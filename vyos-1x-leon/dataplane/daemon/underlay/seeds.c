@@ -47,7 +47,6 @@ static void set_address(struct leond *d, uint32_t i)
 	} else if (d->conf->peer[i].is_ip) {
 		set_all(d, i, &d->conf->peer[i].ep, 1);
 	} else {
-		/* Without the stream of a removed tls-port, also if the name is not resolved. */
 		set_all(d, i, d->seed[i].ep, d->seed[i].n);
 	}
 }
@@ -85,6 +84,7 @@ static void keep_reach(struct seed_host *s, const struct seed_host *old, uint32_
 			continue;
 		s->n = old[i].n;
 		memcpy(s->ep, old[i].ep, sizeof(s->ep));
+		s->stream = old[i].stream; /* fallback_apply_conf() removes that of a closed one */
 		s->resolved_at = old[i].resolved_at;
 		s->reached = old[i].reached;
 		s->reported = old[i].reported;
