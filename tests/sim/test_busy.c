@@ -204,6 +204,41 @@ static void a_shorter_interval_is_no_failure(void **state)
 	sim_free(s);
 }
 
+static bool is_linked(struct sim *s, void *arg)
+{
+	const struct peer *p = peer_find(s->node[1].o, s->node[2].id);
+
+	(void)arg;
+	return p && peer_is_alive(s->node[1].o, p);
+}
+
+/* The former time does not delay the HELLO to a node that is lost later. */
+static void a_shorter_interval_delays_no_hello(void **state)
+{
+	struct sim *s = sim_new(3, 36);
+	struct conf quick[3];
+
+	(void)state;
+	for (unsigned i = 0; i < s->n; i++)
+		s->node[i].conf->interval_ms = 60000;
+	sim_boot_all(s);
+	assert_true(sim_until(s, sim_converged, NULL, 300000) >= 0);
+	sim_run(s, 600000);
+	for (unsigned i = 0; i < s->n; i++) {
+		quick[i] = *s->node[i].conf;
+		quick[i].interval_ms = 1000;
+		overlay_set_conf(s->node[i].o, &quick[i]);
+	}
+	sim_run(s, 182000);
+	sim_set_down(s, 0, 1, true);
+	sim_set_down(s, 1, 2, true);
+	sim_run(s, 20000);
+	assert_false(is_linked(s, NULL));
+	sim_set_down(s, 1, 2, false);
+	assert_in_range(sim_until(s, is_linked, NULL, 300000), 0, 15000);
+	sim_free(s);
+}
+
 /* PINGs that stayed unanswered before their path became direct count no more. */
 static void a_former_outage_does_not_slow_down_pings(void **state)
 {
@@ -238,6 +273,7 @@ int main(void)
 		cmocka_unit_test(a_series_of_failures_ends),
 		cmocka_unit_test(a_pause_of_the_relay_is_no_failure),
 		cmocka_unit_test(a_shorter_interval_is_no_failure),
+		cmocka_unit_test(a_shorter_interval_delays_no_hello),
 		cmocka_unit_test(a_former_outage_does_not_slow_down_pings),
 	};
 

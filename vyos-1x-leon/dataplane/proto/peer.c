@@ -42,9 +42,14 @@ bool peer_announces(const struct overlay *o, const struct peer *p, uint16_t flag
 	return n && n->has_record && n->rec.flags & flag;
 }
 
+int64_t peer_usual_alive_ms(const struct overlay *o)
+{
+	return max_of((int64_t)ALIVE_MS, 3 * overlay_stretch(o, o->conf->interval_ms));
+}
+
 int64_t peer_alive_ms(const struct overlay *o)
 {
-	int64_t ms = max_of((int64_t)ALIVE_MS, 3 * overlay_stretch(o, o->conf->interval_ms));
+	int64_t ms = peer_usual_alive_ms(o);
 
 	return mono_before(overlay_now(o), o->former_until) ? max_of(ms, o->former_alive_ms) : ms;
 }

@@ -21,6 +21,8 @@ void peer_free_all(struct overlay *o);
 void peer_expire_pending(struct overlay *o);
 bool peer_is_alive(const struct overlay *o, const struct peer *p);
 int64_t peer_alive_ms(const struct overlay *o);
+/* The same without the former time after a reload, for the next HELLO. */
+int64_t peer_usual_alive_ms(const struct overlay *o);
 struct node *peer_node(const struct overlay *o, const struct peer *p); /* NULL while pending */
 /* Returns true if the record of the peer has this flag (RECORD_...). */
 bool peer_announces(const struct overlay *o, const struct peer *p, uint16_t flag);

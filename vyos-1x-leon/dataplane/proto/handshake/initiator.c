@@ -114,10 +114,11 @@ void initiator_tick(struct overlay *o, struct peer *p, mono_t now)
 	if (!schedule_take(p, DUE_HELLO, now) || !n || n->state == NODE_LEFT)
 		return;
 	if (peer_is_alive(o, p)) {
-		left_ms = peer_alive_ms(o) - mono_sub_ms(now, p->received);
-		/* A lazy link lives longer. Its failure must not wait for a HELLO that long. */
+		left_ms = peer_usual_alive_ms(o) - mono_sub_ms(now, p->received);
+		/* A lazy link lives longer, and any link after a reload. A failure must not wait
+		 * for a HELLO that long. */
 		if (left_ms <= 0)
-			left_ms = peer_alive_ms(o);
+			left_ms = peer_usual_alive_ms(o);
 		p->initiator.wait_ms = p->initiator.tries = 0;
 		p->due[DUE_HELLO] = overlay_in(o, left_ms, left_ms + 100);
 		return;

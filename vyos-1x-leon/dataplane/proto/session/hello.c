@@ -162,7 +162,7 @@ static void establish(struct overlay *o, struct peer *p, struct session *s,
 	move_session_up(o, p, h);
 	multicast_session_up(o, p);
 	p->initiator.wait_ms = 0;
-	p->due[DUE_HELLO] = mono_add_ms(now, peer_alive_ms(o));
+	p->due[DUE_HELLO] = mono_add_ms(now, peer_usual_alive_ms(o));
 	rekey_established(o, p);
 	if (h->proved)
 		rekey_confirmed(o, p);
