@@ -339,8 +339,15 @@ def test_own_querier(lab, keep):
     wait_for(lambda: not groups_of(net.node['a'], net.node['c']), 20, 'the groups have ended at c')
     assert copies(net, sender) == {'b': 20, 'c': 0}
     assert arrives(sender, listener)
-    # Hosts do not report again after an outage of their LAN, in which the queries were lost.
+    # One more port, as of a virtual machine, starts a query and voids no list.
     b = net.node['b']
+    queries = multicast(b)['queries']
+    b.namespace.ip('link add vm0 type veth peer name vm1', 'link set vm0 master br0',
+                   'link set vm1 up', 'link set vm0 up')
+    wait_for(lambda: multicast(b)['queries'] > queries, 20, 'b queries the hosts of the new port')
+    assert state(b) == 'known' and limited(net.node['a'], b) > 0
+    b.namespace.ip('link del vm0')
+    # Hosts do not report again after an outage of their LAN, in which the queries were lost.
     b.namespace.ip('link set h0 down')
     wait_for(lambda: state(b) == 'learning', 20, 'the LAN is gone')
     wait_for(lambda: state(b) == 'known', 100, 'no host answers')

@@ -351,6 +351,28 @@ static void own_querier(void **state)
 	assert_int_equal(state_now(), GROUPS_KNOWN);
 }
 
+/* A port that comes up voids nothing. */
+static void own_querier_queries_new_hosts(void **state)
+{
+	(void)state;
+	join(1);
+	assert_int_equal(querier_s(1), 1);
+	groups_query_soon(g); /* the second query must not be within the first response time */
+	assert_int_equal(querier_s(31), 0);
+	assert_int_equal(querier_s(12), 1);
+	assert_int_equal(announced(), 2);
+	groups_query_soon(g);
+	assert_int_equal(announced(), 2);
+	assert_int_equal(querier_s(1), 1);
+	assert_int_equal(querier_s(124), 0);
+	assert_int_equal(querier_s(1), 1);
+	/* Another querier is active. */
+	query(false);
+	assert_int_equal(querier_s(1), 0);
+	groups_query_soon(g);
+	assert_int_equal(querier_s(1), 0);
+}
+
 static void a_higher_address_on_the_lan_gives_way(void **state)
 {
 	const struct groups_query higher = { .source = { 4, { 198, 51, 100, 1 } },
@@ -537,6 +559,7 @@ int main(void)
 		TEST(routers_receive_all),
 		TEST(relearning),
 		TEST(own_querier),
+		TEST(own_querier_queries_new_hosts),
 		TEST(a_higher_address_on_the_lan_gives_way),
 		TEST(own_querier_asks_for_left_groups),
 		TEST(limits),

@@ -2,8 +2,9 @@
 /*
  * Watches the other ports of leon0's bridge. If none has a carrier, this node is on no LAN, and
  * another router can take over without waiting for its silence. If one more comes up, a guard is
- * sent at once, and the listeners of multicast are learned again. A bridge without other ports is
- * the router's own segment and changes nothing. Control thread.
+ * sent at once, and the querier of multicast queries. After an outage of all ports, listeners are
+ * learned again. A bridge without other ports is the router's own segment and changes nothing.
+ * Control thread.
  */
 #include "daemon/lan/bridge_ports.h"
 
@@ -43,9 +44,12 @@ void bridge_ports_look(struct leond *d)
 		return;
 	dev->ports_down = c.n && !c.n_running;
 	dev->ports_running = c.n_running;
-	/* Hosts behind the port may have missed queries, and do not report again by themselves. */
-	if (c.n_running > were_running)
+	/* Hosts may have missed queries, and do not report again by themselves. One more port voids
+	 * no list: on a host of virtual machines, ports come up all day. */
+	if (c.n_running && !were_running)
 		snooping_relearn(d, NULL);
+	else if (c.n_running > were_running)
+		snooping_query_soon(d);
 	if (dev->ports_down != were_down)
 		guard_lan_changed(d);
 	else if (c.n_running > were_running)

@@ -136,6 +136,12 @@ void snooping_host_moved(struct leond *d, uint16_t vlan)
 	snooping_relearn(d, &vlans);
 }
 
+void snooping_query_soon(struct leond *d)
+{
+	if (d->states->snooping && d->states->snooping->groups)
+		groups_query_soon(d->states->snooping->groups);
+}
+
 /* --- querier --- */
 
 static void send_query(struct leond *d, uint16_t vlan, uint8_t family, const struct ip_addr *group)

@@ -25,6 +25,8 @@ void snooping_announced(struct leond *d, uint16_t slot, const uint64_t *entry, u
 /* The hosts on the LAN may have changed: its groups are not known until they report again. */
 void snooping_relearn(struct leond *d, const struct vlan_set *vlans);
 void snooping_host_moved(struct leond *d, uint16_t vlan);
+/* More hosts may be on the LAN: the querier of this node queries them. */
+void snooping_query_soon(struct leond *d);
 /* Queries of this node since its start. */
 uint64_t snooping_queries(const struct leond *d);
 /* NULL: snooping is off. */

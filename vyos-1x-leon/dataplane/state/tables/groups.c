@@ -164,11 +164,6 @@ static void shorten(struct groups_domain *d, const struct groups_query *q, mono_
 		known->until = until;
 }
 
-static bool is_unspecified(const struct ip_addr *ip)
-{
-	return ip_equal(ip, &(struct ip_addr){ .family = ip->family });
-}
-
 /* The querier of a node: this node or another node of the LAN. */
 static bool is_ours(const struct groups_query *q)
 {
@@ -214,7 +209,7 @@ void groups_query(struct groups *g, uint16_t vlan, uint8_t family, const struct 
 
 	/* Switches do not send reports towards a querier without an address (RFC 4541 section
 	 * 2.1.1), so this node may miss the answers. */
-	if (is_unspecified(&q->source))
+	if (ip_equal(&q->source, &(struct ip_addr){ .family = q->source.family }))
 		return;
 	if (q->group.family) {
 		shorten(d, q, now);
@@ -258,6 +253,15 @@ bool groups_query_due(struct groups *g, uint16_t vlan, uint8_t family, mono_t no
 					       (d->n_own < GROUPS_QUERIES ? 4 : 1));
 	groups_query(g, vlan, family, &q, now);
 	return true;
+}
+
+void groups_query_soon(struct groups *g)
+{
+	struct groups_domain *d;
+
+	for (uint32_t i = 0; (d = next_domain(g, &i));)
+		if (d->n_own == GROUPS_QUERIES)
+			d->own_next = MONO_NEVER;
 }
 
 void groups_left(struct groups *g, uint16_t vlan, const struct ip_addr *group, mono_t now)

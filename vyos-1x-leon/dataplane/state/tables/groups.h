@@ -63,6 +63,9 @@ void groups_left(struct groups *g, uint16_t vlan, const struct ip_addr *group, m
 /* The querier of this node. Returns true if the caller must send a general query now. The querier
  * is silent while another querier is active, and counts its own queries as queries. */
 bool groups_query_due(struct groups *g, uint16_t vlan, uint8_t family, mono_t now);
+/* The next general query of this node is due. The first two keep their distance, because they count
+ * only apart. */
+void groups_query_soon(struct groups *g);
 /* Calls fn for each group that hosts left and that the querier of this node must query now. Called
  * each second. */
 typedef void (*groups_ask_fn)(void *arg, uint16_t vlan, const struct ip_addr *group);
