@@ -434,6 +434,17 @@ static void own_querier_asks_for_left_groups(void **state)
 	}
 	pass_s(100);
 	assert_int_equal(announced(), 3);
+	/* The answer to the first query ends the queries, because a second answer may be lost. */
+	n_asked = 0;
+	leave(1);
+	groups_ask(g, now, count_ask, NULL);
+	now = mono_add_ms(now, 400);
+	join(1);
+	now = mono_add_ms(now, 600);
+	groups_ask(g, now, count_ask, NULL);
+	pass_s(10);
+	assert_int_equal(announced(), 3);
+	assert_int_equal(n_asked, 1);
 	/* Another querier sends its own queries. */
 	query(false);
 	n_asked = 0;

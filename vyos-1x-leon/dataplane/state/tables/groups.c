@@ -138,8 +138,9 @@ void groups_join(struct groups *g, uint16_t vlan, const struct ip_addr *group, m
 {
 	struct groups_domain *d = domain_of(g, vlan, group->family);
 	struct group *known = get(d, group);
-	struct group new = { *group, mono_add_ms(now, d->lifetime_ms), now,
-			     known ? known->n_asks : 0 };
+	/* The answer to the first query ends the queries, because a second answer may be lost. */
+	uint8_t n_asks = known && known->n_asks == GROUPS_QUERIES ? GROUPS_QUERIES : 0;
+	struct group new = { *group, mono_add_ms(now, d->lifetime_ms), now, n_asks };
 
 	if (mcast_is_link_local(group))
 		return;
