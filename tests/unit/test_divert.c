@@ -415,6 +415,18 @@ static void a_plain_frame_for_the_segment_counts_one(void **state)
 	assert_int_equal(fx_count(&fx, CNT_accel_out), 1);
 	assert_int_equal(fx_count(&fx, CNT_delivered_frames), 1);
 	assert_int_equal(fx_count(&fx, CNT_tap_tx_super), 0);
+	assert_true(recv(fx.tap, message, sizeof(message), MSG_DONTWAIT) > 0);
+	s.n_tags = 2; /* leon-accel writes one tag only, of 802.1Q */
+	batch(1, LEON_FRAME, &s, 1);
+	assert_int_equal(taken(ACCEL_NODE, 1), 0);
+	assert_true(recv(fx.tap, message, sizeof(message), MSG_DONTWAIT) > 0);
+	s.n_tags = 1;
+	batch(1, LEON_FRAME, &s, 1);
+	assert_int_equal(taken(ACCEL_NODE, 1), 1);
+	snap_add_lan(fx.snap)->tag = ETHERTYPE_DOT1AD;
+	give_back(ACCEL_LAN, 1);
+	assert_true(recv(fx.tap, message, sizeof(message), MSG_DONTWAIT) > 0);
+	assert_int_equal(get_u16(message + ACCEL_VNET_LEN + 2 * MAC_LEN), ETHERTYPE_DOT1AD);
 }
 
 static void without_tap_tso(struct snap *s)

@@ -48,9 +48,11 @@ void accel_rx_fini(struct accel_rx *rx)
 
 /* --- to leon-accel --- */
 
+/* leon-accel writes one tag only. */
 static bool is_whole_tcp(const struct eth_view *v)
 {
-	return v->ip_proto == IP_PROTO_TCP && !v->ip_fragment && v->l4_offset;
+	return v->ip_proto == IP_PROTO_TCP && !v->ip_fragment && v->l4_offset &&
+	       !eth_has_two_tags(v);
 }
 
 static bool is_for_it(const struct worker *w, uint16_t slot, const struct eth_view *v)
@@ -306,6 +308,15 @@ static void keep_place(struct worker *w, const struct frame *f, uint16_t slot)
 		learn_source(w, &f->v, slot);
 }
 
+/* leon-accel writes 802.1Q tags, which a bridge of 802.1ad VLANs takes for payload. */
+static void set_tag(const struct worker *w, const struct frame *f)
+{
+	const struct snap_lan *lan = w->snap->lan;
+
+	if (unlikely(lan && lan->tag == ETHERTYPE_DOT1AD) && f->v.tag == ETHERTYPE_DOT1Q)
+		put_u16(f->data + 2 * MAC_LEN, ETHERTYPE_DOT1AD);
+}
+
 static void take(struct worker *w, uint8_t *message, size_t len)
 {
 	uint8_t *vnet = message + ACCEL_QUEUE_HDR;
@@ -328,6 +339,7 @@ static void take(struct worker *w, uint8_t *message, size_t len)
 		return;
 	}
 	keep_place(w, &f, slot);
+	set_tag(w, &f);
 	clamp(w, f.data, f.len, &f.v, f.partial, slot);
 	to_tap(w, vnet, &f, frames);
 }
