@@ -230,6 +230,7 @@ def test_every_rule_has_an_error():
     (xtr(proxy_etr={'203.0.113.9': {}}, map_resolver='203.0.113.1'),
      host(tables={'vrf name b': 13})),
     (served(), host(tables={'vrf name b': 100}, source_validation='strict')),
+    (served(), on(addresses=('192.0.2.11', '192.0.2.10'))),
     (served(site={'a': site('10.0.0.0/8', accept_more_specifics={}), 'b': site('10.2.0.0/16')}),
      host()),
     (xtr(), host(source_validation='loose', local_rules=('10', '97'))),
@@ -713,6 +714,13 @@ def test_oor_uses_the_last_address(managed):
 def test_a_map_server_uses_all_addresses(managed):
     shown = managed(served(), ('eth0', 2, '192.0.2.11', '192.0.2.77')).show()
     assert shown['state'] == 'running'
+
+
+def test_a_removed_address_restarts_a_map_server(managed):
+    """A restart loses the registrations, and OOR needs none for an added address."""
+    for starts, *more in ((1,), (1, '192.0.2.77'), (2,)):
+        shown = managed(served(), ('eth0', 2, '192.0.2.11', *more)).show()
+        assert shown['starts'] == starts
 
 
 def test_an_interface_without_a_table_for_oor(managed):

@@ -233,6 +233,15 @@ class Manager:
         tracker = self.tracker if self.oor else state.Tracker(self.document['role'])
         return {**found, **tracker.show(now)}
 
+    def _is_outdated(self, here):
+        """A map server needs no restart for an added address, and a restart loses registrations."""
+        before, self.interfaces = self.interfaces, here
+        if self.document['role'] != 'map-server':
+            return here != before
+        return here.keys() != before.keys() or any(
+            here[a][:2] != before[a][:2] or set(before[a].ipv4) - set(here[a].ipv4) for a in here
+        )
+
     def tick(self):
         self._follow()
         here = self._interfaces()
@@ -241,7 +250,7 @@ class Manager:
             if self.oor:
                 self._halt()
             self._say(found)
-        elif text != self.text or here != self.interfaces:
+        elif text != self.text or self._is_outdated(here):
             self._start(text, found, here)
         shown = json.dumps(self.show())
         if shown != self.shown:

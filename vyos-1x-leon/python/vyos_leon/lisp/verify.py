@@ -94,6 +94,9 @@ def locator_is_usable(lisp, _):
 
 
 def locator_is_last(lisp, host):
+    """A map server receives at all addresses of its interface."""
+    if _is(lisp, MAP_SERVER):
+        return
     for text in lisp.get('locator', {}):
         interface = host.interfaces.get(text)
         if interface is None:
