@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import sys
+import time
 
 import pytest
 
@@ -126,6 +127,7 @@ def test_the_guard_forgets_a_port_that_leond_has_left(lab, protect):
     protection.guard()
     protection.manager.send_signal(signal.SIGHUP)
     net.restart('n0')
+    time.sleep(1.1)  # no wait for an event: longer than the wait of the manager
     protection.manager.send_signal(signal.SIGCONT)
     wait_for(lambda: 'configuration has changed' in log_text(protection.manager_log), 20,
              'the manager has the change')
