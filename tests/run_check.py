@@ -10,7 +10,7 @@ Usage: run_check.py [--pytest-args ARGS] PART...
   unit       the unit tests in the plain build
   long       simulations in the plain build at their full length
   python     pytest tests/python
-  netns      pytest tests/netns with the plain build, seven files at a time; builds for later parts
+  netns      pytest tests/netns with the plain build, ten files at a time; builds for later parts
   mixed      some of tests/mixed: the previous release beside the plain build
   packaging  pytest tests/packaging, which builds the Debian packages
   fuzz       libFuzzer for a minute on some of the targets, others each hour
@@ -216,7 +216,7 @@ def part_python(options):
 def part_netns(options):
     # Each test makes private namespaces and mostly waits. The tests of a file share a fixture. The
     # rerun plugin, if installed, cannot communicate between namespaces.
-    parallel = ['-n', '7', '--dist', 'loadfile', '-p', 'no:rerunfailures']
+    parallel = ['-n', '10', '--dist', 'loadfile', '-p', 'no:rerunfailures']
     return pytest('netns', [*parallel, *options]) if build('build') else Tally(failed=1)
 
 
