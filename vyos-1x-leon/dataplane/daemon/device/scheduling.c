@@ -37,21 +37,15 @@ static bool kernel_keeps_a_share(void)
 }
 
 /* Threads started by this one, such as the resolver, keep normal scheduling. */
-static int set_control(bool realtime)
+static int set_realtime(struct leond *d, bool realtime)
 {
 	struct sched_param p = { realtime ? CONTROL_PRIORITY : 0 };
 	int policy = realtime ? SCHED_RR : SCHED_OTHER;
 
-	return sched_setscheduler(0, policy | SCHED_RESET_ON_FORK, &p) < 0 ? -errno : 0;
-}
-
-static int set_all(struct leond *d, bool realtime)
-{
-	int r = set_control(realtime);
-
-	if (r == 0)
-		fwd_set_realtime(d->fwd, realtime ? WORKER_PRIORITY : 0);
-	return r;
+	if (sched_setscheduler(0, policy | SCHED_RESET_ON_FORK, &p) < 0)
+		return -errno;
+	fwd_set_realtime(d->fwd, realtime ? WORKER_PRIORITY : 0);
+	return 0;
 }
 
 void scheduling_apply_conf(struct leond *d)
@@ -64,7 +58,7 @@ void scheduling_apply_conf(struct leond *d)
 		log_warn(
 			"daemon",
 			"scheduling=normal: kernel.sched_rt_runtime_us is -1, which bounds nothing");
-	} else if (set_all(d, wanted) < 0) {
+	} else if (set_realtime(d, wanted) < 0) {
 		log_notice(
 			"daemon",
 			"scheduling=%s: no other is permitted, realtime needs LimitRTPRIO=%d or CAP_SYS_NICE",
