@@ -24,7 +24,8 @@
 /* The description of a frame. 0 is valid for all fields except version. */
 struct gr_spec {
 	unsigned n_tags;
-	int version; /* 4 or 6 */
+	uint16_t tag; /* 0: 0x8100, or 0x88a8 for the first of two */
+	int version;  /* 4 or 6 */
 	bool udp;
 	unsigned tcp_options; /* bytes, a multiple of 4 */
 	uint8_t flow;	      /* selects addresses and ports */
@@ -145,7 +146,10 @@ static inline size_t gr_build(uint8_t *out, const struct gr_spec *s, size_t *l4)
 
 	memcpy(out, "\x02\x00\x00\x00\x00\x02\x02\x00\x00\x00\x00\x01", 12);
 	for (unsigned i = 0; i < s->n_tags; i++, n += 4) {
-		gr_put16(out + n, i == 0 && s->n_tags == 2 ? 0x88a8 : 0x8100);
+		if (s->tag)
+			gr_put16(out + n, s->tag);
+		else
+			gr_put16(out + n, i == 0 && s->n_tags == 2 ? 0x88a8 : 0x8100);
 		gr_put16(out + n + 2, 100 + i);
 	}
 	gr_put16(out + n, s->version == 4 ? 0x0800 : 0x86dd);

@@ -48,11 +48,16 @@ void accel_rx_fini(struct accel_rx *rx)
 
 /* --- to leon-accel --- */
 
-/* leon-accel writes one tag only. */
-static bool is_whole_tcp(const struct eth_view *v)
+static bool lan_is_dot1ad(const struct worker *w)
+{
+	return w->snap->lan && w->snap->lan->tag == ETHERTYPE_DOT1AD;
+}
+
+/* leon-accel writes one 802.1Q tag only, and set_tag() knows the tag of a filtering bridge only. */
+static bool is_whole_tcp(const struct worker *w, const struct eth_view *v)
 {
 	return v->ip_proto == IP_PROTO_TCP && !v->ip_fragment && v->l4_offset &&
-	       !eth_has_two_tags(v);
+	       !eth_has_two_tags(v) && (v->tag != ETHERTYPE_DOT1AD || lan_is_dot1ad(w));
 }
 
 static bool is_for_it(const struct worker *w, uint16_t slot, const struct eth_view *v)
@@ -60,7 +65,7 @@ static bool is_for_it(const struct worker *w, uint16_t slot, const struct eth_vi
 	const struct snap_node *node = &w->snap->node[slot];
 
 	return w->io.accel > 0 && slot < w->snap->n_slots && node->accelerated &&
-	       !node->accel_bypassed && is_whole_tcp(v);
+	       !node->accel_bypassed && is_whole_tcp(w, v);
 }
 
 static void notify_partial(struct virtio_net_hdr *h, const struct eth_view *v, size_t len)
@@ -106,7 +111,7 @@ bool accel_from_tap(struct worker *w, const struct frame *f, uint16_t slot)
 
 void accel_sees(struct worker *w, const struct frame *f)
 {
-	if (w->io.accel > 0 && is_whole_tcp(&f->v) && f->gso != FRAME_UNKNOWN_GSO &&
+	if (w->io.accel > 0 && is_whole_tcp(w, &f->v) && f->gso != FRAME_UNKNOWN_GSO &&
 	    !hand_over_of_tap(w, f, SLOT_SELF))
 		drop_many(w, DROP_accel_queue_full, tso_frames(f));
 }
@@ -311,9 +316,7 @@ static void keep_place(struct worker *w, const struct frame *f, uint16_t slot)
 /* leon-accel writes 802.1Q tags, which a bridge of 802.1ad VLANs takes for payload. */
 static void set_tag(const struct worker *w, const struct frame *f)
 {
-	const struct snap_lan *lan = w->snap->lan;
-
-	if (unlikely(lan && lan->tag == ETHERTYPE_DOT1AD) && f->v.tag == ETHERTYPE_DOT1Q)
+	if (unlikely(lan_is_dot1ad(w)) && f->v.tag == ETHERTYPE_DOT1Q)
 		put_u16(f->data + 2 * MAC_LEN, ETHERTYPE_DOT1AD);
 }
 
