@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "state/tables/fdb.h"
+#include "state/tables/mac_damping.h"
 #include "state/tables/neigh.h"
 
 static struct mac mac_of(uint32_t i)
@@ -227,6 +228,25 @@ static void forgets_nodes_macs_and_old_ones(void **state)
 	neigh_free(n);
 }
 
+/* A loop moved the host until its MAC had no node. The address outlives the former node. */
+static void a_frozen_host_loses_its_node(void **state)
+{
+	struct neigh *n = neigh_new(100);
+	struct fdb *fdb = fdb_new(100);
+	struct ip_addr a = v4(1);
+
+	(void)state;
+	neigh_learn(n, 0, &a, mac_of(1), 5, NEIGH_HOST, 1000);
+	for (unsigned i = 0; i <= MAC_FLAP_MOVES + 1; i++)
+		fdb_learn(fdb, 0, mac_of(1), i % 2 ? 6 : 5, 1000);
+	assert_int_equal(fdb_lookup(fdb, 0, mac_of(1)), SLOT_NONE);
+	neigh_forget_moved(n, fdb, neigh_moved_bit(1));
+	neigh_forget_slot(n, 5, NULL);
+	assert_int_equal(neigh_count(n), 1);
+	fdb_free(fdb);
+	neigh_free(n);
+}
+
 static void table_holds_its_maximum_and_the_newest(void **state)
 {
 	struct neigh *n = neigh_new(1000);
@@ -395,6 +415,7 @@ int main(void)
 		cmocka_unit_test(a_sender_is_settled_after_a_while),
 		cmocka_unit_test(doubt_lasts_until_the_neighbor_speaks),
 		cmocka_unit_test(forgets_nodes_macs_and_old_ones),
+		cmocka_unit_test(a_frozen_host_loses_its_node),
 		cmocka_unit_test(table_holds_its_maximum_and_the_newest),
 		cmocka_unit_test(readers_never_see_a_torn_neighbor),
 		cmocka_unit_test(test_each_is_notified),

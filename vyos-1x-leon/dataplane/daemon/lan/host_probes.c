@@ -123,6 +123,12 @@ static void on_timer(void *arg, mono_t now)
 		a->n = a->at = 0;
 }
 
+void host_probes_mark_moved(struct leond *d)
+{
+	neigh_forget_moved(d->neigh, d->fdb, d->states->moved_macs);
+	d->states->moved_macs = 0;
+}
+
 void host_probes_start_vlans(struct leond *d, uint16_t slot, const struct vlan_set *vlans)
 {
 	struct host_probes_start_vlans *a = d->states->host_probes_start_vlans;

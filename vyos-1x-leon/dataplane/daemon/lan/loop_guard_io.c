@@ -127,10 +127,7 @@ void lan_changed(struct leond *d, uint16_t slot, uint64_t classes)
 	segments_of_classes(d->vlans->map, classes, &vlans);
 	if (slot == SLOT_SELF)
 		snooping_relearn(d, &vlans);
-	/* Moved neighbors lose their node before neigh_forget_slot() can remove them, because the
-	 * host probes need their addresses. */
-	neigh_forget_moved(d->neigh, d->fdb, d->states->moved_macs);
-	d->states->moved_macs = 0;
+	host_probes_mark_moved(d);
 	fdb_forget_slot(d->fdb, slot, &vlans, now_s_of(loop_now(d->loop)));
 	accel_queues_hosts_forgotten(d, loop_now(d->loop));
 	host_probes_start_vlans(d, slot, &vlans);

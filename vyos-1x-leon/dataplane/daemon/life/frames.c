@@ -8,6 +8,7 @@
 
 #include "base/loop.h"
 #include "daemon/accel/accelerator.h"
+#include "daemon/lan/host_probes.h"
 #include "daemon/lan/loop_guard_io.h"
 #include "daemon/lan/snooping.h"
 #include "daemon/lan/vlans.h"
@@ -101,6 +102,7 @@ static void learn(struct leond *d, const struct fwd_report *r, mono_t now)
 		break;
 	case FDB_FLAP_BEGINS:
 		guard_probe_vlan(d, vlan);
+		d->states->moved_macs |= neigh_moved_bit(mac_to_u64(r->learn.mac));
 		report_flapping(d, r, &facts, mac, now);
 		break;
 	case FDB_FULL:
@@ -183,8 +185,7 @@ static void forget_moved(struct leond *d, mono_t now)
 			timer_set(s->drain_timer, mono_add_ms(s->walked_at, WALK_EVERY_MS));
 		return;
 	}
-	neigh_forget_moved(d->neigh, d->fdb, s->moved_macs);
-	s->moved_macs = 0;
+	host_probes_mark_moved(d);
 	s->walked_at = now;
 }
 

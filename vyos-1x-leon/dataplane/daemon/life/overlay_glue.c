@@ -10,6 +10,7 @@
 #include "daemon/capture/collect.h"
 #include "daemon/capture/provide.h"
 #include "daemon/identity/invitation_file.h"
+#include "daemon/lan/host_probes.h"
 #include "daemon/lan/loop_guard_io.h"
 #include "daemon/lan/snooping.h"
 #include "daemon/leond.h"
@@ -67,6 +68,7 @@ static void glue_purge(void *arg, uint16_t slot)
 {
 	struct leond *d = arg;
 
+	host_probes_mark_moved(d);
 	fdb_forget_slot(d->fdb, slot, NULL, now_s_of(loop_now(d->loop)));
 	accel_queues_hosts_forgotten(d, loop_now(d->loop));
 	neigh_forget_slot(d->neigh, slot, NULL);

@@ -315,16 +315,16 @@ void neigh_forget_slot(struct neigh *n, uint16_t slot, const struct vlan_set *vl
 
 void neigh_forget_moved(struct neigh *n, const struct fdb *fdb, uint64_t moved)
 {
-	for (uint32_t i = 0; i < n_places(n); i++) {
+	for (uint32_t i = 0; moved && i < n_places(n); i++) {
 		struct neigh_place *p = &n->place[i];
 		uint64_t where = load64(&p->where);
 		struct mac mac = mac_from_u64(where);
-		uint16_t slot;
+		struct fdb_entry e;
 
 		if (!(moved & neigh_moved_bit(where)) || !(load32(&p->meta) & META_USED))
 			continue;
-		slot = fdb_lookup(fdb, load32(&p->meta) & 0xfff, mac);
-		if (slot == SLOT_NONE || slot == where >> 48)
+		/* The entry of a flapping MAC may have no node. */
+		if (!fdb_get(fdb, load32(&p->meta) & 0xfff, mac, &e) || e.slot == where >> 48)
 			continue;
 		write_begin(p);
 		store64(&p->where, where_of(mac, SLOT_NONE));
