@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Diagnosis of a configured peer that is not reached (reference.md, show peers)."""
 import json
+import os
 import subprocess
 
 import pytest
@@ -153,6 +154,24 @@ def test_name_that_is_not_resolved(lab):
     assert peer['state'] == 'unresolved' and peer['resolve_error'] in peer['reason']
     (event,) = wait_for(lambda: node.events('peer-unresolved'), 10, 'it is told of')
     assert 'nowhere.invalid' in event['text'] or 'dns' in event['text']
+
+
+def test_renamed_peer_keeps_its_addresses(lab):
+    """The name of the peer changes while its DNS name is not resolved."""
+    net = lab(line_up(2, seeds=['n0'], hosts=False), start=False)
+    node, hosts = net.node['n1'], os.path.join(net.directory, 'hosts')
+
+    def write(line):
+        with open(hosts, 'w', encoding='ascii') as f:
+            f.write(f'127.0.0.1 localhost\n{line}\n')
+    write(f'{wan.ip4(0)} seed.leon.example')
+    node.config['peer'] = {'old': {'address': 'seed.leon.example'}}
+    node.prepare = node.namespace.bind_over(hosts, '/etc/hosts')
+    net.start()
+    net.joined()
+    write('')
+    node.reload(peer={'new': {'address': 'seed.leon.example'}})
+    assert [a['endpoint'] for a in peers(node)['new']['addresses']] == [f'{wan.ip4(0)}:{PORT}']
 
 
 def test_disabled_peer_is_shown_and_not_asked(lab):

@@ -64,12 +64,11 @@ void seeds_set_stream(struct leond *d, uint32_t i, const struct endpoint *stream
 		set_all(d, i, s->ep, s->n);
 }
 
+/* The name of a peer does not count, as in is_same_peer() of the protocol. */
 static uint64_t identity_of(const struct conf_peer *p)
 {
 	uint64_t h = hash_mix64((uint64_t)p->ep.port << 1 | p->disable);
 
-	for (const char *s = p->name; *s; s++)
-		h = hash_mix64(h ^ (uint8_t)*s);
 	for (const char *s = p->host; *s; s++)
 		h = hash_mix64(h ^ (uint8_t)*s);
 	return h;
