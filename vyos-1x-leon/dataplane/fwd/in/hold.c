@@ -18,8 +18,9 @@
 #define PASSED	 UINT16_MAX /* it arrived and does not wait */
 /* A counter consists of epoch and worker of the sender, and a number. */
 #define NUMBER_BITS 52
-/* Yields for a lock before the first pause, and the length of a pause. */
-#define LOCK_YIELDS   8
+/* Yields for a lock before the first pause (about 100 us, while a running holder needs 1 us), and
+ * the length of a pause. */
+#define LOCK_YIELDS   200
 #define LOCK_PAUSE_NS 20000
 
 struct hold_buffer {
