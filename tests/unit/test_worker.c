@@ -461,16 +461,22 @@ static unsigned urgent_looks(struct priority *p, unsigned ms, unsigned waits_us)
 static void a_wait_for_a_processor_gives_priority(void **state)
 {
 	struct priority p = { 0 };
-	unsigned hold_ms = PRIORITY_HOLD_NS / PRIORITY_LOOK_NS;
+	unsigned least_ms = PRIORITY_HOLD_MIN_NS / PRIORITY_LOOK_NS;
+	unsigned most_ms = PRIORITY_HOLD_MAX_NS / PRIORITY_LOOK_NS;
 
 	(void)state;
 	/* An idle pair on one processor waits for a third of the time. */
 	assert_int_equal(urgent_looks(&p, 1000, 330), 0);
 	assert_int_equal(urgent_looks(&p, 1, 600), 1);
 	/* A wait with priority does not prolong it. */
-	assert_int_equal(urgent_looks(&p, 2 * hold_ms, 10), hold_ms - 1);
-	/* While the other program runs, one look in the duration is without priority. */
-	assert_int_equal(urgent_looks(&p, 10 * hold_ms, 600), 10 * hold_ms - 9);
+	assert_int_equal(urgent_looks(&p, 2 * least_ms, 10), least_ms - 1);
+	/* A wait after a long time without one begins with the least duration again. */
+	assert_int_equal(urgent_looks(&p, 1, 600), 1);
+	assert_int_equal(urgent_looks(&p, least_ms, 10), least_ms - 1);
+	/* While the other program runs, the duration doubles, and one look in the duration is
+	 * without priority. */
+	assert_int_equal(urgent_looks(&p, 2 * most_ms, 600), 2 * most_ms - 5);
+	assert_in_range(urgent_looks(&p, 10 * most_ms, 600), 10 * most_ms - 10, 10 * most_ms - 9);
 }
 
 /* --- busy polling --- */

@@ -11,13 +11,19 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/defs.h"
+
 bool priority_is_needed(struct priority *p, uint64_t waited_ns, mono_t now)
 {
 	bool waited = waited_ns - p->waited_ns > PRIORITY_LOOK_NS / 2;
+	bool again = mono_before(now, mono_add_ns(p->until, p->hold_ns));
 
 	p->waited_ns = waited_ns;
-	if (waited && !p->realtime)
-		p->until = mono_add_ns(now, PRIORITY_HOLD_NS);
+	if (waited && !p->realtime) {
+		p->hold_ns = again ? min_of(2 * p->hold_ns, (int64_t)PRIORITY_HOLD_MAX_NS)
+				   : PRIORITY_HOLD_MIN_NS;
+		p->until = mono_add_ns(now, p->hold_ns);
+	}
 	return mono_before(now, p->until);
 }
 

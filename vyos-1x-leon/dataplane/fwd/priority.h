@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Real-time priority of a worker. A worker has it while other programs delay the worker: after a
- * wait for a processor, for a few seconds. Otherwise the worker has normal scheduling, because the
+ * wait for a processor, for 0.1 to 4 s. Otherwise the worker has normal scheduling, because the
  * kernel starts a normal thread on the processor of the program that wakes the thread up. A
  * real-time thread starts on an idle processor, which must wake up first, so each frame would wait
  * longer. Worker-owned.
@@ -16,13 +16,16 @@
 /* Interval of looks at the waiting time. Half of it is a wait: four programs that pass a frame on
  * one processor wait for less. */
 #define PRIORITY_LOOK_NS 1000000
-/* Duration after a wait. One frame in this time can wait again, less than 1 % of a call. */
-#define PRIORITY_HOLD_NS 4000000000
+/* Duration after a wait: the least, doubled by each wait soon after, and the most. One frame in this
+ * time can wait again. Of four seconds, this is less than 1 % of a call. */
+#define PRIORITY_HOLD_MIN_NS 100000000
+#define PRIORITY_HOLD_MAX_NS 4000000000
 
 struct priority {
 	int fd; /* scheduler statistics of the thread; 0: not yet open, negative: none */
 	bool realtime;
 	mono_t looked, until;
+	int64_t hold_ns;    /* latest duration */
 	uint64_t waited_ns; /* at the last look */
 };
 
