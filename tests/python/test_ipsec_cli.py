@@ -270,11 +270,22 @@ def test_groups_have_the_defaults_of_vyos(commit, tmp_path):
     commit(LEON0, {'ike-group': {'IKE': ike}, 'esp-group': {'ESP': proposal}})
     document = json.loads((tmp_path / 'leon-ipsec/leon0.json').read_text())
     assert document['ike-group']['proposal'] == ['aes256gcm128-sha1-2']
-    assert document['esp-group']['proposal'] == ['aes256gcm128-sha1-pfs']
+    assert document['esp-group']['proposal'] == ['aes256gcm128-sha1-pfs', 'aes256gcm128-sha1']
     assert document['ike-group']['dead-peer-detection'] == {'interval': 20}
     commit(LEON0, {'ike-group': {'IKE': proposal}, 'esp-group': {'ESP': proposal}})
     document = json.loads((tmp_path / 'leon-ipsec/leon0.json').read_text())
     assert 'dead-peer-detection' not in document['ike-group']
+
+
+@pytest.mark.parametrize('pfs, kinds', [
+    ({}, ['-pfs', '']), ({'pfs': 'enable'}, ['-pfs']), ({'pfs': 'disable'}, [''])
+])  # fmt: skip
+def test_keys_are_renewed_with_a_node_of_0_2_0(commit, tmp_path, pfs, kinds):
+    """Without `pfs` in the configuration, 0.2.0 offers no forward secrecy."""
+    esp = {**GROUPS['esp-group']['ESP'], **pfs}
+    commit(LEON0, {**GROUPS, 'esp-group': {'ESP': esp}})
+    document = json.loads((tmp_path / 'leon-ipsec/leon0.json').read_text())
+    assert document['esp-group']['proposal'] == [f'aes256-sha256{kind}' for kind in kinds]
 
 
 def test_faults_are_refused(commit):

@@ -114,6 +114,8 @@ def _router(conf):
         # As in vpn_ipsec.py of VyOS: a default does not enable the detection of dead peers.
         if not conf.exists(path + ['ike-group', name, 'dead-peer-detection']):
             group.pop('dead_peer_detection', None)
+    for name, group in vpn.get('esp_group', {}).items():
+        group['pfs_is_default'] = not conf.exists(path + ['esp-group', name, 'pfs'])
     return ipsec.Router(
         vpn=vpn,
         pki=read(['pki']),

@@ -54,7 +54,12 @@ def _proposals(config, router, kind):
     group = _group(config, router, kind)
     if kind == 'ike':
         return router.ciphers(group)
-    return router.ciphers(group, _group(config, router, 'ike'))
+    ike = _group(config, router, 'ike')
+    found = list(router.ciphers(group, ike))
+    if group.get('pfs_is_default'):
+        # 0.2.0 offers no group, and IKEv2 renews no keys if one end requires a group.
+        found += router.ciphers({**group, 'pfs': 'disable'}, ike)
+    return found
 
 
 def _pem(kind, text):
