@@ -302,13 +302,23 @@ def test_identity_is_kept_in_config(commit, run_dir):
     assert file.read_text() == KEY
 
 
-def test_what_is_no_key_is_not_given_to_the_daemon(commit, run_dir):
+def test_invitations_are_kept_in_config(commit, run_dir):
+    file = Path(keyfile.DIRECTORY) / 'leon0.invitations'
+    commit(leon0=LEON0)
+    file.write_text('{"version":1,"vni":1,"invitations":[{"value":"' + 100 * 'a' + '"}]}')
+    file.chmod(0o664)
+    commit(leon0=LEON0)
+    assert mode(file) == 0o600
+
+
+@pytest.mark.parametrize('kind', ['identity', 'invitations'])
+def test_what_is_no_key_is_not_given_to_the_daemon(commit, run_dir, kind):
     """`add system image` follows links. A link of the daemon to a file of root would become a copy
     in the next image."""
     folder = Path(keyfile.DIRECTORY)
     commit(leon0=LEON0)
-    for text in ('root:$6$secret:19000::::::\n', KEY + KEY, ''):
-        file = folder / 'leon0.identity'
+    for text in ('root:$6$secret:19000::::::\n', KEY + KEY, '', '{"version":1}'):
+        file = folder / f'leon0.{kind}'
         file.write_text(text)
         file.chmod(0o640)
         commit(leon0=LEON0)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The place of the identity keys of the LEON interfaces: below /config, the only directory that
-VyOS copies to a new image. With another key, the router would be an unknown node. Overlays with
-listed identities refuse unknown nodes.
+"""The place of the identity keys and invitations of the LEON interfaces: below /config, the only
+directory that VyOS copies to a new image. With another key, the router would be an unknown node.
+Overlays with listed identities refuse unknown nodes.
 
 leond creates and reads the files as its own user. A new image may give the user another number,
 the installer changes the owner of directories to root, and operators restore files as root. Each
 commit, and so each boot, corrects the owner before leond starts. The directory belongs to the
 daemon, so root follows no link there. The installer of images follows links and creates a file of
-root from the target. Therefore only files with a key change the owner.
+root from the target. Therefore only files with a key or invitations change the owner.
 """
 
 import contextlib
@@ -21,8 +21,8 @@ from vyos_leon import runfile
 DIRECTORY = '/config/leon'
 
 
-# Format of the files that leond writes.
-KEY = re.compile(rb'[0-9a-fA-F]{64}\n?')
+# Begin of the files that leond writes: a key, or invitations.
+FORMAT = re.compile(rb'[0-9a-fA-F]{64}\n?|\{"version":\d+,"vni":\d+,"invitations":\[.*', re.DOTALL)
 
 
 def path(interface):
@@ -35,15 +35,16 @@ def _give(descriptor, mode):
 
 
 def prepare(interface):
-    """Creates the directory and makes the daemon the owner of directory and file. Raises
+    """Creates the directory and makes the daemon the owner of directory and files. Raises
     OSError."""
     os.makedirs(DIRECTORY, mode=0o700, exist_ok=True)
     folder = os.open(DIRECTORY, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         _give(folder, 0o700)
         # No file yet, or a link: leond creates a missing file and refuses a link.
-        with contextlib.suppress(OSError):
-            _give_file(folder, f'{interface}.identity')
+        for kind in ('identity', 'invitations'):
+            with contextlib.suppress(OSError):
+                _give_file(folder, f'{interface}.{kind}')
     finally:
         os.close(folder)
 
@@ -56,7 +57,7 @@ def _give_file(folder, name):
         if (
             stat.S_ISREG(seen.st_mode)
             and seen.st_nlink == 1
-            and KEY.fullmatch(os.read(file, 128))
+            and FORMAT.fullmatch(os.read(file, 128))
         ):
             _give(file, 0o600)
     finally:
