@@ -587,6 +587,25 @@ def test_a_one_time_token_is_redeemed_once(machine, monkeypatch):
     assert not kept.exists()
 
 
+def test_files_are_on_the_disk_before_their_names(machine, monkeypatch):
+    """After a power loss, an empty file would cost the one-time token."""
+    synced, fsync, replace = set(), os.fsync, Path.replace
+
+    def noted(descriptor):
+        synced.add(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    def checked(fresh, path):
+        assert fresh.stat().st_ino in synced, path
+        return replace(fresh, path)
+    monkeypatch.setattr(os, 'fsync', noted)
+    monkeypatch.setattr(Path, 'replace', checked)
+    answer_joins(machine, monkeypatch, 0)
+    machine.tell({'token': 'leon3.abc'})
+    assert apply.apply(machine) == 0
+    assert (machine.root / 'var/lib/leon-cloud').stat().st_ino in synced
+
+
 def test_another_token_is_redeemed(machine, monkeypatch):
     given = answer_joins(machine, monkeypatch, 0, 0)
     machine.tell({'token': 'leon3.abc', 'mtu': 1})

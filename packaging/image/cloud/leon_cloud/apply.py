@@ -88,15 +88,21 @@ class Machine:
         fresh.unlink(missing_ok=True)
         with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), 'w') as file:
             file.write(text)
+            # Otherwise a power loss after the rename may leave an empty file.
+            file.flush()
+            os.fsync(file.fileno())
         if group:
             shutil.chown(fresh, group=group)
         fresh.chmod(mode)
         return fresh, path
 
     def write(self, name, text, mode=0o644, group=None):
-        """Replaces a file atomically."""
+        """Replaces a file atomically and durably."""
         fresh, path = self.prepare(name, text, mode, group)
         fresh.replace(path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        os.fsync(folder)
+        os.close(folder)
 
 
 def fault(key, sentence):
