@@ -3,6 +3,7 @@
 import subprocess
 
 import pytest
+from deb import make_release, status
 
 
 # cloud-init may be missing on a test machine.
@@ -36,6 +37,17 @@ def test_without_user_data(package, root):
     done = root.run('/usr/lib/leon/leon-cloud')
     assert done.stdout == 'leon: the user-data has no section "leon:", so no overlay was configured\n'
     assert root.run('sh', '-c', 'ls /etc/leon').stdout == ''
+
+
+def test_leond_refuses_the_leon_cloud_of_0_2_0(package, root):
+    """This leon-cloud calls `leond --join`, which does not exist any more."""
+    root.put(package, '/tmp/leon-cloud.deb')
+    root.run('dpkg', '--force-depends', '--install', *make_release(root, '0.2.0', 'leon-cloud'))
+    done = root.run('dpkg', '--install', '/tmp/leond.deb', check=False)
+    assert done.returncode == 1 and 'would break leon-cloud' in done.stderr
+    # As apt does.
+    root.run('dpkg', '--auto-deconfigure', *INSTALL[1:])
+    assert status(root, 'leond') == status(root, 'leon-cloud') == 'ii'
 
 
 @pytest.fixture

@@ -113,6 +113,7 @@ def test_dependencies(deb):
     amd64 = field(deb, 'Architecture') == 'amd64'
     assert field(deb, 'Recommends') == ('libipsec-mb2 | libipsec-mb1' if amd64 else '')
     assert field(deb, 'Pre-Depends') == ''
+    assert field(deb, 'Breaks') == 'leon-cloud (<< 0.3.0~)'
     assert field(deb, 'Conflicts') == field(deb, 'Replaces') == ''
 
 
