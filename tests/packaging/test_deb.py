@@ -320,15 +320,18 @@ def test_upgrade_with_a_refused_configuration(root, tmp_path):
     """This instance keeps the previous release, the others restart, and dpkg prints the reason."""
     recorder = tmp_path / 'systemctl'
     recorder.write_text('#!/bin/sh\necho "$@" >>/tmp/told\n'
-                        '[ "$1" != list-units ] || printf "leond@leon%s.service loaded\\n" 0 1 2\n')
+                        '[ "$1" != list-units ] || printf "leond@leon%s.service loaded\\n" 0 1 2 3 4\n')
     root.put(recorder, '/usr/local/sbin/systemctl')
     root.run('chmod', '0755', '/usr/local/sbin/systemctl')
     root.run('mkdir', '-p', '/run/systemd/system')
     root.run('dpkg', '--install', '/tmp/leond.deb')
     good = ('{"version": 1, "interface": "leon1", "source-address": ["127.0.0.1"],'
             ' "authentication": {"pre-shared-secret": "a secret for the tests"}}')
+    secret = '{"version": 1, "authentication": {"pre-shared-secret": "%s"}}'
     for name, document in (('leon0', '{"version": 1, "interface": "leon0", "gone": 1}'), ('leon1', good),
-                           ('leon2', good.replace('leon1', 'leon2'))):
+                           ('leon2', good.replace('leon1', 'leon2')), ('leon3', good), ('leon4', good),
+                           ('leon3.ipsec', secret % 'OUTPUT OF leonctl generate secret'),
+                           ('leon4.ipsec', secret % 'another secret for the tests')):
         (tmp_path / name).write_text(document)
         root.put(tmp_path / name, f'/etc/leon/{name}.json')
         root.run('chown', 'root:leon', f'/etc/leon/{name}.json')
@@ -339,10 +342,11 @@ def test_upgrade_with_a_refused_configuration(root, tmp_path):
     done = root.run('dpkg', '--install', '/tmp/leond.deb')
     told = root.run('cat', '/tmp/told').stdout.splitlines()
     assert [line for line in told if line.startswith('try-restart leond')] == [
-        'try-restart leond@leon1.service']
+        'try-restart leond@leon1.service', 'try-restart leond@leon4.service']
     assert 'leon0 still runs the previous release: /etc/leon/leon0.json: ' in done.stderr
     assert 'gone' in done.stderr and 'systemctl restart leond@leon0.service' in done.stderr
     assert re.search('leon2 still runs the previous release: .*: Permission denied', done.stderr)
+    assert re.search('leon3 still runs the previous release: .*/leon3.ipsec.json: .* is a placeholder', done.stderr)
     done = root.run('leond', '--config', '/etc/leon/leon0.json', check=False)
     assert done.returncode == 78 and 'gone' in done.stderr
     assert 'RestartPreventExitStatus=78\n' in root.run(

@@ -82,6 +82,7 @@ def test_no_fault(values):
         (config(ike_group='SHORT'), 'The lifetime of the ike-group SHORT is too short'),
         (config(ike_group='OLD'), 'OLD is for IKEv1 and LEON uses IKEv2'),
         (config(authentication={}), 'IPsec has no secret'),
+        (config(authentication={'pre_shared_secret': settings.PLACEHOLDER}), 'IPsec is a placeholder'),
         (config(authentication={'mode': 'x509'}), 'IPsec has no authority'),
         (x509(ca_certificate=['WHAT']), 'There is no CA certificate WHAT'),
         (x509(ca_certificate=['NONE']), 'There is no CA certificate NONE'),

@@ -18,6 +18,7 @@ RUN_DIR = '/run/leon-ipsec'
 PROGRAM = '/usr/lib/leon/leon-ipsec'
 # VyOS accepts less for an ike-group, and leon-ipsec refuses it.
 LIFETIME_MIN_S = 30
+PLACEHOLDER = 'OUTPUT OF leonctl generate secret'  # leon-ipsec refuses it
 SECRET_MODE, X509_MODE = 'pre-shared-secret', 'x509'
 
 
@@ -102,10 +103,16 @@ def _group_faults(config, router):
 
 
 def _secret_faults(config):
-    if 'pre_shared_secret' not in _authentication(config):
+    secret = _authentication(config).get('pre_shared_secret')
+    if secret is None:
         yield (
             'IPsec has no secret: set "ipsec authentication pre-shared-secret", or '
             '"ipsec authentication mode x509".'
+        )
+    elif secret == PLACEHOLDER:
+        yield (
+            'The secret of IPsec is a placeholder: set "ipsec authentication '
+            'pre-shared-secret" to the output of "leonctl generate secret".'
         )
 
 
