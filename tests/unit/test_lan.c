@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "fwd_fixture.h"
+#include "io/clock.h"
 #include "wire/datagram/segment.h"
 #include "wire/frame/guard.h"
 
@@ -486,6 +487,29 @@ static void a_guard_has_the_tag_of_the_bridge(void **state)
 	assert_int_equal(ev.type, FWD_GUARD);
 }
 
+static void slow_line(struct snap *s)
+{
+	s->shape_kbits = 1000;
+}
+
+/* Other traffic occupies the line. */
+static void a_guard_does_not_wait_for_the_line(void **state)
+{
+	struct guard_frame g = { .src = fx_mac(9), .vni = FX_VNI, .node = N(1) };
+	uint8_t buf[TAP_VNET_LEN + GUARD_FRAME_LEN] = { 0 };
+	struct fwd_report ev;
+
+	(void)state;
+	fx_publish(&fx, slow_line);
+	guard_encode(&g, buf + TAP_VNET_LEN);
+	shaper_pay(&fx.f->shaper, 1000, 1 << 20, mono_now());
+	shaper_served(&fx.f->shaper, 1000, 1 << 20, mono_now());
+	assert_true(fx_host_sends(&fx, buf, sizeof(buf)));
+	assert_true(fwd_next_report(fx.f, &ev));
+	assert_int_equal(ev.type, FWD_GUARD);
+	assert_int_equal(fx_free_places(&fx), QUEUE_LARGE + QUEUE_SMALL);
+}
+
 /* A node without a map has no VLAN for a large segment number, and keeps all others. */
 static void without_a_map(void **state)
 {
@@ -517,6 +541,7 @@ int main(void)
 		T(a_second_tag_is_no_way_into_its_vlan),
 		T(a_tag_of_another_protocol_is_no_way_into_its_vlan),
 		T(a_guard_has_the_tag_of_the_bridge),
+		T(a_guard_does_not_wait_for_the_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

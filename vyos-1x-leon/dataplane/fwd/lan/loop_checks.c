@@ -4,9 +4,12 @@
  */
 #include "fwd/lan/loop_checks.h"
 
+#include <errno.h>
+
 #include "base/defs.h"
 #include "fwd/lan/reports.h"
 #include "fwd/worker.h"
+#include "wire/frame/guard.h"
 
 bool tag_passes(struct worker *w, const struct eth_view *v)
 {
@@ -20,6 +23,18 @@ bool tag_passes(struct worker *w, const struct eth_view *v)
 		return true;
 	drop(w, DROP_foreign_tag);
 	return false;
+}
+
+bool guard_taken(struct worker *w, const struct frame *f)
+{
+	struct guard_frame g;
+
+	if (guard_decode(f->data, f->len, &g) == -ENOMSG)
+		return false;
+	/* A host on an untagged port must not choose the VLAN of a guard. */
+	if (!f->v.tag || tag_passes(w, &f->v))
+		report_guard(w, f->data, f->len);
+	return true;
 }
 
 bool lan_passes(struct worker *w, uint16_t vlan)

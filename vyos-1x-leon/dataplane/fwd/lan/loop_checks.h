@@ -10,10 +10,13 @@
 #include <stdint.h>
 
 struct eth_view;
+struct frame;
 struct worker;
 
 /* Returns false for a tagged frame that a bridge would treat as a frame of another VLAN. */
 bool tag_passes(struct worker *w, const struct eth_view *v);
+/* Reports a guard frame from the TAP, which has no EtherType. Returns false for any other frame. */
+bool guard_taken(struct worker *w, const struct frame *f);
 /* Returns false if the loop guard blocks the VLAN. */
 bool lan_passes(struct worker *w, uint16_t vlan);
 /* Split horizon by LAN: returns true for a frame from a node of the local LAN, because the frame

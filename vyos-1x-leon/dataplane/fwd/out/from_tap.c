@@ -4,8 +4,6 @@
  */
 #include "fwd/out/from_tap.h"
 
-#include <errno.h>
-
 #include "base/defs.h"
 #include "fwd/accel/divert.h"
 #include "fwd/capture.h"
@@ -21,22 +19,15 @@
 #include "fwd/send/critical.h"
 #include "fwd/send/marking.h"
 #include "fwd/worker.h"
-#include "wire/frame/guard.h"
 
 /* Handles frames without forwarding. Returns true for such a frame. */
 static bool stays_local(struct worker *w, const struct frame *f)
 {
-	struct guard_frame g;
-
-	/* A host on an untagged port must not choose the VLAN of a guard. */
+	/* A blocked node must receive guards. */
+	if (unlikely(f->v.ethertype < ETH_TYPE_MIN) && guard_taken(w, f))
+		return true;
 	if (f->v.tag && unlikely(!tag_passes(w, &f->v)))
 		return true;
-	/* A blocked node must receive guards. */
-	if (unlikely(f->v.ethertype < ETH_TYPE_MIN) &&
-	    guard_decode(f->data, f->len, &g) != -ENOMSG) {
-		report_guard(w, f->data, f->len);
-		return true;
-	}
 	if (unlikely(eth_is_link_local_control(f->v.dst))) {
 		drop(w, DROP_link_local_control);
 		return true;

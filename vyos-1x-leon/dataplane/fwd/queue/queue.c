@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "fwd/checksum.h"
 #include "fwd/forwarding_lookup.h"
+#include "fwd/lan/loop_checks.h"
 #include "fwd/send/marking.h"
 #include "fwd/tap/tap_rx.h"
 #include "fwd/tap/tso.h"
@@ -300,6 +301,11 @@ static void put(struct worker *w, struct place *p, size_t len)
 
 	if (unlikely(!tap_rx_decode(p->room + TAP_RX_HEADROOM, len, f))) {
 		drop(w, DROP_bad_frame);
+		give_back(&w->queue, &p->item);
+		return;
+	}
+	/* The rate of the line must not delay a guard, because the delay counts as silence. */
+	if (unlikely(f->v.ethertype < ETH_TYPE_MIN) && guard_taken(w, f)) {
 		give_back(&w->queue, &p->item);
 		return;
 	}
