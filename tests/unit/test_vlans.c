@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * daemon/lan/vlans: the links of a host that cannot be listed for a while, and VLANs without hosts.
- * The linker replaces netlink, the protocol and the guard (meson.build).
+ * daemon/lan/vlans: the links of a host that cannot be listed for a while, VLANs without hosts, and
+ * a VLAN with another segment. The linker replaces netlink, the protocol, the workers and the guard
+ * (meson.build).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,6 +23,7 @@
 #include "io/tap.h"
 #include "state/conf/conf.h"
 #include "state/tables/fdb.h"
+#include "state/tables/neigh.h"
 #include "wire/frame/mcast.h"
 
 #define BURST_MS 500  /* longer than the wait for further changes */
@@ -85,6 +87,34 @@ REPLACED(void, report_event, struct leond *to, const struct event_facts *n, cons
 REPLACED(void, guard_vlans_changed, struct leond *to)
 {
 	(void)to;
+}
+
+REPLACED(void, guard_apply_conf, struct leond *to)
+{
+	(void)to;
+}
+
+REPLACED(void, guard_hosts_moved, struct leond *to, uint64_t classes)
+{
+	(void)to;
+	(void)classes;
+}
+
+REPLACED(struct nodedb *, overlay_nodes, struct overlay *o)
+{
+	(void)o;
+	return NULL;
+}
+
+REPLACED(uint16_t, nodedb_slots, const struct nodedb *db)
+{
+	(void)db;
+	return 2;
+}
+
+REPLACED(void, fwd_reclaim, struct fwd *f)
+{
+	(void)f;
 }
 
 REPLACED(void, guard_vlan_used, struct leond *to, uint16_t vlan, bool used)
@@ -243,6 +273,37 @@ static void a_full_table_ends_no_vlan(void **state)
 	fdb_free(d.fdb);
 }
 
+static unsigned n_known; /* hosts of VLAN 5 at the last snapshot */
+
+static void publish(struct leond *to)
+{
+	n_known = fdb_count_in(to->fdb, 5);
+}
+
+/* Until the snapshot, workers report an unknown host in the former segment of its VLAN. */
+static void hosts_of_a_former_segment_are_known_until_the_snapshot(void **state)
+{
+	static const struct leond_ops ops = { .publish = publish };
+	struct segment moved = { .id = 200, .vlan = 5 };
+
+	(void)state;
+	vlans_start(&d);
+	d.ops = &ops;
+	d.fdb = fdb_new(16);
+	d.neigh = neigh_new(16);
+	fdb_learn(d.fdb, 5, (struct mac){ { 2, 1 } }, 1, 1);
+	fdb_learn(d.fdb, 10, (struct mac){ { 2, 1 } }, 1, 1);
+	d.conf->segment = &moved;
+	d.conf->n_segments = 1;
+	vlans_apply_conf(&d);
+	assert_int_equal(n_known, 1);
+	assert_int_equal(fdb_count_in(d.fdb, 5), 0);
+	assert_int_equal(fdb_count_in(d.fdb, 10), 1);
+	segments_free(vlans.map);
+	fdb_free(d.fdb);
+	neigh_free(d.neigh);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -252,6 +313,7 @@ int main(void)
 		T(own_frames_have_the_tag_of_the_bridge),
 		T(configured_vlans_need_no_dump),
 		T(a_full_table_ends_no_vlan),
+		T(hosts_of_a_former_segment_are_known_until_the_snapshot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -256,16 +256,17 @@ static void replace_map(struct leond *d)
 
 	d->vlans->map = segments_new(d->conf->segment, d->conf->n_segments);
 	classes = difference(old, d->vlans->map, &changed);
-	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(overlay_nodes(d->overlay));
-	     slot++) {
-		fdb_forget_slot(d->fdb, slot, &changed, now_s_of(loop_now(d->loop)));
-		neigh_forget_slot(d->neigh, slot, &changed);
-	}
 	guard_apply_conf(d);
 	announce(d);
 	guard_hosts_moved(d, classes);
 	/* Publish first: a retired pointer must not be in the current snapshot. */
 	d->ops->publish(d);
+	/* With the previous map, a worker would report each forgotten host again. */
+	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(overlay_nodes(d->overlay));
+	     slot++) {
+		fdb_forget_slot(d->fdb, slot, &changed, now_s_of(loop_now(d->loop)));
+		neigh_forget_slot(d->neigh, slot, &changed);
+	}
 	if (old)
 		fwd_retire(d->fwd, old, segments_free);
 	fwd_reclaim(d->fwd);
