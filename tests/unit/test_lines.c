@@ -18,7 +18,6 @@
 #include "base/loop.h"
 #include "daemon/leond.h"
 #include "daemon/report/event_text.h"
-#include "daemon/underlay/datagrams.h"
 #include "daemon/underlay/lines.h"
 #include "daemon/underlay/locators.h"
 #include "io/netlink/netlink.h"
@@ -88,12 +87,6 @@ REPLACED(void, udp_use_gro, struct udp *u, bool on)
 {
 	(void)u;
 	(void)on;
-}
-
-REPLACED(int, datagrams_apply_conf, struct leond *to)
-{
-	(void)to;
-	return 0;
 }
 
 REPLACED(void, locators_changed, struct leond *to, const struct nl_event *ev)

@@ -257,6 +257,24 @@ static void classes_v6(void **state)
 	classes(true);
 }
 
+/* Without privilege, the kernel refuses the fwmark, and the other fields are set. */
+static void a_new_socket_has_the_marking(void **state)
+{
+	struct udp_config c = { .n = 1, .v4 = true, .source4 = lo4 };
+	struct udp_marking m = { .ttl = 9 };
+	socklen_t len = sizeof(int);
+	struct udp a;
+	int ttl = 0;
+
+	(void)state;
+	assert_int_equal(udp_open(&a, &c), 0);
+	udp_set_marking(&a, &m);
+	assert_int_equal(udp_reopen(&a, &c), 0);
+	assert_int_equal(getsockopt(a.fd4[0], IPPROTO_IP, IP_TTL, &ttl, &len), 0);
+	assert_int_equal(ttl, 9);
+	udp_close(&a);
+}
+
 static void arrival_times(void **state)
 {
 	struct udp_rx *rx = udp_rx_new(2, 2048);
@@ -449,6 +467,7 @@ int main(void)
 		cmocka_unit_test(batches_v6),
 		cmocka_unit_test(classes_v4),
 		cmocka_unit_test(classes_v6),
+		cmocka_unit_test(a_new_socket_has_the_marking),
 		cmocka_unit_test(arrival_times),
 		cmocka_unit_test(too_large_for_the_buffer),
 		cmocka_unit_test(errors_of_others),

@@ -282,6 +282,7 @@ int udp_set_marking(struct udp *u, const struct udp_marking *m)
 {
 	int rc = 0, r;
 
+	u->marking = *m;
 	for (unsigned i = 0; i < u->n; i++) {
 		r = u->fd4[i] >= 0 ? mark_socket(u->fd4[i], false, m) : 0;
 		rc = rc ? rc : r;
@@ -326,6 +327,8 @@ static int replace_socket(struct udp *u, const struct udp_config *c, int *fd, bo
 	fresh = open_socket(u, c, v6);
 	if (fresh < 0)
 		return fresh;
+	/* Workers send by the new socket at once. */
+	mark_socket(fresh, v6, &u->marking);
 	rc = dup3(fresh, *fd, O_CLOEXEC) < 0 ? -errno : 0;
 	close(fresh);
 	return rc;

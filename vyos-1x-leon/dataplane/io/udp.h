@@ -35,6 +35,12 @@ struct udp_config {
 	/* Another socket set of this program may have the port at a wider address. */
 	bool shared;
 };
+/* IP header fields of sent datagrams; 0: the host's default. */
+struct udp_marking {
+	uint8_t tos, ttl, tclass, hoplimit;
+	bool df_unset;
+	uint32_t fwmark; /* SO_MARK */
+};
 struct udp {
 	unsigned n;
 	int fd4[UDP_SOCKETS_MAX], fd6[UDP_SOCKETS_MAX]; /* -1 if the family was not requested */
@@ -43,6 +49,7 @@ struct udp {
 	bool gro;	 /* UDP_GRO works */
 	bool gro_used;	 /* UDP_GRO is on */
 	bool timestamps; /* SO_TIMESTAMPNS is on */
+	struct udp_marking marking;
 	/* granted buffer sizes in bytes as the kernel counts them, minimum of all sockets */
 	int rcvbuf, sndbuf;
 };
@@ -55,18 +62,12 @@ void udp_close(struct udp *u);
 /*
  * Replaces all sockets behind their descriptors, because a device was deleted and created again. A
  * socket that is bound to a device can be bound to another one only with CAP_NET_RAW. The marking
- * and udp_use_gro() have to be applied again. A poll() that runs may overlook the new socket once.
- * Returns 0 or -errno.
+ * remains. udp_use_gro() has to be applied again. A poll() that runs may overlook the new socket
+ * once. Returns 0 or -errno.
  */
 int udp_reopen(struct udp *u, const struct udp_config *c);
-/* Sets IP header fields of all future datagrams of all sockets; 0: the host's default. */
-struct udp_marking {
-	uint8_t tos, ttl, tclass, hoplimit;
-	bool df_unset;
-	uint32_t fwmark; /* SO_MARK */
-};
-/* Sets all fields, also after a failure. Returns 0, or -errno of a field that the kernel refused,
- * after logging it. */
+/* Sets all fields for all future datagrams of all sockets, also after a failure. Returns 0, or
+ * -errno of a field that the kernel refused, after logging it. */
 int udp_set_marking(struct udp *u, const struct udp_marking *m);
 /* Turns UDP_GRO on, if possible, or off. Any time. The kernel reports no segment size for merged
  * datagrams that are in the sockets already, so these are lost when it is turned off. */

@@ -9,7 +9,6 @@
 #include "base/defs.h"
 #include "daemon/leond.h"
 #include "daemon/report/event_text.h"
-#include "daemon/underlay/datagrams.h"
 #include "daemon/underlay/locators.h"
 #include "fwd/fwd.h"
 #include "io/netlink/netlink.h"
@@ -85,7 +84,6 @@ static bool bind_again(struct leond *d, uint8_t i, int index)
 	/* The workers do not run yet at the start. */
 	if (d->fwd)
 		fwd_wake(d->fwd);
-	datagrams_apply_conf(d);
 	udp_use_gro(u, !d->conf->udp_gro_disable);
 	d->line[i].index = r < 0 ? 0 : index;
 	d->line[i].bind_error = -r;
