@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The order of sources in the loop of a worker: no source waits for the whole backlog of another.
- * The sources are replaced and note their turns. Also the number of messages in one read, and the
- * waiting time in the socket.
+ * The sources are replaced and note their turns. Also the number of messages in one read, the
+ * waiting time in the socket, and the length of the sleep.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "fwd_one.h"
+#include "io/clock.h"
 
 static int late_fd;
 static unsigned n_busy, n_busy_before_late;
@@ -351,6 +352,50 @@ static void a_sleeping_worker_sees_a_new_socket(void **state)
 	assert_true(received(5));
 }
 
+/* --- the length of the sleep --- */
+
+static mono_t due_at_the_second_look(const struct worker *w)
+{
+	(void)w;
+	return ++n_busy > 1 ? (mono_t){ 1 } : MONO_NEVER;
+}
+
+static bool take_end(struct worker *w, int fd)
+{
+	(void)fd;
+	w->stopping = true;
+	return false;
+}
+
+/* Counter 2 is missing, and counter 3 waits for 1 ms. */
+static void keep_a_datagram(void)
+{
+	struct hold_datagram d = { .h = { .source = N(9) }, .counter = 1, .marked = true };
+
+	assert_int_equal(hold_take(fx.f->hold, 0, &d, 1000, mono_now()), HOLD_NOW);
+	d.counter = 3;
+	assert_int_equal(hold_take(fx.f->hold, 0, &d, 1000, mono_now()), HOLD_KEPT);
+	assert_true(hold_end(fx.f->hold, 0, mono_now()));
+}
+
+/* The block ends after half a minute. */
+static void an_open_block_delays_no_held_datagram(void **state)
+{
+	int fd = eventfd(0, EFD_NONBLOCK);
+	struct source end = { fd, take_end, due_at_the_second_look, NULL };
+	int64_t begin = real_ns();
+
+	(void)state;
+	set_sources(end, end);
+	fx.w->n_sources = 1;
+	coding_open(&fx.w->coding, &fx.w->coding.block[0], 0, mono_add_ms(mono_now(), 30000));
+	keep_a_datagram();
+	worker_run(fx.w);
+	assert_true(real_ns() - begin < 15 * NS_PER_S);
+	assert_int_equal(fx_drops(&fx, DROP_unknown_sender), 1);
+	close(fd);
+}
+
 /* Five frames arrive before each turn. */
 static bool take_five(struct worker *w, int fd)
 {
@@ -566,6 +611,7 @@ int main(void)
 		T(what_has_just_come_waited_for_nothing),
 		T(without_a_time_of_arrival),
 		T(a_sleeping_worker_sees_a_new_socket),
+		T(an_open_block_delays_no_held_datagram),
 		T(only_realtime_workers_are_moderated),
 		cmocka_unit_test(a_wait_for_a_processor_gives_priority),
 		cmocka_unit_test(flood_is_moderated),

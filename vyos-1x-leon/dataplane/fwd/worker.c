@@ -267,12 +267,12 @@ static void look(struct worker *w, struct pollfd pfd[SOURCES_MAX], bool ready[SO
 /* Time until the periodic tasks of worker_end(); negative: none. */
 static int64_t next_task(const struct worker *w)
 {
-	mono_t held = hold_due(w->fwd->hold);
+	mono_t due = hold_due(w->fwd->hold);
 
-	if (unlikely(w->coding.n_open))
-		return max_of(mono_sub_ns(protect_due(w), mono_now()), (int64_t)1);
-	if (unlikely(!mono_is_never(held)))
-		return min_of(max_of(mono_sub_ns(held, mono_now()), (int64_t)1),
+	if (unlikely(w->coding.n_open) && (mono_is_never(due) || mono_before(protect_due(w), due)))
+		due = protect_due(w);
+	if (unlikely(!mono_is_never(due)))
+		return min_of(max_of(mono_sub_ns(due, mono_now()), (int64_t)1),
 			      (int64_t)RESEND_POLL_MS * NS_PER_MS);
 	if (unlikely(resend_waits(&w->resend)))
 		return RESEND_POLL_MS * NS_PER_MS;
