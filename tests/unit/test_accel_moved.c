@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * daemon/accel/accelerator: reports of moved hosts to a leon-accel that is slow to read, and a new
- * MAC address of the interface. Other modules of the daemon are replaced.
+ * daemon/accel/accelerator: reports of moved hosts to a leon-accel that is slow to read, a new MAC
+ * address of the interface, and the queues of a new leon-accel. Other modules of the daemon are
+ * replaced.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,6 +40,7 @@ struct lab {
 
 static struct {
 	bool ready;
+	bool drained, handed_drained; /* the queues; before leon-accel got them */
 	loop_fd_fn on_event;
 	int leond; /* the last descriptor of the loop */
 } world;
@@ -101,7 +103,15 @@ const int *__wrap_accel_queues_accel_ends(const struct leond *d);
 const int *__wrap_accel_queues_accel_ends(const struct leond *d)
 {
 	(void)d;
+	world.handed_drained = world.drained;
 	return &world.leond;
+}
+
+void __wrap_accel_queues_drain(struct leond *d);
+void __wrap_accel_queues_drain(struct leond *d)
+{
+	(void)d;
+	world.drained = true;
 }
 
 void __wrap_accel_queues_set_ready(struct leond *d, bool ready);
@@ -269,12 +279,24 @@ static void a_new_mac_address_is_reported_once(void **state)
 	close_lab(&l);
 }
 
+/* A worker may have added frames after the end of the previous leon-accel. */
+static void a_new_leon_accel_gets_empty_queues(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	open_lab(&l);
+	assert_true(world.handed_drained);
+	close_lab(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_burst_fits),
 		cmocka_unit_test(a_full_socket_loses_nothing),
 		cmocka_unit_test(a_new_mac_address_is_reported_once),
+		cmocka_unit_test(a_new_leon_accel_gets_empty_queues),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

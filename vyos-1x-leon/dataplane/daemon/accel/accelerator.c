@@ -248,7 +248,11 @@ static bool take_here(struct leond *d, const void *data, size_t len)
 	struct accel_notify_frame f;
 
 	if (accel_notify_decode(data, len, &f) < 0 || f.what != ACCEL_NOTIFY_HERE ||
-	    f.version != ACCEL_NOTIFY_VERSION || hand_queues(d) < 0)
+	    f.version != ACCEL_NOTIFY_VERSION)
+		return false;
+	/* In gone(), a worker with the previous snapshot may still have added frames. */
+	accel_queues_drain(d);
+	if (hand_queues(d) < 0)
 		return false;
 	accel_queues_set_ready(d, true);
 	accel_reports_here(d);
