@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The resolver thread: requests, answers, errors, and an end that does not wait for name servers.
- * The names need no name server.
+ * The resolver thread: requests, answers, errors, an end that does not wait for name servers, and
+ * the order of lock and wake-up. The names need no name server.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,9 @@
 #include <cmocka.h>
 
 #include <poll.h>
+#include <semaphore.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "daemon/underlay/resolve.h"
 
@@ -100,6 +103,43 @@ static void ends_with_work_left(void **state)
 	resolver_free(NULL);
 }
 
+/* --- the write that wakes the reader --- */
+
+static sem_t writes, taken;
+static bool watched, timed_out;
+
+ssize_t __real_write(int fd, const void *data, size_t len);
+ssize_t __wrap_write(int fd, const void *data, size_t len);
+ssize_t __wrap_write(int fd, const void *data, size_t len)
+{
+	struct timespec end;
+
+	if (watched) {
+		clock_gettime(CLOCK_REALTIME, &end);
+		end.tv_sec += 5;
+		sem_post(&writes);
+		timed_out = sem_timedwait(&taken, &end) < 0;
+	}
+	return __real_write(fd, data, len);
+}
+
+/* A reader with real-time priority runs before the write returns. */
+static void reader_may_run_before_the_write_returns(void **state)
+{
+	struct resolver *r = resolver_new();
+	struct resolve_answer a;
+
+	(void)state;
+	watched = true;
+	assert_true(resolver_request(r, 42, "192.0.2.7", 5366));
+	assert_int_equal(sem_wait(&writes), 0);
+	assert_true(resolver_next(r, &a));
+	sem_post(&taken);
+	resolver_free(r);
+	watched = false;
+	assert_false(timed_out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -107,7 +147,10 @@ int main(void)
 		cmocka_unit_test(reports_errors),
 		cmocka_unit_test(answers_every_question),
 		cmocka_unit_test(ends_with_work_left),
+		cmocka_unit_test(reader_may_run_before_the_write_returns),
 	};
 
+	sem_init(&writes, 0, 0);
+	sem_init(&taken, 0, 0);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,10 +81,16 @@ static void resolve(const struct question *q, struct resolve_answer *a)
  * requests. */
 static void put_answer(struct resolver *r, const struct resolve_answer *a)
 {
-	uint64_t one = 1;
-
 	if (r->a_n < QUEUE_MAX)
 		r->answer[(r->a_first + r->a_n++) % QUEUE_MAX] = *a;
+}
+
+/* Called without the lock: a reader with real-time priority runs before write() returns, and takes
+ * the lock. */
+static void wake(struct resolver *r)
+{
+	uint64_t one = 1;
+
 	/* Fails only at the maximum of the counter, and then the reader is awake. */
 	if (write(r->wake_fd, &one, sizeof(one)) < 0)
 		return;
@@ -115,6 +121,9 @@ static void *resolver_main(void *arg)
 			break;
 		r->busy = false;
 		put_answer(r, &a);
+		pthread_mutex_unlock(&r->lock);
+		wake(r);
+		pthread_mutex_lock(&r->lock);
 	}
 	/* Busy at the time of the stop: no thread waits for this one, which now owns the memory. */
 	stop = r->busy;
