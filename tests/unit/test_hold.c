@@ -352,6 +352,41 @@ static void test_other_worker_waits_for_the_owner(void **state)
 	assert_int_equal(take_at(1, datagram(BASE + 2, 1, true)), HOLD_NOW);
 }
 
+/* Worker 0 is preempted before hold_end(). */
+static void test_owner_that_does_not_run_loses_the_stream(void **state)
+{
+	(void)state;
+	take(BASE, 0);
+	assert_int_equal(take_at(1, datagram(BASE + 1, 1, true)), HOLD_KEPT);
+	now = mono_add_us(now, WAIT_US);
+	assert_int_equal(take_at(1, datagram(BASE + 2, 0, true)), HOLD_KEPT);
+	now = mono_add_us(now, 1);
+	assert_int_equal(take_at(1, datagram(BASE + 3, 1, true)), HOLD_KEPT);
+	assert_int_equal(n, 4);
+	/* Worker 0 runs again, and the stream is not its own. */
+	drain(0);
+	assert_true(hold_end(hold, 0, now));
+	assert_int_equal(take_at(1, datagram(BASE + 4, 0, true)), HOLD_NOW);
+	EXPECT(BASE, BASE + 1, BASE + 2, BASE + 3, BASE + 4);
+}
+
+/* A long batch of worker 0 has the time of its begin. */
+static void test_owner_that_runs_keeps_the_stream(void **state)
+{
+	mono_t begin = now;
+
+	(void)state;
+	take(BASE, 0);
+	for (unsigned i = 1; i < 8; i++) {
+		now = mono_add_us(begin, i * WAIT_US / 2);
+		assert_int_equal(take_at(1, datagram(BASE + i, 1, true)), HOLD_KEPT);
+		assert_int_equal(n, i);
+		now = begin;
+		drain(0);
+		assert_int_equal(n, i + 1);
+	}
+}
+
 /* --- two threads --- */
 
 #define DATAGRAMS 200000u
@@ -433,6 +468,8 @@ int main(void)
 		TEST(test_first_datagram_after_a_pause_has_no_past),
 		TEST(test_senders_are_apart),
 		TEST(test_other_worker_waits_for_the_owner),
+		TEST(test_owner_that_does_not_run_loses_the_stream),
+		TEST(test_owner_that_runs_keeps_the_stream),
 		TEST(test_two_workers),
 	};
 

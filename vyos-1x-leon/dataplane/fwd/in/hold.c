@@ -32,6 +32,7 @@ struct hold_buffer {
 
 struct hold_stream {
 	uint8_t owner;	  /* worker that delivers its datagrams, or NO_OWNER */
+	mono_t owned_at;  /* last datagram for the owner */
 	node_id_t id;	  /* source */
 	uint64_t series;  /* upper bits of the counters */
 	uint64_t next;	  /* the lowest counter that is neither delivered nor given up */
@@ -46,6 +47,7 @@ struct hold_stream {
 
 struct hold {
 	atomic_flag lock;
+	mono_t now;		/* of the latest batch of any worker */
 	_Atomic uint64_t open;	/* bits: streams in use */
 	_Atomic int64_t due_ns; /* 0: never */
 	uint16_t free;		/* lists of buffers, index plus 1 */
@@ -138,6 +140,26 @@ static uint64_t number(const struct hold_datagram *d)
 static bool is_stream_of(const struct hold_stream *s, const struct hold_datagram *d)
 {
 	return s->id == d->h.source && s->series == d->counter >> NUMBER_BITS;
+}
+
+/* Another worker may be preempted. It then delivers its own batch late. Time counts from the last
+ * datagram of the owner, because a batch may be long. */
+static bool may_own(const struct hold *h, const struct hold_stream *s, unsigned worker)
+{
+	return s->owner == NO_OWNER || s->owner == worker ||
+	       mono_sub_us(h->now, s->owned_at) > s->wait_us;
+}
+
+static void own(const struct hold *h, struct hold_stream *s, unsigned worker)
+{
+	s->owner = (uint8_t)worker;
+	s->owned_at = h->now;
+}
+
+static void see_time(struct hold *h, mono_t now)
+{
+	if (mono_before(h->now, now))
+		h->now = now;
 }
 
 static bool is_idle(const struct hold_stream *s, mono_t now)
@@ -328,8 +350,8 @@ static enum hold_verdict enter(struct hold *h, struct hold_stream *s, unsigned w
 		*place(s, counter) = PASSED;
 		return HOLD_NOW;
 	}
-	if (counter == s->next && (s->owner == NO_OWNER || s->owner == worker)) {
-		s->owner = (uint8_t)worker;
+	if (counter == s->next && may_own(h, s, worker)) {
+		own(h, s, worker);
 		s->next++;
 		return HOLD_NOW;
 	}
@@ -346,6 +368,7 @@ enum hold_verdict hold_take(struct hold *h, unsigned worker, const struct hold_d
 	struct hold_stream *s;
 
 	lock(h);
+	see_time(h, now);
 	s = find(h, d, now);
 	if (s) {
 		saw(s, d, wait_us, now);
@@ -361,11 +384,11 @@ static struct hold_buffer *take_ready(struct hold *h, struct hold_stream *s, uns
 	struct hold_buffer *b;
 	uint16_t at;
 
-	if ((s->owner != NO_OWNER && s->owner != worker) || !advance(h, s, now))
+	if (!may_own(h, s, worker) || !advance(h, s, now))
 		return NULL;
 	at = *place(s, s->next);
 	b = &h->buffer[at - 1];
-	s->owner = (uint8_t)worker;
+	own(h, s, worker);
 	s->waiting--;
 	pass(s);
 	b->next = h->delivered[worker];
@@ -378,6 +401,7 @@ const struct hold_datagram *hold_next(struct hold *h, unsigned worker, mono_t no
 	struct hold_buffer *b = NULL;
 
 	lock(h);
+	see_time(h, now);
 	for (uint64_t bits = open_streams(h); bits && !b;)
 		b = take_ready(h, &h->stream[next_stream(&bits)], worker, now);
 	unlock(h);
@@ -405,10 +429,12 @@ bool hold_end(struct hold *h, unsigned worker, mono_t now)
 		struct hold_stream *s = &h->stream[next_stream(&bits)];
 		bool ready;
 
-		if (s->owner != NO_OWNER && s->owner != worker)
+		if (!may_own(h, s, worker))
 			continue;
 		ready = advance(h, s, now);
-		s->owner = ready ? (uint8_t)worker : NO_OWNER;
+		s->owner = NO_OWNER;
+		if (ready)
+			own(h, s, worker);
 		more |= ready;
 		if (!s->waiting)
 			continue;

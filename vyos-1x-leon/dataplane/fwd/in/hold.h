@@ -6,8 +6,9 @@
  * and pages are used on demand.
  *
  * All workers share the streams, because the two lines arrive at two sockets. A worker that takes
- * datagrams out of a stream owns the stream until their delivery. Other workers only add to it.
- * The lock protects a copy of one datagram at most. No clock; pure except for the lock.
+ * datagrams out of a stream owns the stream until their delivery. Other workers only add to it. An
+ * owner that does not run loses the stream after the maximum wait of a datagram. The lock protects
+ * a copy of one datagram at most. No clock; pure except for the lock.
  */
 #pragma once
 
