@@ -19,7 +19,7 @@
 static struct line_rate rate;
 static uint32_t line_kbits, epoch;
 static uint64_t sent_bits, received_bits, lost_bits;
-static int64_t now_us;
+static int64_t now_us, drift_ppm; /* of the clock of the peer */
 
 static int setup(void **state)
 {
@@ -29,6 +29,7 @@ static int setup(void **state)
 	epoch = 1;
 	sent_bits = received_bits = lost_bits = 0;
 	now_us = 1000000;
+	drift_ppm = 0;
 	return 0;
 }
 
@@ -46,10 +47,12 @@ static void carry(uint32_t kbits, unsigned steps)
 			       &(struct line_rate_sample){
 				       .epoch = epoch,
 				       .arrived_us = OFFSET_US + (uint32_t)(now_us + DELAY_US) +
-						     (uint32_t)queue_us,
+						     (uint32_t)queue_us +
+						     (uint32_t)(now_us * drift_ppm / 1000000),
 				       .sent_us = (uint32_t)now_us,
 				       .received = received_bits / 8 - lost_bits / 8,
-				       .sent = sent_bits / 8 },
+				       .sent = sent_bits / 8,
+				       .rise_us = (int64_t)queue_us },
 			       (mono_t){ now_us * NS_PER_US });
 	}
 }
@@ -182,6 +185,22 @@ static void test_queue_of_a_test_is_short(void **state)
 	assert_in_range(longest_us, LINE_RATE_QUEUE_US + 1, 10000);
 }
 
+/* Two free-running clocks, and a clock that ntpd slews. */
+static void test_drift_is_no_queue(void **state)
+{
+	static const int64_t ppm[] = { 100, 500 };
+
+	for (unsigned i = 0; i < array_size(ppm); i++) {
+		setup(state);
+		drift_ppm = ppm[i];
+		carry(30000, 3000);
+		assert_int_equal(rate.kbits, 0);
+		assert_true(mono_is_never(rate.full_at));
+		carry(55000, 10);
+		assert_in_range(rate.kbits, 45000, 55000);
+	}
+}
+
 static void test_difference_of_two_lines(void **state)
 {
 	struct line_rate other = { 0 };
@@ -207,6 +226,7 @@ int main(void)
 		cmocka_unit_test_setup(test_outage_is_no_loss, setup),
 		cmocka_unit_test_setup(test_own_data_fills_the_line, setup),
 		cmocka_unit_test_setup(test_queue_of_a_test_is_short, setup),
+		cmocka_unit_test_setup(test_drift_is_no_queue, setup),
 		cmocka_unit_test_setup(test_difference_of_two_lines, setup),
 	};
 

@@ -62,6 +62,14 @@ int64_t line_rates_mark(const struct overlay *o, const struct peer *p, unsigned 
 				: 0;
 }
 
+static int64_t rise_us(const struct peer *p, unsigned pair)
+{
+	const struct link_filter *f =
+		pair == p->lines.in_use ? &p->probe.filter : &p->lines.pair[pair].filter;
+
+	return f->last_us - minmax_min(&f->min);
+}
+
 /* Additional delay of the second line; negative: of the first one. */
 static int32_t later_us(const struct line_rate *one, const struct line_rate *two)
 {
@@ -91,6 +99,7 @@ void line_rates_answer(struct overlay *o, struct peer *p, unsigned pair, const s
 
 	if (!p->lines.pair || !o->ops.line_set)
 		return;
+	s.rise_us = rise_us(p, pair);
 	o->ops.line_traffic(o->arg, p->slot, pair, &s.sent, &rx);
 	if (!m->has_received) {
 		line_rate_reset(rate_of(p, pair));

@@ -15,7 +15,8 @@ void line_rates_fill(const struct overlay *o, const struct peer *p, const struct
 		     struct msg_pong *m);
 /* Backlog of the pair in the account of the workers, before a PING. */
 int64_t line_rates_mark(const struct overlay *o, const struct peer *p, unsigned pair);
-/* A PONG on the pair; `backlog_us`: line_rates_mark() of the PING. */
+/* A PONG on the pair, after its round-trip time entered the filter of the pair. `backlog_us`:
+ * line_rates_mark() of the PING. */
 void line_rates_answer(struct overlay *o, struct peer *p, unsigned pair, const struct msg_pong *m,
 		       mono_t sent, int64_t backlog_us);
 /* Returns true if data may be distributed over the pair in use and this one. */

@@ -309,9 +309,9 @@ bool probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, boo
 	/* A large datagram is no fair sample, but proves a live peer. */
 	rtt = was.size ? 0 : rtt_sample_us(o, p, was.sent, rx, m->held_ns);
 	load_note(o, p, m, was.sent, rx, rtt);
-	line_rates_answer(o, p, p->lines.in_use, m, was.sent, was.backlog_us);
 	if (!was.size || p->probe.up)
 		answered(o, p, &was, rtt, overlay_now(o));
+	line_rates_answer(o, p, p->lines.in_use, m, was.sent, was.backlog_us);
 	return true;
 }
 

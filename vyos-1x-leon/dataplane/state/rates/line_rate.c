@@ -91,7 +91,8 @@ void line_rate_note(struct line_rate *r, const struct line_rate_sample *s, mono_
 	}
 	r->at = now;
 	compare(r, s, now);
-	r->queue_us = us - minmax_running_min(&r->least, us, BASE_MS, now);
+	/* A clock that drifts or is slewed looks like a queue, but not in the round-trip time. */
+	r->queue_us = min_of(us - minmax_running_min(&r->least, us, BASE_MS, now), s->rise_us);
 	elapsed_us = (int32_t)(s->arrived_us - r->marked_us);
 	if (elapsed_us < MARK_US)
 		return;

@@ -24,6 +24,7 @@ struct line_rate_sample {
 	uint32_t sent_us;    /* its transmission, by the clock of this node */
 	uint64_t received;   /* bytes */
 	uint64_t sent;	     /* bytes until the PONG */
+	int64_t rise_us;     /* round-trip time above the minimum of one to two minutes */
 };
 
 struct line_rate {
