@@ -201,6 +201,16 @@ static void test_drift_is_no_queue(void **state)
 	}
 }
 
+/* 5000 ppm for 42 minutes. */
+static void test_drift_adds_up_to_no_jump(void **state)
+{
+	(void)state;
+	carry(55000, 20);
+	drift_ppm = 5000;
+	carry(30000, 25000);
+	assert_in_range(rate.kbits, 45000, 65000);
+}
+
 static void test_difference_of_two_lines(void **state)
 {
 	struct line_rate other = { 0 };
@@ -227,6 +237,7 @@ int main(void)
 		cmocka_unit_test_setup(test_own_data_fills_the_line, setup),
 		cmocka_unit_test_setup(test_queue_of_a_test_is_short, setup),
 		cmocka_unit_test_setup(test_drift_is_no_queue, setup),
+		cmocka_unit_test_setup(test_drift_adds_up_to_no_jump, setup),
 		cmocka_unit_test_setup(test_difference_of_two_lines, setup),
 	};
 

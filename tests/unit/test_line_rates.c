@@ -24,6 +24,7 @@ static struct peer p;
 static struct line_pair pairs[LINE_PAIRS];
 static struct msg_pong pong;
 static int64_t drift_us; /* of the clock of the peer */
+static uint32_t set_kbits[2];
 
 static void line_traffic(void *arg, uint16_t slot, unsigned pair, uint64_t *tx, uint64_t *rx)
 {
@@ -34,7 +35,13 @@ static void line_traffic(void *arg, uint16_t slot, unsigned pair, uint64_t *tx, 
 
 static void line_set(void *arg, uint16_t slot, bool second, uint32_t kbits, uint32_t delay_us)
 {
-	(void)arg, (void)slot, (void)second, (void)kbits, (void)delay_us;
+	(void)arg, (void)slot, (void)delay_us;
+	set_kbits[second] = kbits;
+}
+
+static void line_correct(void *arg, uint16_t slot, bool second, int64_t us)
+{
+	(void)arg, (void)slot, (void)second, (void)us;
 }
 
 static int setup(void **state)
@@ -45,6 +52,7 @@ static int setup(void **state)
 	o = (struct overlay){ .loop = loop_sim_new(), .n_lines = 2 };
 	o.ops.line_traffic = line_traffic;
 	o.ops.line_set = line_set;
+	o.ops.line_correct = line_correct;
 	p.lines.pair = pairs;
 	p.lines.in_use = IN_USE;
 	pong = (struct msg_pong){ .epoch = 1, .has_received = true };
@@ -90,10 +98,26 @@ static void test_drift_is_no_queue(void **state)
 	}
 }
 
+/* Such as by answers in another order. */
+static void test_second_line_whose_measurement_restarts(void **state)
+{
+	(void)state;
+	p.lines.distributes = true;
+	p.lines.second = SECOND;
+	pairs[IN_USE].rate.kbits = 50000;
+	answer(SECOND, 0, 5);
+	assert_int_equal(set_kbits[0], 50000);
+	pong.received = 0;
+	answer(SECOND, 0, 1);
+	assert_in_range(set_kbits[1], 1, 50000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_drift_is_no_queue, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_second_line_whose_measurement_restarts, setup,
+						teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

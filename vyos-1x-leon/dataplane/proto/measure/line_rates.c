@@ -78,11 +78,14 @@ static int32_t later_us(const struct line_rate *one, const struct line_rate *two
 
 static void tell_workers(struct overlay *o, const struct peer *p)
 {
-	const struct line_rate *one = rate_of(p, p->lines.in_use),
-			       *two = rate_of(p, p->lines.second);
+	const struct line_rate *one = rate_of(p, p->lines.in_use);
+	struct line_rate *two = rate_of(p, p->lines.second);
 	int32_t later = max_of(min_of(later_us(one, two), AHEAD_US), -AHEAD_US);
 	uint32_t kbits = o->limit_kbits ? min_of(one->kbits, o->limit_kbits) : one->kbits;
 
+	/* Without a rate, the line would get no data, and so no rate. */
+	if (!two->kbits)
+		two->kbits = one->kbits / FIRST_PART;
 	o->ops.line_set(o->arg, p->slot, false, kbits, (uint32_t)max_of(-later, 0));
 	o->ops.line_set(o->arg, p->slot, true, two->kbits, (uint32_t)max_of(later, 0));
 }
@@ -169,11 +172,8 @@ static void use(struct overlay *o, struct peer *p, unsigned pair)
 	p->lines.distributes = on;
 	p->lines.second = (uint8_t)pair;
 	schedule_snapshot_now(o);
-	if (!on)
-		return;
-	if (!rate_of(p, pair)->kbits)
-		rate_of(p, pair)->kbits = rate_of(p, p->lines.in_use)->kbits / FIRST_PART;
-	tell_workers(o, p);
+	if (on)
+		tell_workers(o, p);
 }
 
 void line_rates_use(struct overlay *o, struct peer *p, unsigned pair)

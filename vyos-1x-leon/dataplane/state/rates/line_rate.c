@@ -18,7 +18,7 @@
 #define LOSS_MS	   8000
 #define LOSS_PART  32
 #define LOSS_BYTES 1000000
-#define JUMP_US	   (10 * 1000 * 1000) /* a clock jumped */
+#define JUMP_US	   (10 * 1000 * 1000) /* a clock jumped; drift in BASE_MS is less */
 #define SILENCE_MS (1000 * 1000)      /* the clock of the peer has 32 bits: 35 min */
 
 void line_rate_reset(struct line_rate *r)
@@ -82,9 +82,10 @@ bool line_rate_was_full(const struct line_rate *r, int64_t ms, mono_t now)
 void line_rate_note(struct line_rate *r, const struct line_rate_sample *s, mono_t now)
 {
 	int64_t us = (int32_t)(s->arrived_us - s->sent_us - r->zero_us), elapsed_us;
+	int64_t moved_us = us - minmax_min(&r->least);
 	uint64_t bytes = s->received - r->marked;
 
-	if (!r->known || s->epoch != r->epoch || us > JUMP_US || us < -JUMP_US ||
+	if (!r->known || s->epoch != r->epoch || moved_us > JUMP_US || moved_us < -JUMP_US ||
 	    s->received < r->marked || !mono_is_recent(r->at, SILENCE_MS, now)) {
 		begin(r, s, now);
 		return;
