@@ -20,6 +20,16 @@ from vyos.utils.process import rc_cmd
 from vyos_leon import lisp as paths
 
 base = ['protocols', 'lisp']
+times = ('since', 'received', 'last', 'at')
+
+
+def _dated(entry: dict) -> dict:
+    """The file has monotonic times, because the wall clock may be set."""
+    begin = round(time.time() - time.monotonic())
+    return {
+        key: value + begin if key in times and isinstance(value, int) else value
+        for key, value in entry.items()
+    }
 
 
 def _state() -> dict:
@@ -27,7 +37,7 @@ def _state() -> dict:
         raise vyos.opmode.UnconfiguredSubsystem('LISP is not configured')
     try:
         with open(paths.STATE, encoding='utf-8') as file:
-            state = json.load(file)
+            state = json.load(file, object_hook=_dated)
     except (OSError, ValueError):
         raise vyos.opmode.DataUnavailable('LISP does not run: see "show log lisp"')
     # The file remains if leon-lisp is killed, although OOR has ended.

@@ -5,8 +5,8 @@ import json
 import os
 import re
 import sys
-import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import jsonschema
 import pytest
@@ -22,6 +22,7 @@ sys.path.insert(0, str(TOP / 'vyos-1x-leon/tools'))
 from leon_cli import source  # noqa: E402
 
 START = 'timeout 20 systemctl reload-or-restart leon-lisp.service'
+BOOT, UPTIME = 1764500000, 100000
 WORDS = {
     'locator': {'192.0.2.11': {'priority': '1', 'weight': '100'}},
     'map-server': {'198.51.100.1': {'proxy-reply': {}}},
@@ -144,11 +145,13 @@ def test_a_start_that_fails_loses_nothing(commit, host):
 def script(load_script, host, here):
     here.mkdir()
     host.config = {'protocols': {'lisp': WORDS}}
-    return load_script('op-mode/leon_lisp.py')
+    found = load_script('op-mode/leon_lisp.py')
+    found.time = SimpleNamespace(time=lambda: BOOT + UPTIME, monotonic=lambda: UPTIME)
+    return found
 
 
 def state(**words):
-    now = int(time.time())
+    now = UPTIME
     document = model.build({
         'locator': {'192.0.2.11': {}}, 'map_server': {'198.51.100.1': {}},
         'site': {'tokyo': {'authentication_key': 'sesame', 'prefix': ['10.1.0.0/16']}},
@@ -181,8 +184,10 @@ def put(here, **words):
 
 
 def test_show(script, here):
-    found = put(here)
-    assert script.show_state(raw=True) == found
+    put(here)
+    found = script.show_state(raw=True)
+    assert (found['since'], found['unanswered']['last']) == (BOOT + UPTIME - 7200, '10.9.0.1/32')
+    assert [r['last'] for r in found['registrations']] == [None]
     assert script.show_mappings(raw=True) == found['mappings']
     assert script.show_map_cache(raw=True) == found['map_cache']
     assert script.show_registrations(raw=True)['registrations'] == found['registrations']
@@ -208,13 +213,21 @@ def test_show(script, here):
 
 
 def test_show_at_a_map_server(script, here):
-    refused = {'prefix': '10.4.0.0/16', 'peer': '192.0.2.14', 'at': int(time.time()) - 3,
+    refused = {'prefix': '10.4.0.0/16', 'peer': '192.0.2.14', 'at': UPTIME - 3,
                'reason': 'the key is another one'}  # fmt: skip
     put(here, role='map-server', refused=[refused], registrations=[])
     assert script.show_registrations(raw=False) == (
         'No prefix is registered\n'
         'Refused 3 s ago: 10.4.0.0/16 from 192.0.2.14, the key is another one'
     )
+
+
+def test_ages_after_a_step_of_the_clock(script, here):
+    put(here)
+    shown = [script.show_state(raw=False), script.show_map_cache(raw=False)]
+    script.time.time = lambda: BOOT + UPTIME + 3600
+    assert [script.show_state(raw=False), script.show_map_cache(raw=False)] == shown
+    assert script.show_state(raw=True)['since'] == BOOT + UPTIME + 3600 - 7200
 
 
 def test_nothing_to_show(script, here, host):

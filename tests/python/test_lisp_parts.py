@@ -693,6 +693,17 @@ def managed(monkeypatch, tmp_path):
     return tick
 
 
+def test_registrations_survive_a_step_of_the_clock(managed, monkeypatch):
+    monkeypatch.setattr(FakeOor, 'lines', lambda _: [*REGISTER, ANSWERED])
+    eth0 = ('eth0', 2, '192.0.2.11')
+    for _ in range(2):
+        managed(served(), eth0)
+    monkeypatch.setattr(FakeOor, 'lines', lambda _: [])
+    real = time.time
+    monkeypatch.setattr(time, 'time', lambda: real() + 3600)
+    assert len(managed(served(), eth0).show()['registrations']) == 1
+
+
 def test_a_change_of_the_interface_restarts_oor(managed):
     """OOR takes another address for its locator, and misses a new interface of the same name."""
     for number, interface in enumerate((

@@ -137,7 +137,7 @@ class Manager:
         self.oor, self.text, self.tracker = None, None, None
         self.interfaces = {}  # locator -> process.Interface, at the start of OOR
         self.mappings = []
-        self.reason, self.since, self.starts = 'starts', int(time.time()), 0
+        self.reason, self.since, self.starts = 'starts', int(time.monotonic()), 0
         self.shown = None
 
     def reload(self):
@@ -195,7 +195,7 @@ class Manager:
 
     def _say(self, reason):
         if reason != self.reason:
-            self.reason, self.since = reason, int(time.time())
+            self.reason, self.since = reason, int(time.monotonic())
             if reason:
                 log(4, f'OOR does not run: {reason}')
             notify(f'STATUS={reason or "runs"}')
@@ -207,14 +207,14 @@ class Manager:
         # Reads the state first, so no earlier line of OOR is missed.
         ended = self.oor.ended()
         for line in self.oor.lines():
-            said = self.tracker.feed(line, int(time.time()))
+            said = self.tracker.feed(line, int(time.monotonic()))
             if said:
                 log(*said)
         if ended:
             raise Ended(f'OOR ended with status {self.oor.process.returncode}')
 
     def show(self):
-        now = int(time.time())
+        now = int(time.monotonic())
         found = {
             'version': 1,
             'state': 'running' if self.oor else 'waiting',

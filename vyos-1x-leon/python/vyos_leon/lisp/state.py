@@ -2,8 +2,8 @@
 """The state of OOR from the log, because OOR has no interface for queries: registrations, the
 map-cache, and warnings.
 
-The format is the log of OOR 1.3.0 at debug level 1. `now` is a parameter in seconds of the epoch;
-the module reads no clock.
+The format is the log of OOR 1.3.0 at debug level 1. `now` is a parameter in seconds of the
+monotonic clock; the module reads no clock.
 """
 
 import re
