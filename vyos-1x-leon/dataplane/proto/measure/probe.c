@@ -287,6 +287,7 @@ void probe_used(struct overlay *o, struct peer *p)
 bool probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, bool direct, mono_t rx)
 {
 	struct probe *pr = NULL, was;
+	unsigned pair = p->lines.in_use; /* answered() may change it */
 	uint32_t rtt;
 
 	for (unsigned i = 0; i < PROBES_OUT && !pr && m->id; i++)
@@ -311,7 +312,7 @@ bool probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, boo
 	load_note(o, p, m, was.sent, rx, rtt);
 	if (!was.size || p->probe.up)
 		answered(o, p, &was, rtt, overlay_now(o));
-	line_rates_answer(o, p, p->lines.in_use, m, was.sent, was.backlog_us);
+	line_rates_answer(o, p, pair, m, was.sent, was.backlog_us);
 	return true;
 }
 
