@@ -25,9 +25,11 @@
 #define UNUSED_MS	60000 /* a connection without a node at its other end */
 #define PROXY_RESOLVE_S 60
 #define PROXY_RETRY_S	5 /* after a failure */
+#define SILENT_S	15
 
 struct stream_relay {
 	struct child child; /* leon-tls */
+	unsigned silent;    /* seconds of the loop since the last report */
 	bool listening[2], listen_failed;
 	uint32_t last_id;
 	streams_changed_fn changed;
@@ -101,6 +103,7 @@ static void took(struct leond *d, const struct stream_report *p)
 	struct stream_link *l = find(d, p->id);
 	bool dialed = !(p->id & STREAM_ACCEPTED) && p->id;
 
+	s->silent = 0;
 	switch (p->news) {
 	case STREAM_UP:
 		add_link(d, p);
@@ -189,6 +192,22 @@ static void on_control(void *arg, int control, uint32_t events)
 	child_delay(&d->states->streams->child);
 }
 
+/* The kernel keeps the connections of a program that hangs, so neither end notices. child_is_due()
+ * kills the program. */
+static void end_silent_program(struct leond *d)
+{
+	struct stream_relay *s = d->states->streams;
+
+	if (s->child.control < 0 || ++s->silent <= SILENT_S)
+		return;
+	log_warn("tls",
+		 "leon-tls has not answered for %d s and is ended; links over TLS are down until "
+		 "it runs again",
+		 SILENT_S);
+	end_program(d);
+	child_delay(&s->child);
+}
+
 static void configure(struct leond *d)
 {
 	struct stream_command c = {
@@ -254,6 +273,7 @@ static void start_program(struct leond *d)
 		log_error("tls", "leon-tls cannot be started: %s", strerror(-rc));
 		return;
 	}
+	d->states->streams->silent = 0;
 	configure(d);
 	listen_there(d);
 }
@@ -394,6 +414,7 @@ void streams_second(struct leond *d, mono_t now)
 
 	if (!s)
 		return;
+	end_silent_program(d);
 	if (child_is_due(&s->child, now))
 		start_program(d);
 	resolve_proxy(d, now);

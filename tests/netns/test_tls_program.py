@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""leond and leon-tls, if leon-tls hangs."""
+import os
+import signal
+
+from lab import wait_for
+from test_tls import pair, tls_pid, transport
+from wan import block_udp
+
+
+def test_the_program_hangs(lab):
+    net = pair(lab)
+    block_udp(net.node['n1'])
+    net.start()
+    net.joined()
+    os.kill(tls_pid(net.node['n1']), signal.SIGSTOP)
+    wait_for(lambda: 'leon-tls has not answered for 15 s' in net.node['n1'].log(), 30, 'noticed')
+    wait_for(lambda: transport(net.node['n1'], 'n0') == 'tls', 30, 'connected again')
+    net.settle_hosts('n0', 'n1')
