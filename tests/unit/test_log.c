@@ -7,8 +7,10 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -102,6 +104,57 @@ static void stderr_line(void **state)
 	assert_string_equal(line, "<4>probe: late by_ms=3\n");
 }
 
+/* Reads all lines of the socket, and returns their number. line: the last line. */
+static unsigned read_lines(int fd, char *line, size_t len)
+{
+	unsigned n = 0;
+	char c, *at = line;
+
+	while (recv(fd, &c, 1, MSG_DONTWAIT) == 1) {
+		*at = c;
+		if (c == '\n') {
+			at[1] = '\0';
+			at = line;
+			n++;
+		} else if (at < line + len - 2) {
+			at++;
+		}
+	}
+	return n;
+}
+
+/* The journal is a socket. */
+static void a_journal_that_does_not_read(void **state)
+{
+	int ends[2], saved = dup(STDERR_FILENO);
+	char line[256], want[64];
+	unsigned n;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	log_set_sink(NULL, NULL);
+	dup2(ends[0], STDERR_FILENO);
+	alarm(60); /* ends a test that waits for ever */
+	errno = EXDEV;
+	for (unsigned i = 0; i < 10000; i++)
+		log_warn("probe", "late by_ms=%u", i);
+	assert_int_equal(errno, EXDEV);
+	n = read_lines(ends[1], line, sizeof(line));
+	assert_in_range(n, 1, 9999);
+	log_warn("probe", "again");
+	snprintf(want, sizeof(want), "<4>probe: again lines_lost=%u\n", 10000 - n);
+	assert_int_equal(read_lines(ends[1], line, sizeof(line)), 1);
+	assert_string_equal(line, want);
+	log_warn("probe", "again");
+	read_lines(ends[1], line, sizeof(line));
+	assert_string_equal(line, "<4>probe: again\n");
+	alarm(0);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static void bucket_allows_burst_then_rate(void **state)
 {
 	struct log_limit lim = LOG_LIMIT_INIT(3, 6); /* one message per 10 s */
@@ -178,6 +231,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(control_chars_are_masked, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_text_is_cut, setup, teardown),
 		cmocka_unit_test_setup_teardown(stderr_line, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_journal_that_does_not_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(bucket_allows_burst_then_rate, setup, teardown),
 		cmocka_unit_test_setup_teardown(bucket_never_holds_more_than_burst, setup,
 						teardown),

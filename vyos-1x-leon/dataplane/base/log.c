@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes log lines to stderr, one write(2) each, and limits messages that a remote host can
+ * Writes log lines to stderr, one system call each, and limits messages that a remote host can
  * cause. Owns the level and the sink. Control thread. Any thread may call bug_at(),
  * which ends the process.
  */
 #include "log.h"
 
+#include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define TEXT_MAX     1024
@@ -32,20 +35,35 @@ void log_set_sink(log_sink_fn fn, void *arg)
 	log_state.sink_arg = fn ? arg : NULL;
 }
 
+/* The journal is a socket. A journal that does not read must not stop the caller, so the line is
+ * lost. Files, pipes and terminals are waited for. */
+static bool write_line(const char *line, size_t len)
+{
+	if (send(STDERR_FILENO, line, len, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+		return true;
+	return errno == ENOTSOCK && write(STDERR_FILENO, line, len) >= 0;
+}
+
 static void sink_stderr(enum log_level level, const char *token, const char *text)
 {
-	char line[LINE_MAX_LEN];
-	int len = snprintf(line, sizeof(line), "<%d>%s: %s\n", (int)level, token, text);
+	static atomic_uint lost; /* lines since the last one that was written */
+	unsigned n = atomic_exchange(&lost, 0);
+	char line[LINE_MAX_LEN], tail[32] = "";
+	int saved = errno, len;
 
+	if (n)
+		snprintf(tail, sizeof(tail), " lines_lost=%u", n);
+	len = snprintf(line, sizeof(line), "<%d>%s: %s%s\n", (int)level, token, text, tail);
 	if (len < 0)
 		return;
 	if ((size_t)len >= sizeof(line)) {
 		len = (int)sizeof(line) - 1;
 		line[len - 1] = '\n';
 	}
-	/* A failed write of a log line cannot be reported. */
-	if (write(STDERR_FILENO, line, (size_t)len) < 0)
-		return;
+	if (!write_line(line, (size_t)len))
+		atomic_fetch_add(&lost, n + 1);
+	/* Callers return the errno that they log. */
+	errno = saved;
 }
 
 void log_mask(char *text)
