@@ -122,6 +122,27 @@ def test_no_cpu_time_without_credit(far):
     far.assert_no_resets()
 
 
+def test_no_descriptor_for_the_queues(far):
+    """leon-accel can connect, and gets no queues. Frames without a reader would be lost."""
+    node, a = far.node['a'], far.accel['a']
+    a.stop()
+    node.stop()
+    a.start()
+    wait_for(a.show, 10, 'it runs')
+    # An attempt to connect needs the next descriptor for a moment.
+    used = set.intersection(*[{int(fd) for fd in os.listdir(f'/proc/{a.process.pid}/fd')} for _ in range(5)])
+    limit = min(set(range(len(used) + 2)) - used) + 1
+    resource.prlimit(a.process.pid, resource.RLIMIT_NOFILE, (limit, 4096))
+    far.lab.start('a')
+    far.lab.joined(60)
+    wait_for(lambda: 'no file descriptor is left for the queues of leond: got 0 of ' in a.log(), 30, 'it is named')
+    t = both_ways((far.host['a'], far.host['b']))
+    t.wait_more(MB)
+    resource.prlimit(a.process.pid, resource.RLIMIT_NOFILE, (4096, 4096))
+    far.wait_intercepted()
+    t.finish(60).assert_whole()
+
+
 def test_urgent_data_is_not_lost(far):
     """Mark and byte arrive, though the connection was intercepted."""
     a, b = far.host['a'], far.host['b']

@@ -25,6 +25,8 @@
 #define BATCH	 64 /* messages of leond before the next descriptor */
 #define RETRY_MS 1000
 #define IDLE_MS	 50
+/* Each attempt is two events of leond. */
+#define NO_FILES_MS 10000
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2, OPT_VERSION = 256 };
 
@@ -87,6 +89,18 @@ static void receive(struct accel *a, const struct accel_notify_frame *f)
 		timer_set(a->idle, mono_add_ms(loop_now(a->loop), IDLE_MS));
 }
 
+/* The process or the system has no descriptor for each queue. leond would divert frames to queues
+ * without a reader until the end of this connection. */
+static void refuse_queues(struct accel *a, unsigned n, unsigned wanted)
+{
+	mono_t now = loop_now(a->loop);
+
+	log_error("accel", "no file descriptor is left for the queues of leond: got %u of %u", n,
+		  wanted);
+	lost(a, now);
+	timer_set(a->retry, mono_add_ms(now, NO_FILES_MS));
+}
+
 static void take(struct accel *a, const void *data, size_t len, const int *fd, unsigned n)
 {
 	struct accel_notify_frame f;
@@ -105,7 +119,9 @@ static void take(struct accel *a, const void *data, size_t len, const int *fd, u
 	}
 	for (unsigned i = 0; i < n; i++)
 		close(fd[i]);
-	if (rc == 0)
+	if (rc == 0 && f.what == ACCEL_NOTIFY_SETUP)
+		refuse_queues(a, n, f.setup.n_queues);
+	else if (rc == 0)
 		receive(a, &f);
 }
 
@@ -132,7 +148,7 @@ static bool take_one(struct accel *a, int fd)
 		return false;
 	}
 	take(a, buf, (size_t)n, passed, descriptors(&m, passed));
-	return true;
+	return a->fd == fd;
 }
 
 static void on_leond(void *arg, int fd, uint32_t events)
