@@ -173,6 +173,26 @@ def test_a_file_that_the_daemon_could_not_read_is_removed(machine):
     assert machine.text('ls /etc/leon') == ''
 
 
+def test_an_obstacle_is_found_before_the_token_is_used(machines):
+    """A full disk, and a refused change of the group."""
+    first, second = machines(line_up(2, hosts=False))
+    token, = re.findall(r'leon3\.\S+', init(first, '--address 10.99.0.1/24'))
+
+    def used():
+        return [i['used'] for i in json.loads(first.text('leonctl --json show invitations'))['invitations']]
+    second.run('mount -t tmpfs -o size=4k,mode=0750 none /etc/leon && chgrp 1 /etc/leon')
+    second.run('head -c 4096 /dev/zero >/etc/leon/filler')
+    result = second.run(f'leonctl join {token}', check=False)
+    assert result.returncode == 1 and 'No space left on device' in result.stderr
+    assert second.text('ls /etc/leon') == 'filler\n'
+    second.run('rm /etc/leon/filler')
+    result = second.run(f'setpriv --bounding-set -chown leonctl join {token}', check=False)
+    assert result.returncode == 4 and 'Operation not permitted' in result.stderr
+    assert second.text('ls /etc/leon') == '' and used() == [[]]
+    second.run(f'leonctl join {token} --address 10.99.0.2/24')
+    second.wait_ping('10.99.0.1')
+
+
 def test_vyos_configures_itself(machine):
     machine.run('rm /etc/os-release; printf "NAME=VyOS\\nID=vyos\\n" >/etc/os-release')
     result = machine.run('leonctl init -i leon3', check=False)

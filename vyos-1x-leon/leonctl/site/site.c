@@ -164,6 +164,19 @@ static int save(const struct target *t, const char *path, const char *text)
 	return complain_of_write(t, path, r);
 }
 
+/* A full disk, for example, is found with a file that nothing reads. */
+static int try_save(const struct target *t, const char *path, const char *text)
+{
+	char probe[SITE_PATH_LEN + 4];
+	int code;
+
+	snprintf(probe, sizeof(probe), "%s.try", path);
+	unlink(probe);
+	code = save(t, probe, text);
+	unlink(probe);
+	return code;
+}
+
 /* The configuration of VyOS makes these files. */
 static bool is_vyos(void)
 {
@@ -243,6 +256,7 @@ int site_check(const struct target *t, const struct token *overlay)
 	struct token whole = *overlay;
 	struct site s;
 	char *text;
+	int code = 0;
 
 	/* Any valid secret; the value has too much entropy to be refused as a weak one. */
 	hex_format(overlay->value, TOKEN_VALUE_LEN, whole.secret);
@@ -250,8 +264,13 @@ int site_check(const struct target *t, const struct token *overlay)
 	x_wipe(&whole, sizeof(whole));
 	if (!text)
 		return EXIT_REFUSED;
+	if (!target_option(t, "print", NULL)) {
+		code = check_place(t, &s);
+		if (code == 0)
+			code = try_save(t, s.path, text);
+	}
 	discard(text);
-	return target_option(t, "print", NULL) ? 0 : check_place(t, &s);
+	return code;
 }
 
 int site_write(const struct target *t, const struct token *overlay, struct site *out)
