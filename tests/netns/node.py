@@ -84,6 +84,12 @@ def log_text(path):
         return ''
 
 
+def cpu_seconds(process):
+    with open(f'/proc/{process.pid}/stat', encoding='ascii') as f:
+        user, system = f.read().rsplit(')', 1)[1].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf('SC_CLK_TCK')
+
+
 def deafened(node, *lines):
     """Executes the commands among thousands of other changes, so leond loses notifications."""
     flood = [f'addr {verb} 10.66.{i // 250}.{i % 250}/32 dev lo'

@@ -13,6 +13,7 @@ import pytest
 
 from accel import CONFIG, MB, both_ways, far_apart, metric, receive
 from lab import wait_for
+from node import cpu_seconds
 
 
 @pytest.fixture
@@ -90,12 +91,6 @@ def test_held_frames_are_delivered_after_a_fin(far):
     assert retransmissions(c.server) == 0
 
 
-def cpu_seconds(process):
-    with open(f'/proc/{process.pid}/stat', encoding='ascii') as f:
-        user, system = f.read().rsplit(')', 1)[1].split()[11:13]
-    return (int(user) + int(system)) / os.sysconf('SC_CLK_TCK')
-
-
 def test_no_cpu_time_without_credit(far):
     """Both hosts sent FIN, and the client reads nothing. The proxy socket of the server has data
     without credit."""
@@ -120,6 +115,21 @@ def test_no_cpu_time_without_credit(far):
     receive(c.client, sent - got)
     assert c.client.recv(1) == b''
     far.assert_no_resets()
+
+
+def test_no_cpu_time_without_a_descriptor(far):
+    """Node b accepts the inter-proxy connection."""
+    process = far.accel['b'].process
+    resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (3, 4096))
+    far.accel['a'].kill()
+    far.accel['a'].start()
+    wait_for(lambda: [line for line in far.accel['b'].namespace.run('ss', '-Hltn').stdout.splitlines()
+                      if int(line.split()[1])], 30, 'a connection waits')
+    before = cpu_seconds(process)
+    time.sleep(3)
+    assert cpu_seconds(process) - before < .5
+    resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (4096, 4096))
+    far.ready()
 
 
 def test_no_descriptor_for_the_queues(far):

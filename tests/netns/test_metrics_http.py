@@ -3,6 +3,7 @@
 affect later clients."""
 import http.client
 import re
+import resource
 import socket
 import threading
 import time
@@ -10,7 +11,7 @@ import time
 import pytest
 
 from lab import line_up, wait_for
-from node import leonctl_program
+from node import cpu_seconds, leonctl_program
 
 PORT = 5366
 CLIENTS_MAX = 32  # serve.c
@@ -173,6 +174,19 @@ def test_the_daemon_is_gone_and_comes_back(lab):
     assert 'leond is not running' in server.get()[2]
     node.start()
     wait_for(lambda: server.get()[0] == 200, 20, 'metrics again')
+
+
+def test_no_cpu_time_without_a_descriptor(server):
+    # poll() needs the limit of its list. A silent client has 5 s.
+    resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (1 + CLIENTS_MAX, 4096))
+    waiting = [server.connect() for _ in range(1 + CLIENTS_MAX)]
+    before = cpu_seconds(server.process)
+    time.sleep(2)
+    assert cpu_seconds(server.process) - before < .5
+    resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (4096, 4096))
+    assert server.get()[0] == 200
+    for s in waiting:
+        s.close()
 
 
 def test_where_it_cannot_listen(server):

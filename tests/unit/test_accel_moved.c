@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * daemon/accel/accelerator: reports of moved hosts to a leon-accel that is slow to read, a new MAC
- * address of the interface, and the queues of a new leon-accel. Other modules of the daemon are
- * replaced.
+ * address of the interface, the queues of a new leon-accel, and no descriptor for a connection.
+ * Other modules of the daemon are replaced.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -41,8 +42,9 @@ struct lab {
 static struct {
 	bool ready;
 	bool drained, handed_drained; /* the queues; before leon-accel got them */
-	loop_fd_fn on_event;
-	int leond; /* the last descriptor of the loop */
+	loop_fd_fn on_event, on_connect;
+	int leond, listener; /* the last and the first descriptor of the loop */
+	uint32_t awaited;    /* events of the listener */
 } world;
 
 int __wrap_loop_fd_add(struct loop *l, int fd, uint32_t events, loop_fd_fn fn, void *arg);
@@ -53,6 +55,18 @@ int __wrap_loop_fd_add(struct loop *l, int fd, uint32_t events, loop_fd_fn fn, v
 	(void)arg;
 	world.on_event = fn;
 	world.leond = fd;
+	if (!world.on_connect) {
+		world.on_connect = fn;
+		world.listener = fd;
+	}
+	return 0;
+}
+int __wrap_loop_fd_mod(struct loop *l, int fd, uint32_t events);
+int __wrap_loop_fd_mod(struct loop *l, int fd, uint32_t events)
+{
+	(void)l;
+	assert_int_equal(fd, world.listener);
+	world.awaited = events;
 	return 0;
 }
 void __wrap_loop_fd_del(struct loop *l, int fd);
@@ -290,6 +304,33 @@ static void a_new_leon_accel_gets_empty_queues(void **state)
 	close_lab(&l);
 }
 
+/* The listener would wake the control thread for ever. */
+static void a_connection_without_a_descriptor_waits(void **state)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	struct rlimit before, none;
+	struct lab l;
+	int other;
+
+	(void)state;
+	open_lab(&l);
+	other = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	snprintf(to.sun_path, sizeof(to.sun_path), "%s/a.accel", l.directory);
+	assert_int_equal(connect(other, (struct sockaddr *)&to, sizeof(to)), 0);
+	getrlimit(RLIMIT_NOFILE, &before);
+	none = (struct rlimit){ 0, before.rlim_max };
+	world.awaited = EPOLLIN;
+	setrlimit(RLIMIT_NOFILE, &none);
+	world.on_connect(&l.d, world.listener, EPOLLIN);
+	setrlimit(RLIMIT_NOFILE, &before);
+	assert_int_equal(world.awaited, 0);
+	assert_true(world.ready);
+	accelerator_second(&l.d, loop_now(l.d.loop));
+	assert_int_equal(world.awaited, EPOLLIN);
+	close(other);
+	close_lab(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,6 +338,7 @@ int main(void)
 		cmocka_unit_test(a_full_socket_loses_nothing),
 		cmocka_unit_test(a_new_mac_address_is_reported_once),
 		cmocka_unit_test(a_new_leon_accel_gets_empty_queues),
+		cmocka_unit_test(a_connection_without_a_descriptor_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,6 +234,9 @@ static void on_listener(void *arg, int fd, uint32_t events)
 	(void)events;
 	if (peer >= 0)
 		peer_accept(e, peer, loop_now(e->loop));
+	else if (errno != EAGAIN)
+		/* Without a descriptor, the connection waits until the next second. */
+		loop_fd_mod(e->loop, fd, 0);
 }
 
 static int listen_for_interproxies(struct engine *e)
@@ -374,6 +377,8 @@ static void on_second(void *arg, mono_t now)
 	e->ticked = now;
 	conns_second(e, now);
 	peers_second(e, now);
+	if (e->listener >= 0)
+		loop_fd_mod(e->loop, e->listener, EPOLLIN);
 	if (!e->stopping || (!engine_is_idle(e) && mono_sub_ms(now, e->stop_at) < STOP_MS))
 		return;
 	conns_reset_all(e, now);

@@ -34,6 +34,7 @@
 #define REQUEST_MS	   5000	 /* limit for the head of a request */
 #define STALL_MS	   10000 /* limit for each piece of the answer */
 #define REQUEST_TIMEOUT_MS 5000
+#define FULL_MS		   100 /* pause without descriptors */
 #define HEAD_ROOM	   256
 #define REASON_ROOM	   256
 
@@ -245,8 +246,12 @@ static void accept_one(struct server *s)
 	int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct client *c;
 
-	if (fd < 0)
+	if (fd < 0) {
+		/* Without a descriptor, the connection stays in the queue. */
+		if (errno != EAGAIN)
+			poll(NULL, 0, FULL_MS);
 		return;
+	}
 	c = make_place(s);
 	c->fd = fd;
 	c->since = s->now;

@@ -282,8 +282,12 @@ static void on_connect(void *arg, int fd, uint32_t events)
 	int s = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	(void)events;
-	if (s < 0)
+	if (s < 0) {
+		/* Without a descriptor, the connection waits until the next second. */
+		if (errno != EAGAIN)
+			loop_fd_mod(d->loop, fd, 0);
 		return;
+	}
 	/* A second leon-accel replaces the first one. The first socket is closed. */
 	gone(d);
 	accel_queues_enlarge(s);
@@ -438,7 +442,11 @@ void accelerator_foreign(struct leond *d, uint16_t slot)
 
 void accelerator_second(struct leond *d, mono_t now)
 {
+	int listener = d->states->accelerator->listener;
+
 	(void)now;
+	if (listener >= 0)
+		loop_fd_mod(d->loop, listener, EPOLLIN);
 	if (!accel_queues_are_ready(d)) {
 		if (fwd_snap(d->fwd)->accel_awaited != accel_queues_await(d))
 			d->ops->publish(d);
