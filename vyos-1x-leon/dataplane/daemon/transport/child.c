@@ -74,14 +74,12 @@ int child_start(struct child *c, struct loop *l, const struct child_program *p)
 {
 	int rc = start(c, p);
 
-	c->start_at = mono_add_ms(loop_now(l), RESTART_MAX_S * 1000);
-	if (rc < 0)
-		return rc;
-	rc = loop_fd_add(l, c->control, EPOLLIN, p->fn, p->arg);
+	if (rc == 0)
+		rc = loop_fd_add(l, c->control, EPOLLIN, p->fn, p->arg);
 	if (rc == 0)
 		return 0;
-	close(c->control);
-	c->control = -1;
+	child_end(c, l);
+	child_delay(c);
 	return rc;
 }
 
