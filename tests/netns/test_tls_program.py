@@ -1,12 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leond and leon-tls, if leon-tls hangs or is missing."""
+"""leond and leon-tls, if leon-tls hangs, is missing or has no descriptor."""
 import os
+import resource
 import signal
 
 from lab import wait_for
 from node import tls_program
-from test_tls import pair, tls_pid, transport
+from test_tls import SERVER, client, pair, tls_pid, transport
 from wan import block_udp
+
+
+def limit_files(pid, n):
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (n, 4096))
+
+
+def tls_reason(node, name):
+    return {p['name']: p for p in node.show('peers')['peers']}[name]['tls_reason']
 
 
 def test_the_program_hangs(lab):
@@ -31,3 +40,41 @@ def test_the_program_is_missing_for_a_moment(lab, tmp_path, monkeypatch):
         wait_for(lambda n=node: 'leon-tls cannot be started: No such file' in n.log(), 10, 'it is missing')
     program.symlink_to(tls_program())
     wait_for(lambda: transport(net.node['n1'], 'n0') == 'tls', 15, 'connected')
+
+
+def test_no_descriptor_for_a_connection(lab):
+    net = pair(lab, hosts=False)
+    n1 = net.node['n1']
+    block_udp(n1)
+    net.start()
+    net.joined()
+    pid = tls_pid(n1)
+    limit_files(pid, 3)
+    os.kill(tls_pid(net.node['n0']), signal.SIGKILL)
+    wait_for(lambda: tls_reason(n1, 'n0') == 'no file descriptor is left', 30, 'the reason')
+    limit_files(pid, 4096)
+    wait_for(lambda: transport(n1, 'n0') == 'tls', 60, 'connected again')
+    assert tls_pid(n1) == pid
+
+
+def test_no_descriptor_for_a_listening_socket(lab, tmp_path, monkeypatch):
+    limit, program = tmp_path / 'limit', tmp_path / 'leon-tls'
+    program.write_text(f'#!/bin/sh\nulimit -Sn $(cat {limit})\nexec {tls_program()}\n')
+    program.chmod(0o755)
+    limit.write_text('1024')
+    monkeypatch.setattr('node.tls_program', lambda: program)
+    net = lab({'sites': {'n0': {'config': {'transport': {'tls': {}}}}, 'n1': {'config': client('n0')}},
+               'seeds': ['n0'], 'hosts': False}, start=False)
+    net.start('n0')
+    files = f'/proc/{tls_pid(net.node["n0"])}/fd'
+
+    def is_set_up():
+        return any('timerfd' in os.readlink(f'{files}/{fd}') for fd in os.listdir(files))
+    wait_for(is_set_up, 10, 'leon-tls is set up')
+    limit.write_text(str(len(os.listdir(files))))
+    net.node['n0'].reload(**SERVER)
+    wait_for(lambda: 'no file descriptor is left for a listening socket' in net.node['n0'].log(), 10, 'logged')
+    limit.write_text('1024')
+    block_udp(net.node['n1'])
+    net.start('n1')
+    wait_for(lambda: transport(net.node['n1'], 'n0') == 'tls', 60, 'connected')

@@ -151,9 +151,8 @@ void hub_listen(struct hub *r, int fd)
 {
 	unsigned i = r->listener[0] < 0 ? 0 : 1;
 
-	if (fd < 0 || !r->server || r->listener[i] >= 0) {
-		if (fd >= 0)
-			close(fd);
+	if (!r->server || r->listener[i] >= 0) {
+		close(fd);
 		return;
 	}
 	r->listener[i] = fd;

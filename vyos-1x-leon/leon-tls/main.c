@@ -29,6 +29,22 @@ static void setup(struct hub *r, const struct stream_command *c)
 	loop_quit(r->loop, EXIT_FAILED);
 }
 
+/* No descriptor is left for a listening socket of leond. Only the next program gets it again. */
+static void end_without_listener(struct hub *r)
+{
+	log_error("tls", "no file descriptor is left for a listening socket");
+	loop_quit(r->loop, EXIT_FAILED);
+}
+
+/* No descriptor is left for a connecting socket of leond. */
+static void refuse_dialed(struct hub *r, uint32_t id)
+{
+	struct stream_report p = { .news = STREAM_DOWN, .id = id };
+
+	snprintf(p.reason, sizeof(p.reason), "no file descriptor is left");
+	hub_report(r, &p);
+}
+
 static void take(struct hub *r, const struct stream_command *c, int fd)
 {
 	struct tls_link *s = hub_find(r, c->id);
@@ -41,11 +57,16 @@ static void take(struct hub *r, const struct stream_command *c, int fd)
 			setup(r, c);
 		break;
 	case STREAM_LISTEN:
-		hub_listen(r, fd);
+		if (fd >= 0)
+			hub_listen(r, fd);
+		else
+			end_without_listener(r);
 		return;
 	case STREAM_DIAL:
 		if (fd >= 0)
 			hub_add(r, tls_link_dialed(r, fd, c));
+		else
+			refuse_dialed(r, c->id);
 		return;
 	case STREAM_KEEP:
 		if (s)
