@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leond and leon-tls, if leon-tls hangs, is missing or has no descriptor."""
+"""leond and leon-tls, if leon-tls hangs, is missing, is busy or has no descriptor."""
 import os
 import resource
 import signal
+import socket
+import ssl
+import threading
 
+import wan
 from lab import wait_for
 from node import tls_program
-from test_tls import SERVER, client, pair, tls_pid, transport
+from test_tls import SERVER, TLS_PORT, client, pair, tls_pid, tls_state, transport
 from wan import block_udp
 
 
@@ -78,3 +82,53 @@ def test_no_descriptor_for_a_listening_socket(lab, tmp_path, monkeypatch):
     block_udp(net.node['n1'])
     net.start('n1')
     wait_for(lambda: transport(net.node['n1'], 'n0') == 'tls', 60, 'connected')
+
+
+class Sink:
+    """A TLS server that reads everything and counts its open connections."""
+
+    def __init__(self, namespace, directory):
+        files = directory / 'tls.crt', directory / 'tls.key'
+        namespace.run('openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes',
+                      '-subj', '/CN=sink', '-keyout', files[1], '-out', files[0], '-days', '2')
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(*files)
+        self.open, self.lock = 0, threading.Lock()
+        with namespace:
+            self.listener = socket.create_server(('0.0.0.0', TLS_PORT), backlog=1000)
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            raw, _ = self.listener.accept()
+            threading.Thread(target=self.hold, args=(raw,), daemon=True).start()
+
+    def hold(self, raw):
+        with self.lock:
+            self.open += 1
+        try:
+            with self.context.wrap_socket(raw, server_side=True) as link:
+                while link.recv(1 << 16):
+                    pass
+        except OSError:
+            pass
+        with self.lock:
+            self.open -= 1
+
+
+def test_many_peers_are_removed_at_once(lab, tmp_path):
+    """leon-tls is busy and reads the orders later."""
+    peers = {f'p{i}': {'address': wan.ip4(1), 'port': 6000 + i, 'tls-port': TLS_PORT} for i in range(150)}
+    net = lab({'sites': {'n0': {'config': {'transport': {'tls': {}}, 'peer': peers}}}, 'strangers': ['sink'],
+               'hosts': False}, start=False)
+    sink, node = Sink(net.stranger['sink'], tmp_path), net.node['n0']
+    net.start()
+    wait_for(lambda: all(tls_state(node, name) == 'connected' for name in peers), 60, 'all are connected', every=1)
+    pid = tls_pid(node)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        node.reload(peer={})
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    wait_for(lambda: sink.open == 0, 10, 'all connections are closed')
+    assert tls_pid(node) == pid

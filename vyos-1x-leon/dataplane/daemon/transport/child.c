@@ -19,6 +19,7 @@
 
 #define HANG_MS	      2000
 #define RESTART_MAX_S 60
+#define QUEUE_BYTES   (2 << 20)
 
 extern char **environ;
 
@@ -54,10 +55,13 @@ static int start(struct child *c, const struct child_program *p)
 {
 	const char *other = getenv(p->variable);
 	char path[256];
-	int end[2], rc;
+	int end[2], rc, bytes = QUEUE_BYTES;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, end) < 0)
 		return -errno;
+	/* The default takes less than a message for each configured peer. */
+	setsockopt(end[0], SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes));
+	setsockopt(end[1], SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes));
 	snprintf(path, sizeof(path), "%s", other ? other : "");
 	if (!other)
 		snprintf(path, sizeof(path), "%s/%s", LEON_LIBEXECDIR, p->name);
