@@ -19,6 +19,7 @@ from traffic import Tap, ethernet
 
 TEST_TYPE = 0x88b6
 PIDFD_GETFD = 438
+SO_ATTACH_FILTER, SO_DETACH_FILTER = 26, 27
 BROADCAST = 'ff:ff:ff:ff:ff:ff'
 pytestmark = pytest.mark.skipif(ns.host_uid != 0, reason='a raw socket of the lab wants root')
 
@@ -182,24 +183,24 @@ def test_the_path_mtu_is_followed(pair):
     wait_for(lambda: longest() == 1500 - 20, 20, 'segments are as long as before')
 
 
-def raw_socket_of(process):
-    """The raw socket of another process."""
+def socket_of(process, family, proto):
+    """A socket of another process."""
     pidfd = os.pidfd_open(process.pid)
     for name in os.listdir(f'/proc/{process.pid}/fd'):
         if os.readlink(f'/proc/{process.pid}/fd/{name}').startswith('socket:'):
             number = ctypes.CDLL(None).syscall(PIDFD_GETFD, pidfd, int(name), 0)
             found = socket.socket(fileno=number)
-            if (found.family, found.proto) == (socket.AF_INET, sclp.PROTOCOL):
+            if (found.family, found.proto) == (family, proto):
                 os.close(pidfd)
                 return found
             found.close()
-    raise AssertionError('no raw socket')
+    raise AssertionError('no such socket')
 
 
 def test_the_path_mtu_is_known_after_a_moment_without_route(pair):
     net = pair(mtu=1400)
     wait_for(lambda: net.a.ping(net.b.ip4, size=1472), 20, 'large frames pass')
-    raw = raw_socket_of(net.a.process)
+    raw = socket_of(net.a.process, socket.AF_INET, sclp.PROTOCOL)
     net.a.namespace.ip('link set eth0 down')
     # Each release of the locked socket searches for a route. Before Linux 6.7, so does IP_MTU.
     raw.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
@@ -207,6 +208,22 @@ def test_the_path_mtu_is_known_after_a_moment_without_route(pair):
     time.sleep(1.5)
     net.a.namespace.ip('link set eth0 up')
     wait_for(lambda: net.a.ping(net.b.ip4, size=1472), 20, 'large frames pass again')
+
+
+def test_a_deleted_interface_ends_the_tunnel(pair):
+    net = pair()
+    process = net.a.process
+    netlink = socket_of(process, socket.AF_NETLINK, socket.NETLINK_ROUTE)
+    # A BPF program that accepts no byte: each request to the kernel fails after 2 s.
+    refuse = ctypes.create_string_buffer(struct.pack('HBBI', 6, 0, 0, 0))
+    netlink.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack('HL', 1, ctypes.addressof(refuse)))
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(5)
+    netlink.setsockopt(socket.SOL_SOCKET, SO_DETACH_FILTER, 0)
+    netlink.close()
+    wait_for(lambda: net.a.ping(net.b.ip4), 20, 'frames pass')
+    net.a.namespace.ip('link del sclp0')
+    assert process.wait(20) == 1
 
 
 @pytest.mark.parametrize('words, text', [

@@ -169,13 +169,15 @@ static bool take_signal(int fd, const struct tunnel *t)
 static bool follow_tap(struct nl *nl, const struct tap *tap, struct tunnel *t)
 {
 	struct nl_link link;
+	int rc = nl_link_by_index(nl, tap->ifindex, &link);
 
-	if (nl_link_by_index(nl, tap->ifindex, &link) < 0) {
+	if (rc == -ENODEV) {
 		log_error("tap", "interface was deleted by another process interface=%s",
 			  tap->name);
 		return false;
 	}
-	tunnel_set_tap_mtu(t, link.mtu);
+	if (rc == 0)
+		tunnel_set_tap_mtu(t, link.mtu);
 	return true;
 }
 
