@@ -34,6 +34,7 @@ static struct leond d;
 /* --- replaced functions --- */
 
 static bool is_missing;	   /* the interface */
+static int nl_error;	   /* of requests about links */
 static int result;	   /* of a bind to the interface */
 static unsigned binds;	   /* attempts */
 static unsigned announced; /* requests to announce the addresses of this node */
@@ -46,6 +47,8 @@ REPLACED(int, nl_link_by_name, struct nl *nl, const char *name, struct nl_link *
 {
 	(void)nl;
 	(void)name;
+	if (nl_error)
+		return nl_error;
 	if (is_missing)
 		return -ENODEV;
 	*out = (struct nl_link){ .index = INDEX, .up = true, .running = true };
@@ -122,7 +125,7 @@ static int setup(void **state)
 	d.conf->n_lines = 1;
 	snprintf(d.conf->line[0].interface, sizeof(d.conf->line[0].interface), "up1");
 	is_missing = false;
-	result = 0;
+	result = nl_error = 0;
 	binds = announced = 0;
 	return 0;
 }
@@ -171,12 +174,32 @@ static void an_interface_that_appears_during_the_start(void **state)
 	assert_int_equal(d.line[0].index, INDEX);
 }
 
+static void a_failed_request_is_no_missing_interface(void **state)
+{
+	const struct nl_event ev = { .change = NL_LINK_CHANGED, .link = { .name = "up1" } };
+
+	(void)state;
+	lines_changed(&d, &ev);
+	assert_null(d.line[0].lost);
+	nl_error = -ENOBUFS;
+	lines_changed(&d, &ev);
+	assert_null(d.line[0].lost);
+	nl_error = 0;
+	is_missing = true;
+	lines_changed(&d, &ev);
+	assert_string_equal(d.line[0].lost, "the interface is missing");
+	nl_error = -ENOBUFS;
+	lines_changed(&d, &ev);
+	assert_string_equal(d.line[0].lost, "the interface is missing");
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(a_repeated_bind_announces_the_addresses),
 		T(an_interface_that_appears_during_the_start),
+		T(a_failed_request_is_no_missing_interface),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,8 +25,12 @@
 static void note_master(struct leond *d, int master)
 {
 	struct nl_link link = { 0 };
+	int r = master ? nl_link_by_index(d->nl, master, &link) : 0;
 
-	if (master && nl_link_by_index(d->nl, master, &link) < 0)
+	/* The kernel has no memory for its answer. The next event of the interface tries again. */
+	if (r < 0 && r != -ENODEV)
+		return;
+	if (r < 0)
 		link = (struct nl_link){ 0 };
 	d->device.master = master;
 	d->device.bridge_port = strcmp(link.kind, "bridge") == 0;

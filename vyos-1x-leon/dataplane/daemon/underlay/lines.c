@@ -4,6 +4,7 @@
  */
 #include "daemon/underlay/lines.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/defs.h"
@@ -31,8 +32,9 @@ struct udp *lines_udp(struct leond *d, uint8_t line)
 static bool is_running(struct leond *d, int index)
 {
 	struct nl_link link;
+	int r = nl_link_by_index(d->nl, index, &link);
 
-	return nl_link_by_index(d->nl, index, &link) == 0 && link.running;
+	return r == 0 ? link.running : r != -ENODEV;
 }
 
 /* The line has an address on a running interface. Without a configured address, any global one. */
@@ -97,11 +99,15 @@ static const char *look(struct leond *d, uint8_t i)
 	const struct conf_line *l = &d->conf->line[i];
 	struct line *s = &d->line[i];
 	struct nl_link link = { 0 };
+	int r = l->interface[0] ? nl_link_by_name(d->nl, l->interface, &link) : 0;
 
-	if (l->interface[0] && nl_link_by_name(d->nl, l->interface, &link) < 0) {
+	if (r == -ENODEV) {
 		s->index = s->bind_error = 0;
 		return "the interface is missing";
 	}
+	/* The kernel has no memory for its answer. */
+	if (r < 0)
+		return s->lost;
 	if (l->interface[0] && link.index != s->index && !bind_again(d, i, link.index))
 		return "the interface cannot be used";
 	if (l->interface[0] && !link.running)
