@@ -107,7 +107,7 @@ static void resolve(struct redeemer *r)
 		err = getaddrinfo(s->host, port, &hints, &list);
 		if (err)
 			snprintf(r->unresolved, sizeof(r->unresolved), "; %.60s: %s", s->host,
-				 gai_strerror(err));
+				 err == EAI_SYSTEM ? strerror(errno) : gai_strerror(err));
 		for (const struct addrinfo *ai = list; ai; ai = ai->ai_next)
 			add_address(r, ai);
 		if (list)

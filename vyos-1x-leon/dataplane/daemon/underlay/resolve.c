@@ -68,7 +68,8 @@ static void resolve(const struct question *q, struct resolve_answer *a)
 
 	*a = (struct resolve_answer){ .id = q->id };
 	if (r != 0) {
-		snprintf(a->error, sizeof(a->error), "%s", gai_strerror(r));
+		snprintf(a->error, sizeof(a->error), "%s",
+			 r == EAI_SYSTEM ? strerror(errno) : gai_strerror(r));
 		return;
 	}
 	take_addresses(list, q->port, a);
