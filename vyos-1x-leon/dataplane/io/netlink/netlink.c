@@ -3,7 +3,8 @@
  * rtnetlink over libmnl: links of netlink.h. Addresses are in netlink_addr.c, bridge ports in
  * netlink_bridge.c, routes in netlink_route.c, notifications in netlink_monitor.c. Control thread.
  * Each request carries a sequence number and waits for its own acknowledgement, at most
- * NL_TIMEOUT_MS, so an unresponsive kernel cannot hang the control loop.
+ * NL_TIMEOUT_MS. The kernel works inside sendmsg() and waits there for its RTNL lock, without a
+ * limit.
  */
 #include "io/netlink/netlink.h"
 
