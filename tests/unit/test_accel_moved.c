@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * daemon/accel/accelerator: reports of moved hosts to a leon-accel that is slow to read, a new MAC
- * address of the interface, the queues of a new leon-accel, and no descriptor for a connection.
- * Other modules of the daemon are replaced.
+ * daemon/accel/accelerator: reports of moved hosts to a leon-accel that is slow to read, and a new
+ * MAC address of the interface. A new leon-accel gets empty queues, and a connection without a
+ * descriptor waits. Other modules of the daemon are replaced.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -16,8 +16,8 @@
 /* Interval of looks at the waiting time. Half of it is a wait: four programs that pass a frame on
  * one processor wait for less. */
 #define PRIORITY_LOOK_NS 1000000
-/* Duration after a wait: the least, doubled by each wait soon after, and the most. One frame in this
- * time can wait again. Of four seconds, this is less than 1 % of a call. */
+/* Duration after a wait: the least, doubled by each wait soon after, and the most. One frame in
+ * this time can wait again. Of four seconds, this is less than 1 % of a call. */
 #define PRIORITY_HOLD_MIN_NS 100000000
 #define PRIORITY_HOLD_MAX_NS 4000000000
 

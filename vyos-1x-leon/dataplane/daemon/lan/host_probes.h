@@ -13,8 +13,8 @@ struct vlan_set;
 
 void host_probes_start(struct leond *d);
 void host_probes_stop(struct leond *d);
-/* Removes the former node from the neighbors of moved hosts. Called before fdb_forget_slot(), so that
- * neigh_forget_slot() of the former node keeps their addresses. */
+/* Removes the former node from the neighbors of moved hosts. Called before fdb_forget_slot(), so
+ * that neigh_forget_slot() of the former node keeps their addresses. */
 void host_probes_mark_moved(struct leond *d);
 /* Called before hosts behind `slot` are forgotten in these VLANs: queries the hosts of this LAN and
  * hosts without a known location. Called after fdb_forget_slot() and before the neighbors of the
