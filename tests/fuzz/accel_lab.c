@@ -221,7 +221,7 @@ static void close_one(int *fd)
 	*fd = -1;
 }
 
-int __wrap_tun_open_lan(struct tun *t, struct nl *nl, const char *name, uint32_t metric);
+int __wrap_tun_open_lan(struct tun *t, struct nl *nl, const char *name, uint32_t number);
 int __wrap_tun_open_interproxy(struct tun *t, struct nl *nl, const char *name,
 			       const struct ip_addr *own, uint8_t prefix_len);
 void __wrap_tun_close(struct tun *t);
@@ -251,11 +251,11 @@ static int open_tun(struct tun *t)
 	return 0;
 }
 
-int __wrap_tun_open_lan(struct tun *t, struct nl *nl, const char *name, uint32_t metric)
+int __wrap_tun_open_lan(struct tun *t, struct nl *nl, const char *name, uint32_t number)
 {
 	(void)nl;
 	(void)name;
-	(void)metric;
+	(void)number;
 	return open_tun(t);
 }
 

@@ -222,10 +222,10 @@ class Transfer:
         self.close()
 
 
-def both_ways(ends, family='ip4', **keys):
+def both_ways(ends, address=None, **keys):
     """Two hosts send to each other without an end and below the capacity of the link."""
     client, server = ends
-    return Transfer(client, server, getattr(server, family), up=ENDLESS, down=ENDLESS, pause=0.05,
+    return Transfer(client, server, address or server.ip4, up=ENDLESS, down=ENDLESS, pause=0.05,
                     **keys)
 
 

@@ -76,10 +76,20 @@ def test_reserved_ports(far, who, ports):
     t.close()
 
 
-@pytest.mark.parametrize('family', ['ip4', 'ip6'])
-def test_cycles(far, ends, family):
+def on_eth0(s, _):
+    """A link-local address needs the interface."""
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b'eth0')
+
+
+def link_local(host):
+    return re.search(r'inet6 (fe80::[0-9a-f:]+)/', host.namespace.run('ip', 'addr').stdout)[1]
+
+
+@pytest.mark.parametrize('address', [lambda host: host.ip4, lambda host: host.ip6, link_local],
+                         ids=['ip4', 'ip6', 'link-local'])
+def test_cycles(far, ends, address):
     """A connection is intercepted, released and intercepted again while both ends send."""
-    t = both_ways(ends, family)
+    t = both_ways(ends, address(ends[1]), prepare=on_eth0)
     far.cycle(t, 2)
     t.finish(60).assert_whole()
     far.assert_no_resets()

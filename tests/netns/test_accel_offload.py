@@ -49,7 +49,7 @@ def test_a_host_without_offloads(far, bare, family):
     spaces = [x.namespace for x in (*far.host.values(), *far.accel.values())]
     before = [wrong_sums(x) for x in spaces]
     super_frames = [far.node[name].counter('accel_in_super') for name in 'ab']
-    t = both_ways((far.host['a'], bare), family)
+    t = both_ways((far.host['a'], bare), getattr(bare, family))
     far.cycle(t, 2)
     t.wait_more(MB)
     t.finish(60).assert_whole()

@@ -16,8 +16,8 @@
 #include "base/mem.h"
 #include "engine.h"
 
-#define TICK_MS	     5
-#define ROUTE_METRIC 1000 /* of the first LAN; higher for the others */
+#define TICK_MS	   5
+#define LAN_ROUTES 1000 /* tun_open_lan(): number of the first LAN; higher for the others */
 
 void engine_send(struct engine *e, uint32_t hash, enum accel_where where, node_id_t node,
 		 const void *vnet, const void *frame, size_t len)
@@ -62,7 +62,7 @@ struct lan *engine_lan(struct engine *e, uint16_t vlan)
 	lan->e = e;
 	lan->vlan = vlan;
 	snprintf(lan->name, sizeof(lan->name), "lan%u", vlan);
-	error = -tun_open_lan(&lan->tun, e->nl, lan->name, ROUTE_METRIC + vlan);
+	error = -tun_open_lan(&lan->tun, e->nl, lan->name, LAN_ROUTES + vlan);
 	if (error > 0) {
 		log_error("accel", "no device for the proxy sockets of a VLAN: %s vlan=%u",
 			  strerror(error), vlan);

@@ -21,7 +21,6 @@
 #include "wire/bytes.h"
 #include "wire/frame/eth.h"
 
-#define LOCAL_TABLE    100
 #define MTU_MAX	       9000 /* the largest size of path MTU discovery (proto/measure/pmtu.c) */
 #define TCP_V6_HDR_LEN 60
 
@@ -63,14 +62,14 @@ static int open_device(struct tun *t, struct nl *nl, const char *name)
 	return 0;
 }
 
-int tun_open_lan(struct tun *t, struct nl *nl, const char *name, uint32_t metric)
+int tun_open_lan(struct tun *t, struct nl *nl, const char *name, uint32_t number)
 {
 	int rc = open_device(t, nl, name);
 
 	for (uint8_t family = 4; rc == 0 && family <= 6; family += 2) {
-		rc = nl_all_is_local(nl, family, name, LOCAL_TABLE);
+		rc = nl_all_is_local(nl, family, name, t->tap.ifindex, number);
 		if (rc == 0)
-			rc = nl_default_route(nl, family, t->tap.ifindex, metric);
+			rc = nl_default_route(nl, family, t->tap.ifindex, number);
 		/* A kernel without IPv6 has no IPv6 connections. */
 		if (rc < 0 && family == 6)
 			rc = 0;

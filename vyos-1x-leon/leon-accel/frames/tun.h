@@ -19,8 +19,9 @@ struct tun {
 	struct mac mac;
 };
 
-/* For proxy sockets: packets to every address are local. Returns 0 or -errno. */
-int tun_open_lan(struct tun *t, struct nl *nl, const char *name, uint32_t metric);
+/* For proxy sockets: packets to every address are local. number: the routing table of received
+ * packets and the metric of the default route, each of this LAN only. Returns 0 or -errno. */
+int tun_open_lan(struct tun *t, struct nl *nl, const char *name, uint32_t number);
 /* For inter-proxy connections, with an own address. Its MTU is the upper limit of all routes. */
 int tun_open_interproxy(struct tun *t, struct nl *nl, const char *name, const struct ip_addr *own,
 			uint8_t prefix_len);

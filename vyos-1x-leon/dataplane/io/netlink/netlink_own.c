@@ -11,8 +11,6 @@
 
 #include "io/netlink/netlink_mnl.h"
 
-#define LOOPBACK_INDEX 1
-
 static struct nlmsghdr *request(void *buf, uint16_t type)
 {
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
@@ -65,10 +63,10 @@ static int add_rule(struct nl *nl, uint8_t family, const char *device, uint32_t 
 	return run(nl, nlh);
 }
 
-int nl_all_is_local(struct nl *nl, uint8_t family, const char *device, uint32_t table)
+int nl_all_is_local(struct nl *nl, uint8_t family, const char *device, int index, uint32_t table)
 {
 	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	int rc = run(nl, route(buf, family, RTN_LOCAL, LOOPBACK_INDEX, table));
+	int rc = run(nl, route(buf, family, RTN_LOCAL, index, table));
 
 	return rc < 0 ? rc : add_rule(nl, family, device, table);
 }
