@@ -387,45 +387,8 @@ static void test_address_changes(void **state)
 	 * HELLO). */
 	sim_run(s, 5000);
 	assert_memory_equal(
-		&nodedb_find(overlay_nodes(s->node[0].o), s->node[3].id)->rec.locator[1],
+		&nodedb_find(overlay_nodes(s->node[0].o), s->node[3].id)->rec.locator[0],
 		&s->node[3].ep, sizeof(struct endpoint));
-	sim_free(s);
-}
-
-static const struct msg_record *record_of(struct sim *s, unsigned at, unsigned of)
-{
-	return &nodedb_find(overlay_nodes(s->node[at].o), s->node[of].id)->rec;
-}
-
-/* The mapped address at a gateway is a further locator, the first one, until it is withdrawn. */
-static void test_mapped_address(void **state)
-{
-	const struct endpoint mapped = { .ip = { 4, { 44, 0, 0, 1 } }, .port = 7000 };
-	struct endpoint many[MSG_LOCATORS_MAX];
-	struct sim *s = new_mesh(3, 19);
-	const struct msg_record *r;
-	unsigned before = record_of(s, 0, 1)->n_locators;
-
-	(void)state;
-	assert_false(record_of(s, 0, 1)->flags & RECORD_BEHIND_NAT);
-	overlay_set_mapped(s->node[1].o, &mapped);
-	sim_run(s, 2000);
-	r = record_of(s, 0, 1);
-	assert_int_equal(r->n_locators, before + 1);
-	assert_true(r->flags & RECORD_BEHIND_NAT);
-	/* A host with many addresses leaves a place. */
-	for (unsigned i = 0; i < MSG_LOCATORS_MAX; i++)
-		many[i] = (struct endpoint){ .ip = { 4, { 10, 77, 0, (uint8_t)i } }, .port = 9 };
-	overlay_set_locators(s->node[1].o, many, MSG_LOCATORS_MAX);
-	sim_run(s, 2000);
-	r = record_of(s, 0, 1);
-	assert_int_equal(r->n_locators, MSG_LOCATORS_MAX);
-	assert_true(endpoint_equal(&r->locator[0], &mapped));
-	overlay_set_mapped(s->node[1].o, NULL);
-	sim_run(s, 2000);
-	r = record_of(s, 0, 1);
-	assert_true(endpoint_equal(&r->locator[0], &many[0]));
-	assert_false(overlay_is_observed_at(s->node[1].o, &mapped.ip));
 	sim_free(s);
 }
 
@@ -780,7 +743,6 @@ int main(void)
 		cmocka_unit_test(test_a_new_run_is_notified),
 		cmocka_unit_test(test_leave_then_return_with_clock_set_back),
 		cmocka_unit_test(test_address_changes),
-		cmocka_unit_test(test_mapped_address),
 		cmocka_unit_test(test_returns_at_another_address),
 		cmocka_unit_test(test_nat),
 		cmocka_unit_test(test_lost_duplicated_reordered),

@@ -152,8 +152,8 @@ struct overlay {
 	uint64_t rekey_after; /* limit of datagrams sealed under a session's keys */
 	struct nodedb *nodes;
 	struct latdb *lat;
-	/* addresses of this node known to the host */
-	struct endpoint locator[MSG_LOCATORS_MAX];
+	/* addresses of this node known to the host, perhaps more than a record contains */
+	struct endpoint *locator;
 	unsigned n_locators;
 	struct endpoint mapped; /* at a NAT gateway, or family 0 */
 	uint8_t n_lines;	/* at least 1 */

@@ -92,6 +92,7 @@ void overlay_free(struct overlay *o)
 	paths_free(o);
 	pairs_free(o);
 	topology_free(o);
+	free(o->locator);
 	free(o->asymmetry);
 	free(o->query_limit);
 	free(o->trust);
@@ -204,8 +205,9 @@ static void addresses_changed(struct overlay *o)
 
 void overlay_set_locators(struct overlay *o, const struct endpoint *ep, unsigned n)
 {
+	o->locator = x_realloc(o->locator, n, sizeof(*ep));
 	o->n_locators = 0;
-	for (unsigned i = 0; i < n && o->n_locators < MSG_LOCATORS_MAX; i++)
+	for (unsigned i = 0; i < n; i++)
 		if (endpoint_is_usable(&ep[i]))
 			o->locator[o->n_locators++] = ep[i];
 	addresses_changed(o);

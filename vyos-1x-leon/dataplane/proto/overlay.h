@@ -49,8 +49,8 @@ void overlay_set_conf(struct overlay *o, const struct conf *conf);
  * */
 struct invitations *overlay_invitations(const struct overlay *o);
 
-/* Sets the addresses of this node known to the host. The record contains known and observed
- * addresses. */
+/* Sets the addresses of this node known to the host. The record contains observed addresses and as
+ * many of the known ones as fit, the first ones first. */
 void overlay_set_locators(struct overlay *o, const struct endpoint *ep, unsigned n);
 /* Sets the address of this node at a gateway with NAT for the record, or NULL. */
 void overlay_set_mapped(struct overlay *o, const struct endpoint *ep);

@@ -176,7 +176,7 @@ bool overlay_seed(struct overlay *o, unsigned index, struct overlay_seed *out)
 	return true;
 }
 
-static bool is_own(const struct overlay *o, const struct endpoint *ep)
+bool seed_is_own(const struct overlay *o, const struct endpoint *ep)
 {
 	for (unsigned i = 0; i < o->n_locators; i++)
 		if (endpoint_equal(&o->locator[i], ep))
@@ -205,7 +205,7 @@ static void ask(struct overlay *o, struct seed *s)
 			ephemeral_new(&s->key, keyring_curve(o->keys));
 	}
 	for (unsigned k = 0; k < s->n; k++) {
-		if (is_own(o, &s->ep[k])) {
+		if (seed_is_own(o, &s->ep[k])) {
 			diagnosis_note(o, &s->ep[k], SEED_SELF);
 			continue;
 		}

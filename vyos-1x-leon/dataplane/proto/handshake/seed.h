@@ -15,3 +15,5 @@ void seed_withdraw(struct overlay *o);
 /* Returns the seed and endpoint to which a value was offered; NULL: none. */
 struct seed *seed_of_value(struct overlay *o, uint64_t value, unsigned *index);
 struct seed *seed_of_address(struct overlay *o, const struct ip_addr *ip);
+/* Returns true for addresses of the host and the mapped address. */
+bool seed_is_own(const struct overlay *o, const struct endpoint *ep);

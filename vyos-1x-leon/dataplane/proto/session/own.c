@@ -16,6 +16,7 @@
 #include "proto/send.h"
 #include "proto/service.h"
 #include "proto/session/duplicate.h"
+#include "proto/handshake/seed.h"
 #include "proto/handshake/sign.h"
 
 #define RECORD_TRIES	  3
@@ -63,30 +64,38 @@ static unsigned count_votes(struct overlay *o, struct vote *votes, unsigned *n_v
 	return n_peers;
 }
 
+static void add_locator(struct msg_record *r, const struct endpoint *ep)
+{
+	if (r->n_locators < MSG_LOCATORS_MAX && !has_locator(r, ep))
+		r->locator[r->n_locators++] = *ep;
+}
+
 /* An observed address counts if two peers agree, or if only one peer reports any. */
 static void add_observed(struct overlay *o, struct msg_record *r)
 {
 	struct vote votes[OBSERVED_MAX];
 	unsigned n_votes = 0, n_peers = count_votes(o, votes, &n_votes);
 
-	for (unsigned k = 0; k < n_votes && r->n_locators < MSG_LOCATORS_MAX; k++)
-		if ((votes[k].n >= 2 || n_peers == 1) && !has_locator(r, &votes[k].ep)) {
-			r->locator[r->n_locators++] = votes[k].ep;
+	for (unsigned k = 0; k < n_votes; k++) {
+		if (votes[k].n < 2 && n_peers != 1)
+			continue;
+		add_locator(r, &votes[k].ep);
+		if (!seed_is_own(o, &votes[k].ep))
 			r->flags |= RECORD_BEHIND_NAT;
-		}
+	}
 }
 
-/* The mapped address is the first one. A host with many addresses leaves a place for the mapped
- * address, and other nodes reach no private address. */
-static void add_host_locators(const struct overlay *o, struct msg_record *r)
+/* The mapped and the observed addresses are the first, because a host may have more addresses than
+ * a record, and other nodes reach no private address. */
+static void add_locators(struct overlay *o, struct msg_record *r)
 {
 	if (o->mapped.ip.family) {
-		r->locator[r->n_locators++] = o->mapped;
+		add_locator(r, &o->mapped);
 		r->flags |= RECORD_BEHIND_NAT;
 	}
-	for (unsigned i = 0; i < o->n_locators && r->n_locators < MSG_LOCATORS_MAX; i++)
-		if (!has_locator(r, &o->locator[i]))
-			r->locator[r->n_locators++] = o->locator[i];
+	add_observed(o, r);
+	for (unsigned i = 0; i < o->n_locators; i++)
+		add_locator(r, &o->locator[i]);
 }
 
 static void own_facts(struct overlay *o, struct msg_record *r)
@@ -107,8 +116,7 @@ static void own_facts(struct overlay *o, struct msg_record *r)
 	if (o->own.accelerates)
 		r->flags |= RECORD_ACCELERATES;
 	memcpy(r->name, c->node_name, sizeof(r->name));
-	add_host_locators(o, r);
-	add_observed(o, r);
+	add_locators(o, r);
 	r->n_overlay = c->n_overlay;
 	memcpy(r->overlay, c->overlay, sizeof(r->overlay));
 	r->n_prefixes = o->own.prefixes_are_given ? o->own.n_prefixes : c->n_prefixes;
