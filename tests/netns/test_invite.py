@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 
+from gateway import locators
 from lab import line_up, wait_for
 from node import leonctl_program, leond_program
 
@@ -76,6 +77,20 @@ def test_one_address_named_is_enough(lab):
     assert config['peer'] == {'seed-1': {'address': '198.18.0.2'}}
     net.start('n2')
     net.joined()
+
+
+def test_addresses_of_both_families(lab):
+    """A joining machine may have one family only. The kernel lists all IPv4 addresses first."""
+    net = lab(line_up(1, hosts=False, secret=SECRET), start=False)
+    node = net.node['n0']
+    node.config['node-id'] = node.config.pop('source-address')[0]
+    net.start()
+    node.namespace.ip(*(f'addr add 198.51.100.{i}/24 dev wan0' for i in range(1, 10)),
+                      'addr add 2001:db8::1/64 dev wan0 nodad')
+    wait_for(lambda: '[2001:db8::1]:5366' in locators(node), 10, 'the record has the address')
+    assert len(locators(node)) == 8
+    peers = json.loads(join(invite(node)[0]).stdout)['peer']
+    assert '2001:db8::1' in [p['address'] for p in peers.values()]
 
 
 def test_names_and_ports(lab):

@@ -11,9 +11,11 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/defs.h"
 #include "base/loop.h"
 #include "daemon/states.h"
 #include "daemon/underlay/locators.h"
@@ -21,6 +23,7 @@
 #include "io/tap.h"
 #include "io/udp.h"
 #include "state/conf/conf.h"
+#include "wire/message/msg.h"
 
 #define MAIN_TABLE 254
 #define BURST_MS   500	/* longer than the wait for further changes */
@@ -35,7 +38,9 @@ static struct leond d;
 
 static int n_addrs;	     /* of the host, or -errno */
 static unsigned dumps;	     /* so far */
+static int first_v6;	     /* number of the first IPv6 address */
 static unsigned n_announced; /* addresses of the record */
+static unsigned n_v6;	     /* IPv6 addresses among the first that a record contains */
 static unsigned announced;   /* changes of the record */
 
 #define REPLACED(type, name, ...)                                                                  \
@@ -47,9 +52,12 @@ REPLACED(int, nl_addrs, struct nl *nl, int index, struct nl_addr *out, size_t ma
 	(void)nl;
 	(void)index;
 	dumps++;
-	for (int i = 0; i < n_addrs && (size_t)i < max; i++)
+	for (int i = 0; i < n_addrs && (size_t)i < max; i++) {
 		out[i] = (struct nl_addr){ .index = 2,
 					   .ip = { 4, { 198, 51, 100, (uint8_t)(i + 1) } } };
+		if (i >= first_v6)
+			out[i].ip = (struct ip_addr){ 6, { 0x20, 1, 0xd, 0xb8, (uint8_t)i } };
+	}
 	return n_addrs;
 }
 
@@ -70,9 +78,11 @@ REPLACED(uint32_t, nl_link_table, struct nl *nl, const struct nl_link *link)
 REPLACED(void, overlay_set_locators, struct overlay *o, const struct endpoint *ep, unsigned n)
 {
 	(void)o;
-	(void)ep;
 	n_announced = n;
 	announced++;
+	n_v6 = 0;
+	for (unsigned i = 0; i < min_of(n, (unsigned)MSG_LOCATORS_MAX); i++)
+		n_v6 += ep[i].ip.family == 6;
 }
 
 REPLACED(void, routes_addresses_changed, struct leond *to)
@@ -92,6 +102,7 @@ static int setup(void **state)
 			    .tap = &tap,
 			    .udp = &udp };
 	n_addrs = 2;
+	first_v6 = INT_MAX;
 	dumps = n_announced = announced = 0;
 	return 0;
 }
@@ -133,6 +144,23 @@ static void addresses_follow_the_host(void **state)
 	assert_int_equal(dumps, 3);
 	pass(10 * RETRY_MS);
 	assert_int_equal(dumps, 3);
+}
+
+/* The kernel lists all IPv4 addresses first. */
+static void neither_family_hides_the_other(void **state)
+{
+	(void)state;
+	first_v6 = 20;
+	n_addrs = 21;
+	locators_start(&d);
+	assert_int_equal(n_announced, 21);
+	assert_int_equal(n_v6, 1);
+	first_v6 = 1;
+	change(20);
+	assert_int_equal(n_v6, MSG_LOCATORS_MAX - 1);
+	first_v6 = 10;
+	change(21);
+	assert_int_equal(n_v6, MSG_LOCATORS_MAX / 2);
 }
 
 static void a_failed_dump_keeps_the_addresses(void **state)
@@ -181,9 +209,8 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(addresses_follow_the_host),
-		T(a_failed_dump_keeps_the_addresses),
-		T(a_failed_dump_at_the_start_is_repeated),
+		T(addresses_follow_the_host),	      T(neither_family_hides_the_other),
+		T(a_failed_dump_keeps_the_addresses), T(a_failed_dump_at_the_start_is_repeated),
 		T(a_reload_during_the_retry),
 	};
 

@@ -26,7 +26,7 @@
 
 struct locators {
 	unsigned n;
-	struct endpoint list[MSG_LOCATORS_MAX];
+	struct endpoint list[ADDRS_MAX];
 	struct timer *timer; /* debounce timer, also of a retry */
 	bool failed;	     /* the last dump */
 };
@@ -76,11 +76,11 @@ static bool is_wanted(struct leond *d, const struct nl_addr *a)
 
 static void add(struct leond *d, struct endpoint *list, unsigned *n, const struct ip_addr *ip)
 {
-	if (*n < MSG_LOCATORS_MAX)
+	if (*n < ADDRS_MAX)
 		list[(*n)++] = (struct endpoint){ .ip = *ip, .port = d->udp->port };
 }
 
-static unsigned add_wanted(struct leond *d, struct endpoint list[MSG_LOCATORS_MAX],
+static unsigned add_wanted(struct leond *d, struct endpoint list[ADDRS_MAX],
 			   const struct nl_addr *addr, int count, bool outside_only)
 {
 	unsigned n = 0;
@@ -93,7 +93,7 @@ static unsigned add_wanted(struct leond *d, struct endpoint list[MSG_LOCATORS_MA
 }
 
 /* Address of each line, or those of its interface. */
-static unsigned add_of_lines(struct leond *d, struct endpoint list[MSG_LOCATORS_MAX],
+static unsigned add_of_lines(struct leond *d, struct endpoint list[ADDRS_MAX],
 			     const struct nl_addr *addr, int count)
 {
 	unsigned n = 0;
@@ -110,8 +110,26 @@ static unsigned add_of_lines(struct leond *d, struct endpoint list[MSG_LOCATORS_
 	return n;
 }
 
+/* Alternates the families. The kernel lists all IPv4 addresses first, and a record may not contain
+ * all addresses. */
+static void alternate(struct endpoint *list, unsigned n)
+{
+	struct endpoint other;
+	unsigned k;
+
+	for (unsigned i = 1; i < n; i++) {
+		for (k = i; k < n && list[k].ip.family == list[i - 1].ip.family; k++)
+			;
+		if (k == n)
+			return;
+		other = list[k];
+		memmove(&list[i + 1], &list[i], (k - i) * sizeof(other));
+		list[i] = other;
+	}
+}
+
 /* Returns the number of addresses or -errno. */
-static int collect(struct leond *d, struct endpoint list[MSG_LOCATORS_MAX])
+static int collect(struct leond *d, struct endpoint list[ADDRS_MAX])
 {
 	const struct conf *c = d->conf;
 	struct nl_addr addr[ADDRS_MAX];
@@ -162,7 +180,7 @@ static void retry(struct leond *d, int error)
 void locators_update(struct leond *d)
 {
 	struct locators *l = d->states->locators;
-	struct endpoint list[MSG_LOCATORS_MAX];
+	struct endpoint list[ADDRS_MAX];
 	int n = collect(d, list);
 
 	if (n < 0) {
@@ -170,6 +188,7 @@ void locators_update(struct leond *d)
 		return;
 	}
 	l->failed = false;
+	alternate(list, (unsigned)n);
 	if (same(d, list, (unsigned)n))
 		return;
 	l->n = (unsigned)n;
