@@ -95,6 +95,16 @@ def test_elastic_address_is_the_node_id():
     assert 'node-id' not in plan({}).document
 
 
+def test_node_id_without_ipv4():
+    """leond cannot make a node-id of IPv6 addresses."""
+    def drawn(**keys):
+        return plan({**HERE, 'address': None, **keys}).document['node-id']
+    assert re.match(r'2[45]\d\.', drawn()) and drawn() == drawn()
+    assert len({drawn(), drawn(hostname='seoul'), drawn(**{'uplink-mac': '52:54:00:00:00:02'})}) == 3
+    assert 'node-id' not in plan({'uplink-mac': '00:00:00:00:00:00'}).document
+    assert 'node-id' not in plan({**HERE, 'address': None}, source_address=['2001:db8::1']).document
+
+
 @pytest.mark.parametrize('data', [
     {'ds': {'meta_data': {'public-ipv4': '198.51.100.9'}}},
     {'ds': {'ec2_metadata': {'public-ipv4': '198.51.100.9'}, 'meta_data': {'uuid': 'x'}}},

@@ -6,6 +6,7 @@ form here too and is passed on unchanged for `leond --check`. Therefore no such 
 The lists contain the keys of the cloud (OWN) and short forms of leaves that otherwise need an
 object (SHORT). Every error is one sentence, and all errors are found at once.
 """
+import hashlib
 import ipaddress
 import json
 import re
@@ -186,6 +187,16 @@ def import_object(values, reader):
 SHORT = {'peer': peer_object, 'export': export_object, 'import': import_object}
 
 
+def drawn_number(machine):
+    """Returns a node-id in 240.0.0.0/4 for a machine without IPv4, as `leonctl join` does. The same
+    machine keeps its node-id."""
+    if not machine.get('uplink'):
+        return None
+    seed = machine.get('uplink-mac', '') + machine.get('hostname', '')
+    number = int(hashlib.sha256(seed.encode()).hexdigest(), 16)
+    return str(ipaddress.IPv4Address(0xf0000001 + number % 0x0ffffffe))
+
+
 def leond_document(reader, plan):
     """Returns leond.json(5) without the secret."""
     section, machine = reader.section, reader.machine
@@ -202,7 +213,7 @@ def leond_document(reader, plan):
     if 'source-address' not in document and 'source-interface' not in document \
             and machine.get('uplink'):
         document['source-interface'] = machine['uplink']
-    number = machine.get('public-address') or machine.get('address')
+    number = machine.get('public-address') or machine.get('address') or drawn_number(machine)
     if 'node-id' not in document and 'source-address' not in document and number:
         document['node-id'] = number
     if plan.bridge and not plan.ports:
