@@ -120,7 +120,9 @@ static void class_by_field(void **state)
 
 static void class_by_tag_and_ipv6(void **state)
 {
-	struct policy_class dscp = { .dscp = 1ULL << 46 }, vlan = { 0 };
+	struct policy_class dscp = { .dscp = 1ULL << 46 }, vlan = { 0 },
+			    service = { .n_services = 1, .service = { { 17, TEST_PORT } } },
+			    protocol = { .n_services = 2, .service = { { 17, 0 }, { 51, 0 } } };
 	uint8_t *p = frame + fx_eth(frame, FAR, HOST, ETHERTYPE_DOT1Q);
 
 	(void)state;
@@ -136,6 +138,16 @@ static void class_by_tag_and_ipv6(void **state)
 	put_u32(p + 4, 0x60000000u | 47u << 22);
 	assert_false(matches(&vlan, 80));
 	assert_false(matches(&dscp, 80));
+	assert_false(matches(&protocol, 80));
+	/* The first fragment of UDP. */
+	p[4 + 6] = 44;
+	p[4 + 40] = 17;
+	p[4 + 43] = 1;
+	put_u16(p + 4 + 48 + 2, TEST_PORT);
+	assert_true(matches(&protocol, 80));
+	assert_false(matches(&service, 80));
+	p[4 + 6] = 51; /* AH */
+	assert_true(matches(&protocol, 80));
 }
 
 static void code_points(void **state)

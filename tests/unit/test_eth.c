@@ -278,16 +278,23 @@ static void test_view_v6_end_of_search(void **state)
 	add_zero(&f, 8);
 	v = view(&f);
 	assert_true(v.ip_fragment);
-	assert_int_equal(v.ip_proto, 0);
+	assert_int_equal(v.ip_proto, 6);
 	assert_int_equal(v.l4_offset, 0);
 	f.b[54 + 3] = 0x06; /* reserved bits only: not a fragment */
 	assert_false(view(&f).ip_fragment);
+	assert_int_equal(view(&f).l4_offset, 0);
 	f.b[54 + 2] = 0x01; /* an offset */
 	assert_true(view(&f).ip_fragment);
+	f.b[54] = 60; /* destination options hide the protocol */
+	assert_int_equal(view(&f).ip_proto, 0);
+	f.len = 54 + 7;
+	assert_true(view(&f).ip_fragment);
+	assert_int_equal(view(&f).ip_proto, 0);
 	f.b[20] = 51; /* authentication header */
 	v = view(&f);
 	assert_int_equal(v.ip_version, 6);
-	assert_int_equal(v.ip_proto, 0);
+	assert_false(v.ip_fragment);
+	assert_int_equal(v.ip_proto, 51);
 	/* The number of extension headers has a limit. */
 	f = v6_frame(0, 60, 200);
 	for (unsigned i = 0; i < 20; i++)

@@ -21,16 +21,13 @@
 #define V4_FRAG_OFF  0x1fff
 #define V6_FRAG_BITS 0xfff9 /* offset and the M flag, without the reserved bits */
 
-/* Extension headers (IANA: "IPv6 Extension Header Types"). */
+/* Extension headers in front of the transport header. Others, such as AH, are protocols, as in
+ * IPv4. */
 enum v6_next {
 	NEXT_HOP_BY_HOP = 0,
 	NEXT_ROUTING = 43,
 	NEXT_FRAGMENT = 44,
-	NEXT_AUTH = 51,
 	NEXT_DEST_OPTIONS = 60,
-	NEXT_MOBILITY = 135,
-	NEXT_HIP = 139,
-	NEXT_SHIM6 = 140,
 };
 
 static bool is_tag(uint16_t ethertype)
@@ -63,13 +60,6 @@ static bool is_stepped_over(uint8_t next)
 	return next == NEXT_HOP_BY_HOP || next == NEXT_ROUTING || next == NEXT_DEST_OPTIONS;
 }
 
-/* Extension headers at which the search for the transport header ends. */
-static bool is_search_end(uint8_t next)
-{
-	return next == NEXT_FRAGMENT || next == NEXT_AUTH || next == NEXT_MOBILITY ||
-	       next == NEXT_HIP || next == NEXT_SHIM6;
-}
-
 static void parse_v6(const uint8_t *p, size_t len, struct eth_view *v)
 {
 	size_t at = v->l3_offset + (size_t)V6_HDR_LEN;
@@ -85,11 +75,14 @@ static void parse_v6(const uint8_t *p, size_t len, struct eth_view *v)
 		next = p[at];
 		at += (p[at + 1] + 1u) * EXT_UNIT;
 	}
-	/* A truncated fragment header counts as a fragment: the transport header behind it cannot
-	 * be trusted. */
-	if (next == NEXT_FRAGMENT)
+	/* A truncated fragment header counts as a fragment. A complete one has the number of the
+	 * protocol, as the header of IPv4 has. The transport header behind it cannot be trusted. */
+	if (next == NEXT_FRAGMENT) {
 		v->ip_fragment = len < at + EXT_UNIT || get_u16(p + at + 2) & V6_FRAG_BITS;
-	if (is_search_end(next) || is_stepped_over(next))
+		next = len < at + EXT_UNIT ? NEXT_FRAGMENT : p[at];
+		at = len;
+	}
+	if (next == NEXT_FRAGMENT || is_stepped_over(next))
 		return;
 	v->ip_proto = next;
 	if (at < len)

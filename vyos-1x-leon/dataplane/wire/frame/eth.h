@@ -29,8 +29,8 @@ struct eth_view {
 	uint16_t vlan;	    /* outermost VLAN id; 0: untagged or priority-tagged */
 	uint16_t ethertype; /* EtherType behind all (at most two) VLAN tags */
 	uint16_t l3_offset; /* offset of the network header */
-	/* Fields of IPv4 and IPv6, else 0. Extension headers other than hop-by-hop, routing and
-	 * destination options end the search. */
+	/* Fields of IPv4 and IPv6, else 0. Extension headers other than hop-by-hop, routing,
+	 * fragment and destination options count as protocols. */
 	uint8_t ip_version; /* 4, 6 or 0 */
 	uint8_t ip_proto;   /* transport protocol; 0: not found */
 	bool ip_fragment;   /* the packet is a fragment */
