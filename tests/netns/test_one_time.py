@@ -82,6 +82,12 @@ def test_a_machine_joins_by_a_token_without_the_secret(net):
     assert answer['invitation'] in event['text'] and N2 in event['text']
 
 
+def test_a_family_without_a_source_address_is_unused(net):
+    token = invite(net.node['n0'], '2001:db8::1')['token']
+    said = leonctl(net.node['n2'], 'join', '--print', '--source-address', N2, '-', input=token, code=3).stderr
+    assert '2001:db8::1 port 5366 (Address family not supported by protocol)' in said
+
+
 def test_a_second_machine_is_refused_with_the_reason(net):
     n0, n1, n2 = (net.node[name] for name in ('n0', 'n1', 'n2'))
     token = invite(n0)['token']

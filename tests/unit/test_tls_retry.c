@@ -284,6 +284,7 @@ static void name_proxy(void)
 {
 	snprintf(d.conf->proxy.host, sizeof(d.conf->proxy.host), "proxy.example");
 	d.conf->proxy.ep.port = PROXY_PORT;
+	udp.fd4[0] = 0;
 	streams_start(&d);
 	assert_int_equal(requests, 1);
 }
@@ -329,6 +330,17 @@ static void each_address_of_the_proxy_is_tried(void **state)
 	resolves_to(3);
 	start_dialing(true);
 	assert_int_equal(reached, 7);
+}
+
+/* source-address has no IPv4 address. */
+static void an_unused_family_is_not_tried(void **state)
+{
+	(void)state;
+	name_proxy();
+	udp.fd4[0] = -1;
+	resolves_to(3);
+	start_dialing(true);
+	assert_int_equal(reached, 0);
 }
 
 static void an_answer_about_the_former_proxy_is_ignored(void **state)
@@ -388,6 +400,7 @@ int main(void)
 		T(an_attempt_that_cannot_begin_is_repeated_soon),
 		T(a_name_that_fails_is_asked_again_soon),
 		T(each_address_of_the_proxy_is_tried),
+		T(an_unused_family_is_not_tried),
 		T(an_answer_about_the_former_proxy_is_ignored),
 		T(each_address_of_udp_is_tried),
 	};

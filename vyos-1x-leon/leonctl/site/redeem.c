@@ -30,7 +30,7 @@ static const int waits_ms[] = { 250, 500, 1000, 2000, 2000, 2000 };
 struct redeemer {
 	const struct target *t;
 	const struct token *token;
-	int fd[2]; /* IPv4, IPv6; -1: the host has no such socket */
+	int fd[2]; /* IPv4, IPv6; -1: unused, or the host has no such socket */
 	struct {
 		struct endpoint ep;
 		int error; /* of the last transmission, 0: sent */
@@ -66,12 +66,29 @@ static bool bind_source(const struct redeemer *r, int fd, uint8_t family)
 	return true;
 }
 
+/* Address families without a source address are unused, as by leond. */
+static bool is_used(const struct redeemer *r, uint8_t family)
+{
+	const struct target_given *given = NULL;
+	struct ip_addr ip;
+	bool any = false;
+
+	while ((given = target_next_option(r->t, "source-address", given))) {
+		if (ip_parse(given->value, &ip) == 0 && ip.family == family)
+			return true;
+		any = true;
+	}
+	return !any;
+}
+
 /* A host without IPv6 uses IPv4 only. Returns false after an error message. */
 static bool open_sockets(struct redeemer *r)
 {
 	static const int family[] = { AF_INET, AF_INET6 };
 
 	for (int i = 0; i < 2; i++) {
+		if (!is_used(r, i ? 6 : 4))
+			continue;
 		r->fd[i] = socket(family[i], SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 		if (r->fd[i] >= 0 && !bind_source(r, r->fd[i], i ? 6 : 4))
 			return false;

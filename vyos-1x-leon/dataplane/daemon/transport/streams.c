@@ -359,7 +359,9 @@ uint32_t streams_dial(struct leond *d, const struct conf_peer *peer, const struc
 			 d->conf->proxy.host[0] ? "proxy" : "peer");
 		return 0;
 	}
-	fd = tcp_connect(&tc, &to);
+	/* TLS uses the address families of UDP, which are those of source-address. */
+	fd = (to.ip.family == 6 ? d->udp->fd6[0] : d->udp->fd4[0]) < 0 ? -EAFNOSUPPORT
+								       : tcp_connect(&tc, &to);
 	if (fd < 0) {
 		snprintf(reason, STREAM_REASON_LEN, "%s", strerror(-fd));
 		return 0;
