@@ -101,6 +101,12 @@ def deafened(node, *lines):
         os.kill(node.process.pid, signal.SIGCONT)
 
 
+def detect_duplicates(node):
+    """Duplicate address detection of new addresses lasts for minutes."""
+    node.namespace.sysctl('ipv6/conf/wan0/accept_dad', 1)
+    node.namespace.sysctl('ipv6/conf/wan0/dad_transmits', 200)
+
+
 class Node:
     """leond of one site. `config` is the whole configuration. A change takes effect at the next
     start or with reload()."""

@@ -8,7 +8,7 @@ import pytest
 
 import wan
 from lab import SECRET, PATIENT, line_up, wait_for
-from node import deafened, leond_program
+from node import deafened, detect_duplicates, leond_program
 
 PORT = 5366
 
@@ -298,6 +298,20 @@ def test_source_address_that_goes_and_comes_back_is_told_of(lab):
 
 def told(node, event, count):
     wait_for(lambda: len(node.events(event)) >= count, 20, f'{event}, {count} times')
+
+
+def test_source_address_that_may_be_a_duplicate_is_not_back(lab):
+    net = lab({'sites': {'n0': {'v4': False, 'v6': True}}, 'hosts': False})
+    node = net.node['n0']
+    address = f'{wan.ip6(0)}/64 dev wan0'
+    node.namespace.ip(f'addr del {address}')
+    told(node, 'source-lost', 1)
+    detect_duplicates(node)
+    node.namespace.ip(f'addr add {address}')
+    deafened(node)  # leond reads the whole state
+    node.namespace.ip(f'addr del {address}', f'addr add {address} nodad')
+    told(node, 'source-restored', 1)
+    assert len(node.events('source-restored')) == len(node.events('source-lost')) == 1
 
 
 def test_source_address_that_moves_to_another_interface_is_not_lost(lab):

@@ -8,7 +8,7 @@ import pytest
 
 import ns
 from lab import LeonctlError, line_up, wait_for
-from node import leond_program
+from node import detect_duplicates, leond_program
 
 
 def ended(node):
@@ -24,6 +24,14 @@ def test_source_address_of_another_host(lab):
     node.config['source-address'] = ['203.0.113.77']
     text = ended(node)
     assert 'source-address is not an address of this host' in text and 'node-id' in text
+
+
+def test_source_address_during_duplicate_address_detection(lab):
+    node = lab(line_up(1, hosts=False), start=False).node['n0']
+    node.config.update({'source-address': ['2001:db8::1'], 'node-id': '10.0.0.1'})
+    detect_duplicates(node)
+    node.namespace.ip('addr add 2001:db8::1/64 dev wan0')
+    assert 'duplicate address detection is pending' in ended(node)
 
 
 def test_port_in_use(lab):

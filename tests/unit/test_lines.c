@@ -35,6 +35,7 @@ static struct leond d;
 
 static bool is_missing;	   /* the interface */
 static int nl_error;	   /* of requests about links */
+static bool is_tentative;  /* its address */
 static int result;	   /* of a bind to the interface */
 static unsigned binds;	   /* attempts */
 static unsigned announced; /* requests to announce the addresses of this node */
@@ -65,7 +66,9 @@ REPLACED(int, nl_addrs, struct nl *nl, int index, struct nl_addr *out, size_t ma
 {
 	(void)nl;
 	(void)max;
-	*out = (struct nl_addr){ .index = index, .ip = { 4, { 198, 51, 100, 7 } } };
+	*out = (struct nl_addr){ .index = index,
+				 .ip = { 6, { 0x20, 1, 0xd, 0xb8 } },
+				 .tentative = is_tentative };
 	return 1;
 }
 
@@ -124,7 +127,7 @@ static int setup(void **state)
 			    .udp = &udp };
 	d.conf->n_lines = 1;
 	snprintf(d.conf->line[0].interface, sizeof(d.conf->line[0].interface), "up1");
-	is_missing = false;
+	is_missing = is_tentative = false;
 	result = nl_error = 0;
 	binds = announced = 0;
 	return 0;
@@ -193,6 +196,19 @@ static void a_failed_request_is_no_missing_interface(void **state)
 	assert_string_equal(d.line[0].lost, "the interface is missing");
 }
 
+static void an_address_during_duplicate_address_detection(void **state)
+{
+	const struct nl_event ev = { .change = NL_LINK_CHANGED, .link = { .name = "up1" } };
+
+	(void)state;
+	is_tentative = true;
+	lines_changed(&d, &ev);
+	assert_string_equal(d.line[0].lost, "the address is missing");
+	is_tentative = false;
+	lines_changed(&d, &ev);
+	assert_null(d.line[0].lost);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -200,6 +216,7 @@ int main(void)
 		T(a_repeated_bind_announces_the_addresses),
 		T(an_interface_that_appears_during_the_start),
 		T(a_failed_request_is_no_missing_interface),
+		T(an_address_during_duplicate_address_detection),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -183,13 +183,16 @@ static int open_family(struct udp *u, const struct udp_config *c, bool v6)
 	return 0;
 }
 
-static const char *hint_of(int rc)
+static const char *hint_of(int rc, bool v6)
 {
 	switch (-rc) {
 	case EACCES:
 		return " (a port below net.ipv4.ip_unprivileged_port_start needs "
 		       "CAP_NET_BIND_SERVICE)";
 	case EADDRNOTAVAIL:
+		if (v6)
+			return " (source-address is not an address of this host, or its duplicate "
+			       "address detection is pending or has failed, see `ip -6 address`)";
 		return " (source-address is not an address of this host; behind NAT remove "
 		       "source-address, or use the private address, and set node-id)";
 	case EADDRINUSE:
@@ -208,7 +211,7 @@ static void report_failure(const struct udp_config *c, bool v6, int rc)
 	if (source->family)
 		ip_format(source, addr, sizeof(addr));
 	log_error("udp", "cannot open socket: %s%s family=%s address=%s port=%u%s%s", strerror(-rc),
-		  hint_of(rc), v6 ? "ipv6" : "ipv4", addr, c->port, c->device ? " device=" : "",
+		  hint_of(rc, v6), v6 ? "ipv6" : "ipv4", addr, c->port, c->device ? " device=" : "",
 		  c->device ? c->device : "");
 }
 

@@ -46,7 +46,7 @@ static bool is_present(struct leond *d, const struct conf_line *l, int index)
 	for (int i = 0; i < min_of(n, ADDRS_MAX); i++) {
 		if (l->ip.family ? !ip_equal(&addr[i].ip, &l->ip) : addr[i].link_scope)
 			continue;
-		if (is_running(d, addr[i].index))
+		if (!addr[i].tentative && is_running(d, addr[i].index))
 			return true;
 	}
 	/* A host with more addresses than this: the PINGs of the line decide. */

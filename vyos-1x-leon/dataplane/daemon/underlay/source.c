@@ -92,7 +92,8 @@ void source_changed(struct leond *d, const struct nl_event *ev)
 			on_gone(d);
 		break;
 	case NL_ADDR_ADDED:
-		note_address(d, &ev->addr.ip, false);
+		if (!ev->addr.tentative)
+			note_address(d, &ev->addr.ip, false);
 		break;
 	case NL_ADDR_GONE:
 		/* Another interface may have the address. */

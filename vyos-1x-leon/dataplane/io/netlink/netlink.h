@@ -73,7 +73,7 @@ struct nl_addr {
 /* Stores up to `max` addresses of a link (index 0: of all links). Returns the total number, which
  * may exceed max, or -errno. */
 int nl_addrs(struct nl *nl, int index, struct nl_addr *out, size_t max);
-/* Returns 1 if an interface has the address, 0 if none has it, or -errno. */
+/* Returns 1 if an interface has the address and it is not tentative, 0 if none, or -errno. */
 int nl_has_addr(struct nl *nl, const struct ip_addr *ip);
 /* Use index, ip, prefix_len and protocol of the address. An existing address, or a missing one at
  * deletion, is success. Without detection an IPv6 address is usable at once. Return 0 or -errno. */

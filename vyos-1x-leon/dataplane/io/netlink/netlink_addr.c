@@ -109,7 +109,8 @@ static int match_addr(const struct nlmsghdr *nlh, void *arg)
 	struct addr_search *search = arg;
 	struct nl_addr a;
 
-	if (nlh->nlmsg_type == RTM_NEWADDR && nl_read_addr(nlh, &a) && ip_equal(&a.ip, search->ip))
+	if (nlh->nlmsg_type == RTM_NEWADDR && nl_read_addr(nlh, &a) && !a.tentative &&
+	    ip_equal(&a.ip, search->ip))
 		search->found = 1;
 	return MNL_CB_OK;
 }
