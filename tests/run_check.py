@@ -167,7 +167,8 @@ def pytest(folder, extra):
             tally.skipped += int(suite.get('skipped'))
             tally.passed += int(suite.get('tests'))
         tally.passed = max(0, tally.passed - tally.failed - tally.skipped)
-    if code != 0 and tally.failed == 0:
+    # pytest succeeds if each test is skipped, e.g. those of tests/mixed in a shallow clone.
+    if (code != 0 or tally.passed == 0) and tally.failed == 0:
         tally.failed = 1
     return tally
 
