@@ -9,6 +9,7 @@ import ns
 import wan
 from lab import Lab, PAPER
 from node import LeonctlError, wait_for
+from traffic import Tap, ethernet
 
 
 def inode(path):
@@ -81,3 +82,17 @@ def test_wait_for_says_what_did_not_happen():
         raise LeonctlError('no daemon')
     with pytest.raises(AssertionError, match='no daemon'):
         wait_for(refused, 0.1)
+
+
+def test_frames_that_arrived_count_after_the_end(keep):
+    site = keep(ns.Namespace('site'))
+    site.ip('link add veth0 type veth peer name veth1', 'link set veth0 up', 'link set veth1 up')
+    out, into = keep(Tap(site, 'veth0')), keep(Tap(site, 'veth1'))
+    for number in range(9):
+        out.send(ethernet('02:00:00:00:00:02', '02:00:00:00:00:01', 0x88b6, bytes([number])))
+
+    def ours(frame):
+        return frame[12:14] == b'\x88\xb6'
+    wait_for(lambda: into.frames(ours, within=0), 5)
+    (second,) = into.frames(ours)
+    assert second[14] == 1 and len(into.frames(ours, until=99, within=0)) == 7

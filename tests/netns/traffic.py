@@ -231,10 +231,13 @@ class Tap:
         seconds."""
         found = []
         end = time.monotonic() + within
-        lingering = False
+        lingering, late = False, 0
         while True:
             left = end - time.monotonic()
-            if left <= 0 or not select.select([self.socket], [], [], left)[0]:
+            # Frames that wait at the end count, because this process may be late. The limit is for
+            # traffic that continues.
+            late += left <= 0
+            if late > 2000 or not select.select([self.socket], [], [], max(0.0, left))[0]:
                 return found
             try:
                 frame = self.next_frame()
@@ -243,6 +246,8 @@ class Tap:
             if match(frame):
                 found.append(frame)
             if len(found) >= until and not lingering:
+                if not linger:
+                    return found
                 lingering = True
                 end = min(end, time.monotonic() + linger)
 
