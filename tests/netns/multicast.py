@@ -31,6 +31,7 @@ class Listener:
         self.group, self.arrived, self.running = group, [], True
         self.socket = udp_socket(host.namespace, group)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
         self.socket.bind(('::' if is_v6(group) else '', port))
         self.socket.settimeout(0.1)
         self.membership = self._membership(host)
@@ -107,7 +108,7 @@ class Sender:
         at = time.monotonic()
         while self.running:
             self.send()
-            at += interval
+            at = max(at + interval, time.monotonic())  # no burst after a stall
             time.sleep(max(0.0, at - time.monotonic()))
 
     def start(self, interval=0.005):
