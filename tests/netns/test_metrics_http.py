@@ -157,11 +157,10 @@ def test_many_who_ask_are_one_question_for_the_daemon(lab, tmp_path):
     path = str(tmp_path / 'counting.sock')
     counting(node, path, asked)
     server = Server(node, path)
+    began = time.monotonic()
     texts = [server.get()[2] for _ in range(300)]
     assert all(text.startswith('# HELP leon_') for text in texts)
-    # 0.9 s, because a request is later than its connection.
-    assert all(b - a > 0.9 for a, b in zip(asked, asked[1:])), asked
-    assert 1 <= len(asked) < 100
+    assert 1 <= len(asked) <= time.monotonic() - began + 2, asked
     assert len(set(texts)) <= len(asked)
 
 
