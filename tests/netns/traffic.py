@@ -142,10 +142,10 @@ class Stream:
 
     def stop(self, linger=1.0, copies=1):
         """Stops sending. Stops receiving after the expected number of packets or after `linger`
-        seconds."""
+        seconds of a quiet machine."""
         self._stop.set()
         self._thread.join()
-        end = time.monotonic() + linger
+        end = time.monotonic() + linger * PATIENCE
         while (len(self.received) < len(self.sent) or len(self.order) < copies * len(self.sent)) and \
                 time.monotonic() < end:
             select.select([self.receiver], [], [], 0.05)
@@ -156,7 +156,7 @@ class Stream:
 
     def stop_whole(self):
         """Stops the stream and checks that all packets arrived."""
-        self.stop(5 * PATIENCE)
+        self.stop(5)
         assert not self.lost, f'{self.lost} of {len(self.sent)} lost'
 
     def arrived(self, n, within=10.0):
