@@ -32,7 +32,7 @@ def test_a_broadcast_goes_where_its_vlan_is(lab):
 
     def arrives(source, vlan, *want):
         def does():
-            counts = wire.counts(wire.send(source, vlan), source)
+            counts = wire.counts(wire.send(source, vlan), source, 0.3 if want else 1)
             return counts == {name: name in want for name in counts}
         wait_for(does, 20, f'VLAN {vlan} of {source} arrives at {want}')
 
@@ -67,9 +67,9 @@ def test_a_vlan_that_storms_leaves_the_others_alone(lab):
     for vlan in (10, 20):
         wait_for(lambda v=vlan: wire.once('n0', v), 20, 'the VLAN is open')
     number = [wire.send('n0', 10) for _ in range(50)]
+    wait_for(lambda: net.node['n0'].drops('storm_vlan') > 25, 10, 'most are dropped')
     wire.take(1)
     assert sum((n, 'n1') in wire.copies for n in number) < 25
-    assert net.node['n0'].drops('storm_vlan') > 25
     wait_for(lambda: wire.once('n0', 20), 20, 'another VLAN is as before')
     rows = {s['vlan']: s for s in net.node['n0'].show('segments')['segments']}
     assert rows[10]['limited'] > 25 and rows[20]['limited'] == 0
@@ -100,7 +100,7 @@ class Trunk(Wire):
     def arrives(self, source, vlan, **want):
         """As {host: VLAN at the host}, exactly one copy."""
         want = {name: [v] for name, v in want.items()}
-        wait_for(lambda: self.vlans(source, vlan) == want, 30,
+        wait_for(lambda: self.vlans(source, vlan, 0.3 if want else 1) == want, 30,
                  f'VLAN {vlan} of {source} arrives as {want}')
 
 
@@ -190,7 +190,7 @@ def test_two_routers_name_the_vlan_of_their_lan(lab):
     wait_for(lambda: len(net.node['n0'].events('segment-mismatch')) == 2, 20, 'and again')
 
 
-NEW = (70, 71)
+NEW = (70, 71, 72, 73)  # the fastest counts, because a busy machine delays some
 # Sites that know the VLANs before the first frame, by the key `vlan` as by a bridge.
 KNOWN_AT = {'both nodes': ('n0', 'n1'), 'one node': ('n0',), 'no node': ()}
 
