@@ -275,21 +275,22 @@ def cpu_ms(node):
 
 
 def used_ms(node, seconds=2):
-    before = cpu_ms(node)
+    """CPU time of leond in that many seconds."""
+    before, begin = cpu_ms(node), time.monotonic()
     time.sleep(seconds)
-    return cpu_ms(node) - before
+    return (cpu_ms(node) - before) * seconds / (time.monotonic() - begin)
 
 
 def test_busy_polling_costs_nothing_without_frames(lab):
     net = ready(lab)
     n0 = net.node['n0']
-    off = used_ms(n0)
+    off = min(used_ms(n0) for _ in range(3))
     n0.reload(system={**n0.config['system'], 'busy-poll': 1000})
     stream(net, 'n0', 'n1', 4, size=BULK // 5)
     assert n0.counter('busy_polls') > 0
-    # Without adaptation, each probe would be followed by 1 ms of polling.
-    on = used_ms(n0)
-    assert on < 1.5 * off + 10, (on, off)
+    # Without adaptation, each probe would be followed by 1 ms of polling, 20 ms in all. Other work
+    # on the machine makes each wakeup slower for seconds.
+    wait_for(lambda: used_ms(n0) < off + 10, 20, f'as before, {off:.0f} ms')
 
 
 def test_no_busy_polling_on_a_single_processor(lab):
