@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A few cuts and repairs of a LAN and of the Internet paths, with two and three routers. `make
-check-cuts` runs a hundred. CUTS_SEED repeats a run."""
+check-cuts` runs a hundred, at random. CUTS_SEED selects others here."""
 import os
-import random
 
 import pytest
 
@@ -12,15 +11,13 @@ from lab import wait_for
 
 # Other work on the machine delays everything by seconds.
 SLACK_S = 4
-
-
-def seed():
-    return int(os.environ.get('CUTS_SEED') or random.SystemRandom().randrange(10**6))
+# The same for every change.
+SEED = int(os.environ.get('CUTS_SEED') or 1)
 
 
 @pytest.mark.parametrize('routers', [2, 3])
 def test_a_few_cuts_and_heals(routers):
-    with trial(routers, seed(), slack_s=SLACK_S) as made:
+    with trial(routers, SEED, slack_s=SLACK_S) as made:
         made.run(4)
         print(made.summary())
 
