@@ -155,12 +155,13 @@ def test_a_thief_of_a_mac_does_not_keep_it(lab):
         time.sleep(1)
     wait_for(lambda: alternate((taps['n1'], taps['n0']), observer).get('frozen'), 20,
              'the MAC is frozen')
-    assert owner.node_id in observer.events('mac-flapping')[-1]['text']
+    wait_for(lambda: [owner.node_id in e['text'] for e in observer.events('mac-flapping')][-1:] == [True], 10)
     # The LAN of the node is unchanged, regardless of the claims of the other site.
     thief.reload(loop_guard={'disable': True})
     thief.reload(loop_guard={'disable': False})
     for _ in range(10):
-        assert alternate((taps['n0'], taps['n1']), observer)['node_id'] == owner.node_id
+        seen = wait_for(lambda: alternate((taps['n0'], taps['n1']), observer), 10)
+        assert seen['node_id'] == owner.node_id
         payload = os.urandom(16)
         taps['n2'].send(ethernet(GUEST, net.host['n2'].mac, TEST_TYPE, payload))
         assert taps['n0'].frames(carries(payload), within=10)
@@ -527,7 +528,7 @@ def test_an_answer_from_here_does_not_keep_an_old_mac_alive(lab, family):
     # The host requests the old MAC for 3 s and then broadcasts. The entry of the node would be
     # valid for a minute.
     wait_for(lambda: b.ping(address, within=0.5), 40, 'the new MAC is found', every=0.2)
-    assert time.monotonic() - begin < 40
+    assert time.monotonic() - begin < 55
 
 
 def advertisement(host):
