@@ -77,7 +77,7 @@ class Accelerator:
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**os.environ, **SANITIZERS})
         return self
 
-    def stop(self, within=20):
+    def stop(self, within=20 * PATIENCE):
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         return self.process.wait(within)
@@ -343,7 +343,7 @@ class Far:
         for a in self.accel.values():
             if a.process is None:
                 continue
-            assert a.stop(20 * PATIENCE) in (0, -signal.SIGKILL), a.log()
+            assert a.stop() in (0, -signal.SIGKILL), a.log()
             assert not TROUBLE.search(a.log()), a.log()
 
 

@@ -189,8 +189,8 @@ class Node:
             raise AssertionError(f'leond of {self.name} did not end within {within} s '
                                  f'of {signal.Signals(number).name}') from None
 
-    def stop(self, within=10):
-        """A clean end with a leave, within the stop timeout of systemd."""
+    def stop(self, within=10 * PATIENCE):
+        """A clean end with a leave, within the stop timeout of systemd on a quiet machine."""
         status = self._end(signal.SIGTERM, within)
         if status not in (None, 0) and not self.killed and not self.expected_trouble:
             raise AssertionError(f'leond of {self.name} ended with status {status}:\n'
