@@ -681,7 +681,8 @@ def test_a_peer_whose_name_only_the_proxy_knows(lab):
     try:
         net.start()
         wait_transport(net.node['n0'], inner, 'tls', 30)
-        time.sleep(3)  # the state of peers follows within 2 s
+        wait_for(lambda: inner.events('peer-unresolved'), 20, 'the resolver has answered')
+        time.sleep(2 * PATIENCE)  # the state of peers follows within 2 s
         before = len(inner.events('peer-unresolved'))
         peer = dict(inner.config['peer']['n0'], description='Tokyo')
         inner.reload(peer={'n0': peer})
