@@ -18,8 +18,9 @@ from test_answers import check
 
 ALL = {'capture': {'permit': ['all']}}
 CONFIG = {**PATIENT, **ALL, 'path': {'variation-margin': 0}}
-# One way: 10 ms to the relay, 15 ms behind it.
-TRIANGLE = {('a', 'b'): 60, ('a', 'r'): 20, ('r', 'b'): 30}
+# One way: 10 ms to the relay, 15 ms behind it. The direct path is long, so all frames are relayed
+# also on a busy machine.
+TRIANGLE = {('a', 'b'): 200, ('a', 'r'): 20, ('r', 'b'): 30}
 PORT = 40777
 MARK = b'plaintext of the flow under capture '
 
@@ -176,12 +177,12 @@ def test_three_nodes_in_one_file(lab, capture, flow):
     net = relayed(lab)
     wire = net.node['r'].namespace.start('tcpdump', '-i', 'wan0', '-w', '-', '-U', stdout=subprocess.PIPE,
                                          stderr=subprocess.DEVNULL)
-    one = capture(net.node['a'], '--seconds', '6', 'host', net.host['b'].ip4, 'proto', 'udp', 'port', PORT)
+    one = capture(net.node['a'], '--seconds', '60', 'host', net.host['b'].ip4, 'proto', 'udp', 'port', PORT)
     capturing(*net.node.values())
     stream = flow(net)
     stream.send(60)
     stream.receive(60)
-    interfaces, packets, received = one.end()
+    interfaces, packets, received = one.end(signal.SIGINT)
     wire.terminate()
     on_wire = wire.communicate(timeout=30)[0]
     seen = by_number(packets)
@@ -200,12 +201,12 @@ def test_tshark_reads_the_file(lab, capture, flow):
     if not shutil.which('tshark'):
         pytest.skip('tshark is not installed')
     net = relayed(lab)
-    one = capture(net.node['b'], '--seconds', '4', 'host', net.host['a'].ip4, 'port', PORT)
+    one = capture(net.node['b'], '--seconds', '60', 'host', net.host['a'].ip4, 'port', PORT)
     capturing(*net.node.values())
     stream = flow(net)
     stream.send(10)
     stream.receive(10)
-    one.end()
+    one.end(signal.SIGINT)
     text = subprocess.run(['tshark', '-r', one.path, '-T', 'fields', '-e', 'frame.interface_name', '-e',
                            'udp.dstport', '-e', 'frame.comment'], check=True, capture_output=True, text=True,
                           timeout=60).stdout
@@ -227,11 +228,12 @@ def test_clocks_that_differ(lab, capture, flow):
     net.joined()
     net.wait_path('a', 'b', ['r', 'b'])
     net.settle_hosts('a', 'b')
-    one = capture(net.node['a'], '--seconds', '6', 'port', PORT)
+    one = capture(net.node['a'], '--seconds', '60', 'port', PORT)
     capturing(*net.node.values())
     stream = flow(net)
     stream.send(60)
-    _, packets, _ = one.end()
+    stream.receive(60)
+    _, packets, _ = one.end(signal.SIGINT)
     seen = by_number(packets)
     assert len(seen) == 60
     check_delays(seen)
@@ -239,7 +241,7 @@ def test_clocks_that_differ(lab, capture, flow):
 
 def test_a_lossy_network_loses_no_record(lab, capture, flow):
     net = relayed(lab)
-    one = capture(net.node['a'], '--seconds', '5', '--snap', '300', 'port', PORT)
+    one = capture(net.node['a'], '--seconds', '10', '--snap', '300', 'port', PORT)
     capturing(*net.node.values())
     stream = flow(net)
     stream.send(100, size=400, every=0.005)
@@ -253,11 +255,12 @@ def test_a_lossy_network_loses_no_record(lab, capture, flow):
 def test_frames_in_clear(lab, capture, flow):
     """A relay sees frames that are not sealed."""
     net = relayed(lab, config={**CONFIG, 'encryption': {'disable': True}})
-    one = capture(net.node['a'], '--seconds', '4', 'port', PORT)
+    one = capture(net.node['a'], '--seconds', '60', 'port', PORT)
     capturing(*net.node.values())
     stream = flow(net)
     stream.send(20)
-    _, packets, _ = one.end()
+    stream.receive(20)
+    _, packets, _ = one.end(signal.SIGINT)
     seen = by_number(packets)
     assert len(seen) == 20 and all([step[:2] for step in way] == WAY for way in seen.values())
     assert 'relayed to b, path r b' in {p['comment'] for p in packets}
