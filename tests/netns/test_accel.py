@@ -192,12 +192,16 @@ def test_streams_take_turns(lab):
         steady = Transfer(a, b, b.ip4, up=ENDLESS, pause=.02)
         steady.block = 1200
         far.wait_intercepted(4)
-        before = [t.count['server'] for t in bulk]
-        steady.silence['server'] = 0.0
-        wait_for(lambda: sum(t.count['server'] for t in bulk) > sum(before) + 12 * MB, 60, 'it flows')
-        gained = [t.count['server'] - n for t, n in zip(bulk, before)]
-        assert jain(gained) > .8, gained
-        assert steady.silence['server'] < 3
+
+        def is_steady():
+            before = [t.count['server'] for t in bulk]
+            steady.silence['server'] = 0.0
+            wait_for(lambda: sum(t.count['server'] for t in bulk) > sum(before) + 12 * MB, 60, 'it flows')
+            gained = [t.count['server'] - n for t, n in zip(bulk, before)]
+            assert jain(gained) > .8, gained
+            steady.wait_more(1)  # ends the last silence
+            return steady.silence['server'] < 3
+        wait_for(is_steady, 60, 'no silence of 3 s beside 12 MB')
         for t in (*bulk, steady):
             t.finish(120).assert_whole()
         far.assert_no_resets()
