@@ -69,7 +69,7 @@ def test_jumps_disturb_nothing(lab):
     for stream in running:
         stream.stop(5)
     # A stalled machine loses frames with any clock.
-    stood_still = net.late_ms() > 100 or max(stream.stall for stream in running) > 0.1
+    stood_still = net.late_ms() > 100
     for stream in running:
         assert not stream.lost or stood_still, f'{stream.lost} of {len(stream.sent)} lost'
     for name, node in net.node.items():
