@@ -194,7 +194,8 @@ def test_iperf(sites, keep):
     need('iperf')
     for host in sites.host.values():
         host.namespace.ip('route replace 224.0.0.0/4 dev eth0')
-    servers = [keep(Program(sites.host[n], 'iperf', '-s', '-u', '-B', '239.1.2.3', '-i', '1'))
+    servers = [keep(Program(sites.host[n], 'iperf', '-s', '-u', '-B', '239.1.2.3', '-i', '1',
+                    '-w', '2M'))
                for n in 'bc']
     wait_for(lambda: all('239.1.2.3' in groups_of(sites.node['a'], sites.node[n]) for n in 'bc'),
              30, 'both sites have announced the group')
