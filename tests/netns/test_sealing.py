@@ -213,16 +213,8 @@ def test_different_configurations_agree(lab, first, second, agreed):
     assert ciphers() <= agreed
 
 
-def expect_no_loss(net, stream):
-    stream.stop(linger=3)
-    # A slow machine delays probes, links fail, and frames are lost.
-    failed = [e for node in net.node.values() for e in node.events('link-down')]
-    assert stream.lost == 0 or failed, f'{stream.lost} of {len(stream.sent)} lost, {problems(net)}'
-    assert not problems(net) or failed
-
-
 def test_new_keys_cost_no_frame(lab):
-    net = lab(merged(PAPER, {'config': {'encryption': {'rekey-time': 1}}})).joined()
+    net = lab(merged(PAPER, {'config': {**PATIENT, 'encryption': {'rekey-time': 1}}})).joined()
     net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'])
     ear = Ears(net, 'fujisawa')
     stream = net.stream('fujisawa', 'seoul', interval=0.002)
@@ -236,11 +228,12 @@ def test_new_keys_cost_no_frame(lab):
                     epochs.append(now)
         return len(epochs) >= 5
     wait_for(changed, 60, 'data is seen under five keys')
-    expect_no_loss(net, stream)
+    stream.stop_whole()
+    assert not problems(net)
 
 
 def test_another_cipher_or_none_costs_no_frame(lab):
-    net = lab(line_up(2)).joined()
+    net = lab(line_up(2, config=PATIENT)).joined()
     stream = net.stream('n0', 'n1', interval=0.002)
     n0, n1 = net.node['n0'], net.node['n1']
     for encryption, seen in (({'cipher': 'chacha20poly1305'}, 'chacha20poly1305'),
@@ -251,4 +244,5 @@ def test_another_cipher_or_none_costs_no_frame(lab):
         wait_for(lambda s=seen: n0.nodes()[n1.node_id]['encryption'] == s and
                  n1.nodes()[n0.node_id]['encryption'] == s, 40, f'both say {seen}')
         stream.arrived(50)
-    expect_no_loss(net, stream)
+    stream.stop_whole()
+    assert not problems(net)
