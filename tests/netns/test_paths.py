@@ -74,9 +74,11 @@ def test_paths_trace_and_explain_tell_the_same_story(lab):
         candidates = node.ctl('explain', 'path', 'seoul')['candidates']
         return [net.names(c['hops']) for c in candidates]
     wait_for(lambda: ['inagi', 'seoul'] in explained() and ['seoul'] in explained(), 30, 'so does explain')
-    for candidate in node.ctl('explain', 'path', 'seoul')['candidates']:
-        for link in candidate['links']:
-            assert not link['up'] or abs(link['cost_us'] - the_formula(link)) <= 1, link
+    links = [link for candidate in node.ctl('explain', 'path', 'seoul')['candidates']
+             for link in candidate['links'] if link['up']]
+    assert len(links) >= 2
+    for link in links:
+        assert abs(link['cost_us'] - the_formula(link)) <= 1, link
     wait_for(lambda: node.ctl('ping', 'seoul')['received'] > 0, 30, 'it answers')
     text = node.leonctl('explain', 'path', 'seoul', json_output=False)
     assert 'inagi' in text and 'Links (cost = RTT + variation / 4 + loss cost)' in text
@@ -110,7 +112,7 @@ def test_what_varies_in_each_direction_is_shown(lab):
 
     wait_for(lambda: measured('inagi'), 60, 'the direct path is measured by probes')
     # Traffic to Seoul passes a relay.
-    wait_for(lambda: host.ping(net.host['seoul'].ip4, count=5) is not None and measured('seoul'), 60, 'so is the relayed one')
+    wait_for(lambda: (host.ping(net.host['seoul'].ip4, count=5), measured('seoul'))[1], 60, 'so is the relayed one')
     assert 'leon_path_forward_variation_seconds' in node.leonctl('metrics', json_output=False)
     assert 'FORWARD' in node.leonctl('show', 'paths', json_output=False)
 
@@ -211,7 +213,8 @@ def test_every_pair_of_planetlab_sites_is_on_the_path_of_an_independent_dijkstra
 # --- failure ---
 
 def measure_gaps(net, cut, mend, rounds=3):
-    """Seconds without traffic in each round, and the longest stall of the machine in the round."""
+    """Seconds without traffic in each round, and those that the machine may have added: the longest
+    stall of the sender, or lateness of three probes."""
     gaps, stalls = [], []
     for _ in range(rounds):
         flow = net.stream('fujisawa', 'seoul')
@@ -223,7 +226,7 @@ def measure_gaps(net, cut, mend, rounds=3):
         finally:
             flow.stop()
         gaps.append(flow.gap()[0])
-        stalls.append(max(flow.stall, net.late_ms() / 1000))
+        stalls.append(max(flow.stall, 3 * net.late_ms() / 1000))
         mend()
     print('gaps', [f'{1000 * g:.0f} ms' for g in gaps], 'stalls', [f'{1000 * s:.0f} ms' for s in stalls])
     return gaps, stalls
@@ -232,7 +235,7 @@ def measure_gaps(net, cut, mend, rounds=3):
 def assert_median(gaps, stalls, target):
     """The median without stalls of the machine is within the target."""
     assert max(gaps) < 10
-    assert statistics.median(g - 3 * s for g, s in zip(gaps, stalls)) <= target, (gaps, stalls)
+    assert statistics.median(g - s for g, s in zip(gaps, stalls)) <= target, (gaps, stalls)
 
 
 def triangle_in_production(lab):
