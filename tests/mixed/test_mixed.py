@@ -126,8 +126,7 @@ def test_critical_frames_beside_the_other_release(lab, released, old):
     made.node[old].program = released
     made.start()
     if not is_read(made, old):
-        print(f'{old} of the other release cannot be read, and the event says so')
-        return
+        pytest.skip(f'{old} of the other release cannot be read, and the event says so')
     made.joined(WAIT_S)
     made.settle_hosts('a', 'b')
     wait_for(lambda: pair(made)['state'] in ('duplicated', 'not-supported', 'no-second-path'), WAIT_S,
