@@ -20,11 +20,14 @@
 #include <unistd.h>
 
 #include "base/loop.h"
+#include "daemon/accel/accel_queues.h"
 #include "daemon/accel/accelerator.h"
 #include "daemon/states.h"
+#include "io/tap.h"
 #include "ipc/accel_queue.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"
+#include "state/tables/nodedb.h"
 #include "state/tables/snap.h"
 
 #define NODE 7
@@ -331,6 +334,22 @@ static void a_connection_without_a_descriptor_waits(void **state)
 	close_lab(&l);
 }
 
+/* Removed nodes keep their slots for a while, so the slots exceed the number of nodes. */
+static void nodes_of_all_slots_are_bypassed(void **state)
+{
+	const uint16_t last = NODEDB_SLOTS(CONF_NODES_LIMIT) - 1;
+	struct states states = { 0 };
+	struct tap tap = { 0 };
+	struct leond d = { .loop = loop_sim_new(), .states = &states, .tap = &tap };
+
+	(void)state;
+	assert_int_equal(accel_queues_open(&d), 0);
+	accel_queues_update(&d, last, true, mono_add_ms(loop_now(d.loop), 60000));
+	assert_true(accel_queues_bypassed(&d, last));
+	accel_queues_free(&d);
+	loop_free(d.loop);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -339,6 +358,7 @@ int main(void)
 		cmocka_unit_test(a_new_mac_address_is_reported_once),
 		cmocka_unit_test(a_new_leon_accel_gets_empty_queues),
 		cmocka_unit_test(a_connection_without_a_descriptor_waits),
+		cmocka_unit_test(nodes_of_all_slots_are_bypassed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,7 @@
 #include "ipc/accel_queue.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"
+#include "state/tables/nodedb.h"
 #include "state/tables/snap.h"
 
 /* IDLE_MS: time without interceptable connections of a node after which its TCP frames bypass
@@ -23,7 +24,7 @@
  * duration of the bypass, after which leon-accel has forgotten older state. */
 #define IDLE_MS	    20000
 #define BYPASSED_MS 5000
-#define SLOTS	    (CONF_NODES_LIMIT + 1)
+#define SLOTS	    NODEDB_SLOTS(CONF_NODES_LIMIT)
 /* MIGRATED_MS: time for which the frames of a node are diverted after a host moved there, if
  * connections are intercepted. AFTER_MS: additional time, in which connections are released or
  * reset. */
