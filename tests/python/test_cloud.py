@@ -96,7 +96,6 @@ def test_elastic_address_is_the_node_id():
 
 
 def test_node_id_without_ipv4():
-    """leond cannot make a node-id of IPv6 addresses."""
     def drawn(**keys):
         return plan({**HERE, 'address': None, **keys}).document['node-id']
     assert re.match(r'2[45]\d\.', drawn()) and drawn() == drawn()
