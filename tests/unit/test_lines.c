@@ -191,9 +191,15 @@ static void a_failed_request_is_no_missing_interface(void **state)
 	is_missing = true;
 	lines_changed(&d, &ev);
 	assert_string_equal(d.line[0].lost, "the interface is missing");
+	is_missing = false;
 	nl_error = -ENOBUFS;
 	lines_changed(&d, &ev);
 	assert_string_equal(d.line[0].lost, "the interface is missing");
+	/* No further event follows. */
+	nl_error = 0;
+	lines_second(&d, loop_now(d.loop));
+	assert_null(d.line[0].lost);
+	assert_int_equal(d.line[0].bind_error, 0);
 }
 
 static void an_address_during_duplicate_address_detection(void **state)

@@ -132,6 +132,8 @@ static void a_journal_that_does_not_read(void **state)
 
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	assert_int_equal(setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &(int){ 65536 }, sizeof(int)),
+			 0);
 	log_set_sink(NULL, NULL);
 	dup2(ends[0], STDERR_FILENO);
 	alarm(60); /* ends a test that waits for ever */

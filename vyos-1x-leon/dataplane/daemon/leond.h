@@ -55,7 +55,7 @@ struct stream_link {
 /* An Internet line of this site (underlay/lines.h). */
 struct line {
 	int index;	  /* of its interface; 0: none, or missing */
-	int bind_error;	  /* errno of the last bind to it; 0: none */
+	int bind_error;	  /* errno of the last request or bind; 0: none */
 	const char *lost; /* reason why it cannot be used; NULL: none */
 };
 

@@ -106,10 +106,13 @@ static const char *look(struct leond *d, uint8_t i)
 		return "the interface is missing";
 	}
 	/* The kernel has no memory for its answer. */
-	if (r < 0)
+	if (r < 0) {
+		s->bind_error = -r;
 		return s->lost;
+	}
 	if (l->interface[0] && link.index != s->index && !bind_again(d, i, link.index))
 		return "the interface cannot be used";
+	s->bind_error = 0;
 	if (l->interface[0] && !link.running)
 		return "the interface is down";
 	return is_present(d, l, s->index) ? NULL : "the address is missing";
