@@ -96,12 +96,12 @@ def test_elastic_address_is_the_node_id():
 
 
 def test_node_id_without_ipv4():
-    def drawn(**keys):
-        return plan({**HERE, 'address': None, **keys}).document['node-id']
-    assert re.match(r'2[45]\d\.', drawn()) and drawn() == drawn()
-    assert len({drawn(), drawn(hostname='seoul'), drawn(**{'uplink-mac': '52:54:00:00:00:02'})}) == 3
-    assert 'node-id' not in plan({'uplink-mac': '00:00:00:00:00:00'}).document
-    assert 'node-id' not in plan({**HERE, 'address': None}, source_address=['2001:db8::1']).document
+    here = {**HERE, 'address': None}
+    others = {'uplink-mac': None}, {'uplink-mac': '52:54:00:00:00:02'}, {'hostname': 'seoul'}, {}
+    drawn = [plan({**here, **other}).document['node-id'] for other in others * 2]
+    assert drawn[:4] == drawn[4:] and len(set(drawn)) == 4 and re.match(r'2[45]\d\.', drawn[0])
+    for document in plan({}), plan(here, source_address=['2001:db8::1']), plan(here, source_interface='b'):
+        assert 'node-id' not in document.document
 
 
 @pytest.mark.parametrize('data', [

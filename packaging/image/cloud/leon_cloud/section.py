@@ -192,7 +192,7 @@ def drawn_number(machine):
     machine keeps its node-id."""
     if not machine.get('uplink'):
         return None
-    seed = machine.get('uplink-mac', '') + machine.get('hostname', '')
+    seed = (machine.get('uplink-mac') or '') + machine.get('hostname', '')
     number = int(hashlib.sha256(seed.encode()).hexdigest(), 16)
     return str(ipaddress.IPv4Address(0xf0000001 + number % 0x0ffffffe))
 
@@ -213,7 +213,10 @@ def leond_document(reader, plan):
     if 'source-address' not in document and 'source-interface' not in document \
             and machine.get('uplink'):
         document['source-interface'] = machine['uplink']
-    number = machine.get('public-address') or machine.get('address') or drawn_number(machine)
+    number = machine.get('public-address') or machine.get('address')
+    # leond uses the address of another source-interface.
+    if not number and document.get('source-interface') == machine.get('uplink'):
+        number = drawn_number(machine)
     if 'node-id' not in document and 'source-address' not in document and number:
         document['node-id'] = number
     if plan.bridge and not plan.ports:
