@@ -33,6 +33,16 @@ def test_the_program_hangs(lab):
     net.settle_hosts('n0', 'n1')
 
 
+def test_the_read_of_the_certificate_hangs(lab, tmp_path):
+    fifo = str(tmp_path / 'site.pem')
+    os.mkfifo(fifo)
+    tls = {**SERVER['transport']['tls'], 'certificate': fifo, 'private-key': fifo}
+    net = pair(lab, {**SERVER, 'transport': {'tls': tls}}, hosts=False)
+    block_udp(net.node['n1'])
+    net.start()
+    wait_for(lambda: transport(net.node['n1'], 'n0') == 'tls', 60, 'connected with an own certificate')
+
+
 def test_the_program_is_missing_for_a_moment(lab, tmp_path, monkeypatch):
     """As during an upgrade of the package."""
     program = tmp_path / 'leon-tls'

@@ -30,6 +30,7 @@
 struct stream_relay {
 	struct child child; /* leon-tls */
 	unsigned silent;    /* seconds of the loop since the last report */
+	bool hung;	    /* perhaps during the read of the certificate */
 	bool listening[2], listen_failed;
 	uint32_t last_id;
 	streams_changed_fn changed;
@@ -202,12 +203,14 @@ static void end_silent_program(struct leond *d)
 		return;
 	log_warn("tls",
 		 "leon-tls has not answered for %d s and is ended; links over TLS are down until "
-		 "it runs again",
+		 "it runs again, with a certificate of its own until a reload",
 		 SILENT_S);
 	end_program(d);
 	child_delay(&s->child);
+	s->hung = true;
 }
 
+/* Nodes check no certificate. leon-tls makes its own one if it hung, until a reload. */
 static void configure(struct leond *d)
 {
 	struct stream_command c = {
@@ -215,8 +218,10 @@ static void configure(struct leond *d)
 		.sockets = { .ip = IP_STREAM_HOST, .port = d->stream_udp->port },
 	};
 
-	snprintf(c.certificate, sizeof(c.certificate), "%s", d->conf->tls_certificate);
-	snprintf(c.key, sizeof(c.key), "%s", d->conf->tls_key);
+	if (!d->states->streams->hung) {
+		snprintf(c.certificate, sizeof(c.certificate), "%s", d->conf->tls_certificate);
+		snprintf(c.key, sizeof(c.key), "%s", d->conf->tls_key);
+	}
 	order(d, &c, -1);
 }
 
@@ -436,12 +441,15 @@ void streams_apply_conf(struct leond *d)
 		(struct resolve_answer){ .id = d->states->streams->proxy.id + 1 };
 	d->states->streams->unresolved = false;
 	d->states->streams->listen_failed = false;
+	d->states->streams->hung = false;
 }
 
 void streams_renew(struct leond *d)
 {
-	if (d->states->streams && d->conf->tls_certificate[0])
-		configure(d);
+	if (!d->states->streams || !d->conf->tls_certificate[0])
+		return;
+	d->states->streams->hung = false;
+	configure(d);
 }
 
 void streams_start(struct leond *d)
