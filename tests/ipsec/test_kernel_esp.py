@@ -171,6 +171,17 @@ def test_charon_goes_and_comes_back_under_traffic(network, how):
     print(how, 'lost', lost(stream), 'of', len(stream.sent), 'ESP', net.check_wire())
 
 
+def test_the_guard_returns_after_a_flush_of_nft(network):
+    """/etc/nftables.conf of Debian begins with `flush ruleset`. charon then stops."""
+    net = network().joined()
+    site = net.site['a']
+    site.node.namespace.run('nft', 'flush', 'ruleset')
+    wait_for(lambda: 'leon_ipsec_leon0' in site.table(), FAR, 'the guard is there again')
+    site.charon.stop()
+    wait_for(lambda: site.dropped('udp sport') >= 10, FAR, 'the guard drops')
+    net.check_wire()
+
+
 def test_foreign_reload_unloads_ours(network):
     """`swanctl --load-all`, which VyOS runs at each commit of `vpn ipsec`: SAs stay, and the
     connections return."""

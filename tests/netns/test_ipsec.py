@@ -160,6 +160,8 @@ def test_the_manager_works_confined(lab, protect):
             connection.close()
     wait_for(loaded, 20, 'connections are loaded')
     wait_for(lambda: node.show('ipsec')['reported_seconds'] is not None, 20, 'leond is told')
+    node.namespace.run('nft', 'flush', 'ruleset')
+    wait_for(lambda: 'leon_ipsec_leon0' in protection.table(), 20, 'the guard is there again')
     # The manager searches for SAs of an earlier charon with `ip xfrm`.
     protection.charon.crash()
     protection.charon.start()

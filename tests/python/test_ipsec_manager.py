@@ -118,6 +118,7 @@ class World:
         self.guards = []
         self.charon_started = 0
         self.guard_fails = False
+        self.guard_there = True
         self.manager = Manager(
             settings.parse(daemon or DAEMON, ipsec or IPSEC), self, lambda: self.now
         )
@@ -149,6 +150,13 @@ class World:
         if self.guard_fails:
             raise GuardError('nft refuses the guard')
         self.guards.append((changed.port, uses.port))
+        self.guard_there = True
+
+    def has_guard(self, interface):
+        assert interface == 'leon0'
+        if self.guard_there is None:
+            raise GuardError('nft cannot be run')
+        return self.guard_there
 
     def start_charon(self):
         self.charon_started += 1
@@ -500,6 +508,23 @@ def test_the_guard_keeps_the_port_until_leond_restarts():
     world.guard_fails, world.guards = False, []
     world.tick().tick()
     assert world.guards == [(7000, 7000)] and None not in about(world)
+
+
+def test_a_removed_guard_is_installed_again(caplog):
+    """`nft flush ruleset` of another program."""
+    world = World().tick()
+    assert world.guards == []
+    world.guard_there, world.guard_fails = False, True
+    world.tick()
+    assert about(world)[None] == 'nft refuses the guard'
+    world.guard_fails = False
+    world.tick().tick()
+    assert world.guards == [(5366, 5366)] and None not in about(world)
+    assert caplog.text.count('another program removed the guard') == 1
+    world.guard_there = None
+    assert about(world.tick())[None] == 'nft cannot be run'
+    world.guard_there = True
+    assert None not in about(world.tick())
 
 
 def test_the_guard_keeps_the_port_of_an_earlier_leond():

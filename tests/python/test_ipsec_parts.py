@@ -130,13 +130,15 @@ def test_guard_keeps_the_rules_of_the_former_settings():
 
 def test_names_of_tables():
     assert guard.table_name('leon0') == 'leon_ipsec_leon0'
-    assert guard.table_name('my-if.7') == 'leon_ipsec_my_if_7'
+    names = ('my-if.7', 'my_if_7', 'my.if-7', 'a b', 'a\xe4b')
+    assert len({guard.table_name(name) for name in names}) == len(names)
+    assert guard.table_name('a b') == 'leon_ipsec_a/20/b'
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason='nft reads the rules of the kernel first')
 @pytest.mark.parametrize('sources', [[], ['192.0.2.1'], ['192.0.2.1', '2001:db8::1']])
 def test_nft_takes_the_guard(sources):
-    text = rules(**{'source-address': sources})
+    text = rules(interface='a b-7.x', **{'source-address': sources})
     script = f'unshare -n nft --check -f - <<E\n{text}E\n'
     done = subprocess.run(['sh', '-c', script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -11,6 +11,7 @@ are the quoted UDP header, behind 8 bytes of ICMP and 20 of IPv4 (40 of IPv6). A
 the node has the port of leond as destination.
 """
 import ipaddress
+import re
 import subprocess
 
 ICMP4 = 'icmp type { destination-unreachable, time-exceeded, parameter-problem }'
@@ -22,8 +23,9 @@ class GuardError(Exception):
 
 
 def table_name(interface):
-    """Quotes an interface name, which may contain characters with a meaning for nft."""
-    return 'leon_ipsec_' + ''.join(c if c.isalnum() and c.isascii() else '_' for c in interface)
+    """Quotes an interface name, which may contain characters with a meaning for nft. The name of a
+    table may contain a slash, and the name of an interface may not."""
+    return 'leon_ipsec_' + re.sub('[^A-Za-z0-9_.-]', lambda c: f'/{ord(c[0]):x}/', interface)
 
 
 def _families(settings):
@@ -65,14 +67,24 @@ def rules(settings, uses=None):
     return '\n'.join(lines) + '\n'
 
 
-def _nft(text):
+def _run(*arguments, text=None):
     try:
-        result = subprocess.run(['nft', '-f', '-'], input=text, text=True, capture_output=True,
-                                check=False, timeout=30)
+        return subprocess.run(['nft', *arguments], input=text, text=True, capture_output=True,
+                              check=False, timeout=30)
     except (OSError, subprocess.TimeoutExpired) as e:
         raise GuardError(f'nft cannot be run: {e}') from None
+
+
+def _nft(text):
+    result = _run('-f', '-', text=text)
     if result.returncode != 0:
         raise GuardError(f'nft refuses the guard: {result.stderr.strip()}')
+
+
+def is_installed(interface):
+    """`nft flush ruleset` removes the tables of all programs, and `nft flush table` the rules."""
+    result = _run('list', 'table', 'inet', table_name(interface))
+    return result.returncode == 0 and ' drop\n' in result.stdout
 
 
 def install(settings, uses=None):

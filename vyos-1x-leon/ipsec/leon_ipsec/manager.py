@@ -5,7 +5,8 @@ and unloads the difference, and reports the protected addresses to leond.
 
 The comparison with the actual state covers all disturbances. Examples are a restart of charon, of
 the manager or of leond, and a `swanctl --load-all` of another program. VyOS runs the command at
-each commit of `vpn ipsec`, and the command unloads everything outside its file.
+each commit of `vpn ipsec`, and the command unloads everything outside its file. The guard is
+compared too, because /etc/nftables.conf of Debian begins with `flush ruleset`.
 
 The constructor gets all interfaces to the system, so tests can supply others.
 """
@@ -45,7 +46,7 @@ class Uses(NamedTuple):
 class Manager:
     def __init__(self, settings, outside, clock=time.monotonic):
         """`outside` has ask_daemon(command, arguments), connect() and listen() to charon,
-        remove_stale(port, sources), install_guard(settings, uses), start_charon()."""
+        remove_stale(port, sources), install_guard(settings, uses), has_guard(interface), start_charon()."""
         self.settings = settings
         self.uses = Uses.of(settings.port, settings.sources)  # the guard has rules of both
         self.outside = outside
@@ -117,6 +118,16 @@ class Manager:
             return False
         self._fine('guard', 'nft accepts the guard')
         return True
+
+    def _keep_guard(self):
+        try:
+            present = self.outside.has_guard(self.settings.interface)
+        except GuardError as e:
+            self._say('nft', str(e), logging.ERROR)
+            return
+        self._fine('nft', 'nft answers')
+        if not present and self._guard(self.settings, self.uses):
+            log.warning('another program removed the guard; it is installed again')
 
     def _report(self, protected):
         now = self.clock()
@@ -264,6 +275,7 @@ class Manager:
 
     def tick(self):
         self._follow_daemon()
+        self._keep_guard()
         if self._is_missing():
             self._report([])
             return
