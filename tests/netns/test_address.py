@@ -2,6 +2,7 @@
 """`address` and `bridge` of the configuration: start, reload, removal of the key and restart. The
 addresses also return after events in which the kernel drops them."""
 import json
+import pathlib
 
 import pytest
 
@@ -234,3 +235,26 @@ def test_a_bridge_of_another_program_stays(lab):
     node.namespace.ip('link set leon0 master br7')
     node.reload(mtu=1400)
     assert master(node) == 'br7'
+
+
+@pytest.mark.parametrize('name', ['leon9', 'other'])
+def test_the_bridge_of_another_overlay_is_no_underlay(lab, name):
+    """Its address is not a locator of the node. A free name is recognised by its control socket."""
+    net = lab(line_up(2, hosts=False), start=False)
+    n0, n1 = net.node.values()
+    del n0.config['source-address']
+    n0.config['node-id'] = '198.18.0.1'
+    pathlib.Path(n0.socket).with_name(f'{name}.sock').touch()
+    n0.namespace.ip('link add br9 type bridge', f'tuntap add {name} mode tap',
+                    f'link set {name} master br9 up', 'link set br9 up',
+                    'addr add 203.0.113.9/24 dev br9')
+    net.start()
+    net.joined()
+
+    def locators():
+        return n1.nodes()[n0.node_id]['locators']
+    assert locators() == ['198.18.0.1:5366']
+    n0.namespace.ip(f'link set {name} nomaster')
+    wait_for(lambda: len(locators()) == 2, 10, 'an address like any other')
+    n0.namespace.ip(f'link set {name} master br9')
+    wait_for(lambda: locators() == ['198.18.0.1:5366'], 10, 'the port has returned')

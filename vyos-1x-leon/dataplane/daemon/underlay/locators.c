@@ -4,8 +4,10 @@
  * source-interface, else all global unicast addresses of interfaces that are up. Updated a moment
  * after a change, because changes come in bursts. Control thread.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/defs.h"
 #include "base/loop.h"
@@ -23,24 +25,63 @@
 #define ADDRS_MAX 256
 
 #define STACKED_MAX 4 /* stacked interfaces */
+#define BRIDGES_MAX 16
 
 struct locators {
 	unsigned n;
 	struct endpoint list[ADDRS_MAX];
 	struct timer *timer; /* debounce timer, also of a retry */
 	bool failed;	     /* the last dump */
+	/* bridges with a LEON interface as a port, read for the first address on a bridge */
+	bool bridges_read;
+	unsigned n_bridges;
+	int bridge[BRIDGES_MAX];
 };
 
-/* Addresses inside an overlay are unreachable without the overlay: addresses of our interface, of
- * its bridge, of other LEON interfaces of this host, and of VLANs on these interfaces. */
-static bool is_inside(const struct leond *d, const struct nl_link *link)
+/* A LEON interface of this host. Any name is possible, and each leond has a control socket. */
+static bool is_leon(const struct leond *d, const struct nl_link *link)
+{
+	const char *own = d->conf->control_socket, *name = strrchr(own, '/');
+	char path[CONF_CONTROL_SOCKET_MAX + NL_NAME_MAX + sizeof(".sock")];
+
+	if (link->index == d->tap->ifindex || !link->tun_is_tap)
+		return link->index == d->tap->ifindex;
+	snprintf(path, sizeof(path), "%.*s%s.sock", name ? (int)(name + 1 - own) : 0, own,
+		 link->name);
+	return strncmp(link->name, "leon", 4) == 0 || access(path, F_OK) == 0;
+}
+
+static void note_bridge(void *arg, const struct nl_link *link)
+{
+	struct leond *d = arg;
+	struct locators *l = d->states->locators;
+
+	if (link->master && l->n_bridges < BRIDGES_MAX && is_leon(d, link))
+		l->bridge[l->n_bridges++] = link->master;
+}
+
+/* After an incomplete dump a notification follows. */
+static bool leads_to_leon(struct leond *d, const struct nl_link *bridge)
+{
+	struct locators *l = d->states->locators;
+
+	if (!l->bridges_read)
+		nl_links(d->nl, note_bridge, d);
+	l->bridges_read = true;
+	for (unsigned i = 0; i < l->n_bridges; i++)
+		if (l->bridge[i] == bridge->index)
+			return true;
+	return false;
+}
+
+/* Addresses inside an overlay are unreachable without the overlay: addresses of LEON interfaces of
+ * this host, of their bridges, and of VLANs on these interfaces. */
+static bool is_inside(struct leond *d, const struct nl_link *link)
 {
 	struct nl_link on = *link;
 
 	for (unsigned i = 0; i < STACKED_MAX; i++) {
-		if (on.index == d->tap->ifindex ||
-		    (d->device.bridge_port && on.index == d->device.master) ||
-		    (strncmp(on.name, "leon", 4) == 0 && on.tun_is_tap))
+		if (is_leon(d, &on) || (strcmp(on.kind, "bridge") == 0 && leads_to_leon(d, &on)))
 			return true;
 		if (!on.lower || nl_link_by_index(d->nl, on.lower, &on) < 0)
 			return false;
@@ -143,6 +184,8 @@ static int collect(struct leond *d, struct endpoint list[ADDRS_MAX])
 			add(d, list, &n, &c->source6);
 		return (int)n;
 	}
+	d->states->locators->bridges_read = false;
+	d->states->locators->n_bridges = 0;
 	count = nl_addrs(d->nl, 0, addr, ADDRS_MAX);
 	if (count < 0)
 		return count;
