@@ -220,7 +220,7 @@ static int set_mac(struct leond *d)
 
 /* A kept device has the MAC. Setting the same MAC again would delete the neighbor entries of the
  * kernel, and the next packet to each neighbor would wait for an answer. */
-static int set_other_mac(struct leond *d)
+int device_set_mac(struct leond *d)
 {
 	struct mac wanted = identity_mac(d->conf, d->self);
 	struct nl_link link;
@@ -235,7 +235,7 @@ static int set_other_mac(struct leond *d)
 int device_start(struct leond *d)
 {
 	struct nl_link link;
-	int r = set_other_mac(d);
+	int r = device_set_mac(d);
 
 	if (r < 0)
 		return r;

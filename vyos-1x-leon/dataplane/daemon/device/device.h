@@ -9,6 +9,8 @@
 struct leond;
 struct nl_event;
 
+/* Returns 0, or -errno after logging. */
+int device_set_mac(struct leond *d);
 int device_start(struct leond *d);
 void device_look(struct leond *d); /* for changes between device_start() and the monitor */
 void device_apply_conf(struct leond *d);

@@ -204,7 +204,10 @@ static int kernel_side_open(struct leond *d)
 	if (r < 0)
 		return r;
 	d->states->tap_is_open = true;
-	r = sockets_open(d);
+	/* At once: udev replaces the MAC of a new interface if nobody has set it. */
+	r = device_set_mac(d);
+	if (r == 0)
+		r = sockets_open(d);
 	if (r == 0) {
 		offload_apply_conf(d);
 		bottleneck_apply_conf(d);
