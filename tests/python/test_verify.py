@@ -2,6 +2,7 @@
 """Every rule of vyos_leon.verify: a violation, the message, and permitted values."""
 
 import line_cases
+import overlay_cases
 import pytest
 import rates_cases
 import secret_cases
@@ -539,9 +540,8 @@ ERRORS.update({
     ),
 })  # fmt: skip
 
-for _cases in (rates_cases, line_cases):
+for _cases in (rates_cases, line_cases, secret_cases):
     ERRORS.update({name: (config(**wrong), host(), says) for name, (wrong, says) in _cases.ERRORS.items()})
-ERRORS.update({name: (config(**wrong), host(), says) for name, (wrong, says) in secret_cases.ERRORS.items()})
 # The package may be installed on the machine of the tests.
 underlay.PORTMAP_PROGRAM = '/nonexistent/leon-portmap'
 
@@ -640,7 +640,8 @@ WARNINGS = {
         'bytes: delete "mtu" and long frames are split.',
     ),
 }
-WARNINGS.update({name: (config(**wrong), host(), says) for name, (wrong, says) in rates_cases.WARNINGS.items()})
+for name, (wrong, says, *others) in (rates_cases.WARNINGS | overlay_cases.WARNINGS).items():
+    WARNINGS[name] = (config(**wrong), host(**dict(*others)), says)
 
 FINE = {
     'metrics, each interface at its place': (
@@ -752,13 +753,10 @@ FINE = {
         over_eth0(),
         host('192.0.2.1', source_interface='eth1', port='5366'),
     ),
-    'port of a disabled interface': (
-        config(),
-        host(source_address=['192.0.2.1'], disable={}),
-    ),
     'disabled, port is taken': (config(disable={}), host(source_address=['192.0.2.1'])),
 }
 FINE.update({name: (config(**right), host()) for name, right in rates_cases.FINE.items()})
+FINE.update({name: (config(**a), host(**b)) for name, (a, b) in overlay_cases.FINE.items()})
 
 
 @pytest.mark.parametrize('wrong, where, sentence', ERRORS.values(), ids=ERRORS)

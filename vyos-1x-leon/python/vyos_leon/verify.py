@@ -328,11 +328,8 @@ def mac_is_unicast(config, _):
         )
 
 
-def _sockets_clash(a, b):
-    """True if both interfaces would bind the same port. Different addresses or different interfaces
-    avoid the conflict."""
-    if a.get('port', PORT) != b.get('port', PORT):
-        return False
+def _sources_meet(a, b):
+    """True if both interfaces bind a common address. Different interfaces avoid the conflict."""
     if 'source_interface' in a and 'source_interface' in b:
         return a['source_interface'] == b['source_interface']
     ours, theirs = _sources(a), _sources(b)
@@ -341,8 +338,10 @@ def _sockets_clash(a, b):
 
 def port_is_free(config, host):
     for name, other in host.other_interfaces.items():
-        if 'disable' not in other and _sockets_clash(config, other):
-            port = config.get('port', PORT)
+        port = config.get('port', PORT)
+        if 'disable' in other or port != other.get('port', PORT):
+            continue
+        if _sources_meet(config, other):
             yield (
                 f'{name} receives at UDP port {port} already: set "port" to another '
                 f'one, here and for this router at its peers.'
@@ -420,6 +419,19 @@ def bridge_keeps_its_mtu(config, _):
             )
 
 
+def tls_port_is_free(config, host):
+    """No error, because a boot would lose an interface that works over UDP."""
+    port = config.get('transport', {}).get('tls', {}).get('listen_port')
+    for name, other in host.other_interfaces.items():
+        theirs = other.get('transport', {}).get('tls', {}).get('listen_port')
+        if port and port == theirs and 'disable' not in other and _sources_meet(config, other):
+            yield (
+                f'{name} listens at TCP port {port} already, so one of the two interfaces '
+                f'accepts no TLS: set "transport tls listen-port" to another one, here and '
+                f'as "tls-port" of this router at its peers.'
+            )
+
+
 ERRORS = (
     source_is_known,
     source_is_one,
@@ -459,6 +471,7 @@ WARNINGS = (
     somebody_can_join,
     source_interface_has_identity,
     bridge_keeps_its_mtu,
+    tls_port_is_free,
     *underlay.WARNINGS,
     *routes.WARNINGS,
     *metrics.WARNINGS,
