@@ -363,6 +363,7 @@ def test_tab_offers_nodes(tmp_path):
     for command in ('explain path', 'trace', 'ping', 'reset node'):
         assert offered(f'leonctl --socket {path} {command} ') == ['10.0.0.2', 'inagi', '10.0.0.3']
         assert offered(f'leonctl --socket {path} {command} in') == ['inagi']
+        assert {'10.0.0.2', 'inagi', '10.0.0.3'} <= set(fish('leonctl', f'leonctl --socket {path} {command} '))
     assert offered('leonctl --socket /nonexistent trace ') == []
 
 

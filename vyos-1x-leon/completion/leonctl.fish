@@ -21,6 +21,19 @@ function __leonctl_given
     end
 end
 
+# Asks the daemon of the interface or socket before the cursor.
+function __leonctl_ask
+    set -l options
+    set -l before ''
+    for word in (commandline -opc)[2..-1]
+        if contains -- $before -i --interface --socket
+            set -a options $before $word
+        end
+        set before $word
+    end
+    leonctl $options --json $argv 2>/dev/null
+end
+
 function __leonctl_next
     set -l given (string join ' ' (__leonctl_given))
     for line in (__leonctl_commands)
@@ -31,10 +44,10 @@ function __leonctl_next
         end
     end | sort -u
     if contains -- "$given" 'explain path' trace ping 'reset node'
-        leonctl --json show nodes 2>/dev/null | string match -rag '"(?:node_id|name)": ?"([A-Za-z0-9][A-Za-z0-9._-]*)"'
+        __leonctl_ask show nodes | string match -rag '"(?:node_id|name)": ?"([A-Za-z0-9][A-Za-z0-9._-]*)"'
     end
     if contains -- "$given" 'reset invitation'
-        leonctl --json show invitations 2>/dev/null | string match -rag '"invitation": ?"([A-Za-z0-9][A-Za-z0-9._-]*)"'
+        __leonctl_ask show invitations | string match -rag '"invitation": ?"([A-Za-z0-9][A-Za-z0-9._-]*)"'
     end
 end
 
