@@ -2,6 +2,7 @@
 """`address` and `bridge` of the configuration: start, reload, removal of the key and restart. The
 addresses also return after events in which the kernel drops them."""
 import json
+import os
 import pathlib
 
 import pytest
@@ -235,6 +236,21 @@ def test_a_bridge_of_another_program_stays(lab):
     node.namespace.ip('link set leon0 master br7')
     node.reload(mtu=1400)
     assert master(node) == 'br7'
+
+
+@pytest.mark.skipif(not os.path.exists('/proc/sys/net/bridge'), reason='no br_netfilter')
+def test_the_log_names_br_netfilter(lab):
+    node = single(lab)
+    add_bridge(node, 'br7')
+    add_bridge(node, 'br8')
+    node.namespace.sysctl('bridge/bridge-nf-call-iptables', 0)
+    node.start()
+    node.reload(bridge='br7')
+    in_bridge(node, 'br7')
+    assert 'FORWARD' not in node.log()
+    node.namespace.sysctl('bridge/bridge-nf-call-iptables', 1)
+    node.reload(bridge='br8')
+    wait_for(lambda: 'pass the FORWARD chain of the host' in node.log(), 5, 'the log names it')
 
 
 @pytest.mark.parametrize('name', ['leon9', 'other'])

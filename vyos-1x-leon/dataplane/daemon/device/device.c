@@ -4,6 +4,7 @@
  * addresses.c. Follows changes by other programs, for example bridge membership. Control thread.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/loop.h"
@@ -22,6 +23,21 @@
 #include "proto/view.h"
 #include "state/latency/choice.h"
 
+/* Docker loads br_netfilter, and its FORWARD chain drops bridged IP packets but no ARP. */
+static void note_netfilter(const struct leond *d)
+{
+	FILE *f = fopen("/proc/sys/net/bridge/bridge-nf-call-iptables", "re");
+
+	if (!f)
+		return;
+	if (fgetc(f) == '1')
+		log_notice("device",
+			   "IP packets in the bridge pass the FORWARD chain of the host "
+			   "(net.bridge.bridge-nf-call-iptables=1) interface=%s",
+			   d->tap->name);
+	fclose(f);
+}
+
 static void note_master(struct leond *d, int master)
 {
 	struct nl_link link = { 0 };
@@ -34,6 +50,8 @@ static void note_master(struct leond *d, int master)
 		link = (struct nl_link){ 0 };
 	d->device.master = master;
 	d->device.bridge_port = strcmp(link.kind, "bridge") == 0;
+	if (d->device.bridge_port)
+		note_netfilter(d);
 	d->device.is_port = master && !link.vrf_table;
 	d->device.lan_received = false;
 	d->device.ports_down = false;
