@@ -20,8 +20,23 @@ WARNINGS = {
         SAME_TLS_PORT,
         dict(transport=TLS, port='5367'),
     ),
+    'two overlays in a bridge': (
+        dict(is_bridge_member={'br0': {}}),
+        'leon1 and leon0 are members of br0: if another site bridges both overlays too, they form '
+        'a loop, which the loop guard does not detect. Delete one of the two members there or '
+        'here.',
+        dict(is_bridge_member={'br0': {}}, port='5367'),
+    ),
 }
 FINE = {
+    'two overlays in two bridges': (
+        dict(is_bridge_member={'br0': {}}),
+        dict(is_bridge_member={'br1': {}}, port='5367'),
+    ),
+    'disabled overlay in the bridge': (
+        dict(is_bridge_member={'br0': {}}),
+        dict(is_bridge_member={'br0': {}}, disable={}),
+    ),
     'port of a disabled interface': ({}, dict(source_address=['192.0.2.1'], disable={})),
     'port of TLS at another address': (
         dict(transport=TLS),

@@ -37,7 +37,8 @@ def commit(script, host, run_dir):
     does."""
 
     def run(others=None, **interfaces):
-        host.config = {'interfaces': {'leon': interfaces}, **(others or {})}
+        host.config = {**(others or {})}
+        host.config['interfaces'] = {**host.config.get('interfaces', {}), 'leon': interfaces}
         host.journal.clear()
         leon = script.get_config()
         script.verify(leon)
@@ -507,6 +508,17 @@ def test_no_secret_is_refused(commit):
 def test_other_interfaces_are_seen(commit):
     with pytest.raises(ConfigError, match='leon1 receives at UDP port 5366 already'):
         commit(leon0=LEON0, leon1=LEON0)
+
+
+def test_the_bridge_of_another_interface_is_seen(commit, host):
+    members = {'member': {'interface': {'leon0': {}, 'leon1': {}}}}
+    host.defaults = {'is_bridge_member': {'br0': {}}}
+    journal = commit(
+        leon0=LEON0,
+        leon1={**LEON0, 'port': '5367'},
+        others={'interfaces': {'bridge': {'br0': members}}},
+    )
+    assert [what[:22] for verb, what in journal if verb == 'warning'] == ['leon1 and leon0 are me']
 
 
 @pytest.mark.parametrize(

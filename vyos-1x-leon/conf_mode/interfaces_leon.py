@@ -68,6 +68,10 @@ def get_config(config=None):
         no_tag_node_value_mangle=True,
     )
     leon['other_interfaces'] = {k: v for k, v in others.items() if k != ifname}
+    for bridge in conf.list_nodes(['interfaces', 'bridge']):
+        for name, other in leon['other_interfaces'].items():
+            if conf.exists(['interfaces', 'bridge', bridge, 'member', 'interface', name]):
+                other.setdefault('is_bridge_member', {})[bridge] = {}
     source = leon.get('source_interface')
     leon['source_is_vrf'] = source is not None and conf.exists(['vrf', 'name', source])
     if 'deleted' in leon:

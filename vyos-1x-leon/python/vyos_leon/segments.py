@@ -84,6 +84,18 @@ def segments_are_not_accelerated(config, _):
         )
 
 
+def overlays_meet_once(config, host):
+    """No error: two overlays with different other sites may meet in a bridge."""
+    for bridge in config.get('is_bridge_member', {}):
+        for name, other in host.other_interfaces.items():
+            if bridge in other.get('is_bridge_member', {}) and 'disable' not in other:
+                yield (
+                    f'{name} and {config["ifname"]} are members of {bridge}: if another site '
+                    f'bridges both overlays too, they form a loop, which the loop guard does '
+                    f'not detect. Delete one of the two members there or here.'
+                )
+
+
 ERRORS = (
     vlan_ranges_run_upwards,
     vlans_are_few_entries,
@@ -92,3 +104,4 @@ ERRORS = (
     segments_take_no_number_of_a_vlan,
     segments_are_not_accelerated,
 )
+WARNINGS = (overlays_meet_once,)

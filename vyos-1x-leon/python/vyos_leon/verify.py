@@ -477,6 +477,7 @@ WARNINGS = (
     *metrics.WARNINGS,
     *policy.WARNINGS,
     *acceleration.WARNINGS,
+    *segments.WARNINGS,
     *rates.WARNINGS,
 )
 
