@@ -46,7 +46,8 @@ class Uses(NamedTuple):
 class Manager:
     def __init__(self, settings, outside, clock=time.monotonic):
         """`outside` has ask_daemon(command, arguments), connect() and listen() to charon,
-        remove_stale(port, sources), install_guard(settings, uses), has_guard(interface), start_charon()."""
+        remove_stale(port, sources), install_guard(settings, uses), has_guard(interface),
+        start_charon()."""
         self.settings = settings
         self.uses = Uses.of(settings.port, settings.sources)  # the guard has rules of both
         self.outside = outside
