@@ -308,9 +308,9 @@ def test_what_systemd_is_told(root, tmp_path):
 
     assert told_by('--install', '/tmp/leond.deb') == []
     assert told_by('--install', '/tmp/leond.deb') == [
-        'try-restart leon-ipsec@*.service', 'stop leon-accel@*.service',
+        'stop leon-accel@*.service',
         'list-units --plain --no-legend --state=active leond@*.service',
-        'try-restart leond@*.service',
+        'try-restart leon-ipsec@*.service', 'try-restart leond@*.service',
         'try-restart leon-metrics@*.service']
     assert told_by('--remove', 'leond') == [
         'stop leond@*.service leon-ipsec@*.service leon-metrics@*.service']
@@ -341,12 +341,13 @@ def test_upgrade_with_a_refused_configuration(root, tmp_path):
     root.run('sh', '-c', ': >/tmp/told')
     done = root.run('dpkg', '--install', '/tmp/leond.deb')
     told = root.run('cat', '/tmp/told').stdout.splitlines()
-    assert [line for line in told if line.startswith('try-restart leond')] == [
-        'try-restart leond@leon1.service', 'try-restart leond@leon4.service']
+    assert [line for line in told if re.match('try-restart leon(d|-ipsec)@', line)] == [
+        f'try-restart {unit}@{name}.service' for name in ('leon1', 'leon4') for unit in ('leon-ipsec', 'leond')]
     assert 'leon0 still runs the previous release: /etc/leon/leon0.json: ' in done.stderr
     assert 'gone' in done.stderr and 'systemctl restart leond@leon0.service' in done.stderr
     assert re.search('leon2 still runs the previous release: .*: Permission denied', done.stderr)
     assert re.search('leon3 still runs the previous release: .*/leon3.ipsec.json: .* is a placeholder', done.stderr)
+    assert 'then: systemctl restart leon-ipsec@leon3.service leond@leon3.service\n' in done.stderr
     done = root.run('leond', '--config', '/etc/leon/leon0.json', check=False)
     assert done.returncode == 78 and 'gone' in done.stderr
     assert 'RestartPreventExitStatus=78\n' in root.run(
