@@ -370,6 +370,20 @@ static void test_owner_that_does_not_run_loses_the_stream(void **state)
 	EXPECT(BASE, BASE + 1, BASE + 2, BASE + 3, BASE + 4);
 }
 
+static void test_stream_of_an_owner_that_does_not_run_needs_no_further_datagram(void **state)
+{
+	(void)state;
+	take(BASE, 0);
+	assert_int_equal(take_at(1, datagram(BASE + 1, 1, true)), HOLD_KEPT);
+	assert_true(hold_end(hold, 1, now));
+	now = hold_due(hold);
+	assert_false(mono_is_never(now));
+	drain(1);
+	EXPECT(BASE, BASE + 1);
+	assert_true(hold_end(hold, 1, now));
+	assert_true(mono_is_never(hold_due(hold)));
+}
+
 /* A long batch of worker 0 has the time of its begin. */
 static void test_owner_that_runs_keeps_the_stream(void **state)
 {
@@ -469,6 +483,7 @@ int main(void)
 		TEST(test_senders_are_apart),
 		TEST(test_other_worker_waits_for_the_owner),
 		TEST(test_owner_that_does_not_run_loses_the_stream),
+		TEST(test_stream_of_an_owner_that_does_not_run_needs_no_further_datagram),
 		TEST(test_owner_that_runs_keeps_the_stream),
 		TEST(test_two_workers),
 	};

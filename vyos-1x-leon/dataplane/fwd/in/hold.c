@@ -418,6 +418,12 @@ static void give_back(struct hold *h, unsigned worker)
 	}
 }
 
+/* Time at which a waiting datagram may be ready. No worker wakes up an owner that does not run. */
+static mono_t look_again(struct hold *h, struct hold_stream *s, unsigned worker)
+{
+	return may_own(h, s, worker) ? due(h, s) : mono_add_us(s->owned_at, s->wait_us + 1);
+}
+
 bool hold_end(struct hold *h, unsigned worker, mono_t now)
 {
 	mono_t first = MONO_NEVER;
@@ -427,19 +433,20 @@ bool hold_end(struct hold *h, unsigned worker, mono_t now)
 	give_back(h, worker);
 	for (uint64_t bits = open_streams(h); bits;) {
 		struct hold_stream *s = &h->stream[next_stream(&bits)];
-		bool ready;
+		mono_t look;
 
-		if (!may_own(h, s, worker))
-			continue;
-		ready = advance(h, s, now);
-		s->owner = NO_OWNER;
-		if (ready)
-			own(h, s, worker);
-		more |= ready;
+		if (may_own(h, s, worker)) {
+			s->owner = NO_OWNER;
+			if (advance(h, s, now)) {
+				own(h, s, worker);
+				more = true;
+			}
+		}
 		if (!s->waiting)
 			continue;
-		if (mono_is_never(first) || mono_before(due(h, s), first))
-			first = due(h, s);
+		look = look_again(h, s, worker);
+		if (mono_is_never(first) || mono_before(look, first))
+			first = look;
 	}
 	close_idle(h, now);
 	atomic_store_explicit(&h->due_ns, first.ns, memory_order_relaxed);
