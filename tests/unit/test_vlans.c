@@ -40,6 +40,7 @@ static uint16_t last;	 /* VLAN of the last interface on leon0 */
 static unsigned changes; /* events */
 static unsigned n_used;	 /* VLANs with hosts */
 static unsigned n_logged;
+static unsigned n_answered; /* neighbors while hosts are forgotten */
 
 #define REPLACED(type, name, ...)                                                                  \
 	extern type __wrap_##name(__VA_ARGS__);                                                    \
@@ -122,6 +123,15 @@ REPLACED(void, guard_vlan_used, struct leond *to, uint16_t vlan, bool used)
 	(void)to;
 	(void)vlan;
 	n_used += used;
+}
+
+extern uint32_t __real_fdb_forget_slot(struct fdb *f, uint16_t slot, const struct vlan_set *in,
+				       uint32_t now_s);
+REPLACED(uint32_t, fdb_forget_slot, struct fdb *f, uint16_t slot, const struct vlan_set *in,
+	 uint32_t now_s)
+{
+	n_answered += neigh_count(d.neigh);
+	return __real_fdb_forget_slot(f, slot, in, now_s);
 }
 
 static void count(void *arg, enum log_level level, const char *token, const char *text)
@@ -280,10 +290,12 @@ static void publish(struct leond *to)
 	n_known = fdb_count_in(to->fdb, 5);
 }
 
-/* Until the snapshot, workers report an unknown host in the former segment of its VLAN. */
+/* Until the snapshot, workers report an unknown host in the former segment of its VLAN. After the
+ * snapshot, they answer with the former neighbors. */
 static void hosts_of_a_former_segment_are_known_until_the_snapshot(void **state)
 {
 	static const struct leond_ops ops = { .publish = publish };
+	const struct ip_addr ip = { 4, { 192, 0, 2, 1 } };
 	struct segment moved = { .id = 200, .vlan = 5 };
 
 	(void)state;
@@ -293,10 +305,12 @@ static void hosts_of_a_former_segment_are_known_until_the_snapshot(void **state)
 	d.neigh = neigh_new(16);
 	fdb_learn(d.fdb, 5, (struct mac){ { 2, 1 } }, 1, 1);
 	fdb_learn(d.fdb, 10, (struct mac){ { 2, 1 } }, 1, 1);
+	neigh_learn(d.neigh, 5, &ip, (struct mac){ { 2, 1 } }, 1, NEIGH_HOST, 1);
 	d.conf->segment = &moved;
 	d.conf->n_segments = 1;
 	vlans_apply_conf(&d);
 	assert_int_equal(n_known, 1);
+	assert_int_equal(n_answered, 0);
 	assert_int_equal(fdb_count_in(d.fdb, 5), 0);
 	assert_int_equal(fdb_count_in(d.fdb, 10), 1);
 	segments_free(vlans.map);
