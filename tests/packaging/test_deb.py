@@ -320,7 +320,7 @@ def test_upgrade_with_a_refused_configuration(root, tmp_path):
     """This instance keeps the previous release, the others restart, and dpkg prints the reason."""
     recorder = tmp_path / 'systemctl'
     recorder.write_text('#!/bin/sh\necho "$@" >>/tmp/told\n'
-                        '[ "$1" != list-units ] || printf "leond@leon%s.service loaded\\n" 0 1 2 3 4\n')
+                        '[ "$1" != list-units ] || printf "leond@leon%s.service loaded\\n" 0 1 2 3 4 5\n')
     root.put(recorder, '/usr/local/sbin/systemctl')
     root.run('chmod', '0755', '/usr/local/sbin/systemctl')
     root.run('mkdir', '-p', '/run/systemd/system')
@@ -336,6 +336,9 @@ def test_upgrade_with_a_refused_configuration(root, tmp_path):
         root.put(tmp_path / name, f'/etc/leon/{name}.json')
         root.run('chown', 'root:leon', f'/etc/leon/{name}.json')
         root.run('chmod', '0640', f'/etc/leon/{name}.json')
+    # As on VyOS.
+    root.run('sh', '-ec', 'mkdir -p /run/leon /run/leon-ipsec; cp -p /etc/leon/leon3.json /run/leon/leon5.json;'
+             ' cp /etc/leon/leon3.ipsec.json /run/leon-ipsec/leon5.json')
     # The daemon has the user leon.
     root.run('chmod', '0600', '/etc/leon/leon2.json')
     root.run('sh', '-c', ': >/tmp/told')
@@ -348,6 +351,7 @@ def test_upgrade_with_a_refused_configuration(root, tmp_path):
     assert re.search('leon2 still runs the previous release: .*: Permission denied', done.stderr)
     assert re.search('leon3 still runs the previous release: .*/leon3.ipsec.json: .* is a placeholder', done.stderr)
     assert 'then: systemctl restart leon-ipsec@leon3.service leond@leon3.service\n' in done.stderr
+    assert re.search('/run/leon/leon5.json: leon-ipsec: .* is a placeholder.*\n  Commit a correction', done.stderr)
     done = root.run('leond', '--config', '/etc/leon/leon0.json', check=False)
     assert done.returncode == 78 and 'gone' in done.stderr
     assert 'RestartPreventExitStatus=78\n' in root.run(

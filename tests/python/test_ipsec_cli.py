@@ -3,7 +3,9 @@
 
 import json
 import re
+import shutil
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -225,6 +227,22 @@ def test_the_firewall_comes_before_leond(commit, run_dir, tmp_path):
     assert json.loads(path.read_text())['authentication']['pre-shared-secret'] == 'a-secret-of-ike'
     # leond does not need the secret.
     assert 'a-secret-of-ike' not in (run_dir / 'leon0.json').read_text()
+
+
+def test_the_release_that_an_upgrade_kept_is_replaced(commit, host, daemon, tmp_path):
+    served = daemon({'version': 1, 'error': 'configuration refused'})
+    previous = tmp_path / 'leond'
+    shutil.copy('/bin/sleep', previous)
+    with subprocess.Popen([previous, '60']) as process:
+        previous.unlink()
+        host.programs['systemctl show --property MainPID --value leond@leon0'] = (0, f'{process.pid}')
+        try:
+            runs = commit(LEON0)
+        finally:
+            process.kill()
+    assert [what for what in runs if 'restart' in what] == [
+        START.replace('reload-or-', ''), 'timeout 20 systemctl restart leond@leon0.service']
+    assert served.requests == []
 
 
 def test_no_leond_where_ipsec_cannot_be_set_up(commit, host):

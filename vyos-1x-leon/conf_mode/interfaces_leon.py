@@ -7,6 +7,7 @@ Order in apply(): first the device, because leond attaches to it. Then leond, wh
 and MTU. Then addresses, bridge, VRF and the rest, which need both.
 """
 
+import os
 import time
 
 from subprocess import SubprocessError
@@ -229,11 +230,22 @@ def generate(leon):
     return None
 
 
+def _runs_previous_release(ifname):
+    """An upgrade keeps the previous leond, with its leon-ipsec, if this release refuses the
+    configuration."""
+    show = f'systemctl show --property MainPID --value leond@{ifname}.service'
+    try:
+        return os.readlink(f'/proc/{rc_cmd(show)[1].strip()}/exe').endswith(' (deleted)')
+    except OSError:
+        return False
+
+
 def _protect(leon):
     """Runs before leond starts or reloads. From then on the firewall passes only IPsec."""
     ifname = leon['ifname']
     unit = f'leon-ipsec@{ifname}.service'
-    code, _ = rc_cmd(f'timeout {START_WAIT_S} systemctl reload-or-restart {unit}')
+    verb = 'restart' if _runs_previous_release(ifname) else 'reload-or-restart'
+    code, _ = rc_cmd(f'timeout {START_WAIT_S} systemctl {verb} {unit}')
     if code != 0:
         # No error, because a failed boot would lose the configuration. leond does not start either,
         # because its unit requires the firewall.
@@ -280,6 +292,10 @@ def _restart(ifname):
 
 def _bring_up_to_date(ifname):
     """Applies the change live if leond can, else with a restart. leond decides."""
+    if _runs_previous_release(ifname):
+        print(f'{ifname} restarts with this release, no frame passes until it has joined again')
+        _restart(ifname)
+        return
     try:
         answer = client.request(ifname, 'reload')
     except client.Refused as e:
