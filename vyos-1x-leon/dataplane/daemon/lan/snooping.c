@@ -25,6 +25,7 @@ struct snooping {
 	struct groups *groups; /* NULL: off */
 	struct timer *soon;
 	uint64_t n_queries; /* sent */
+	uint16_t turn;	    /* the VLAN that query() looks at first */
 	uint64_t lost;	    /* reports of workers that found no place, at the last check */
 	uint64_t entry[LISTENERS_MAX];
 };
@@ -174,16 +175,29 @@ static bool is_ours_to_query(const struct leond *d, uint16_t vlan)
 	return vlan == 0 || d->guard->vlan[vlan] || fdb_count_in(d->fdb, vlan);
 }
 
+/* Queries of a second. All VLANs together take as long as hosts spread their answers over, because
+ * thousands of frames at once would stop the control thread. */
+#define QUERIES_A_RUN (2 * VLAN_IDS * 1000 / MCAST_RESPONSE_MS)
+
 static void query(struct leond *d, mono_t now)
 {
 	static const uint8_t families[] = { 4, 6 };
+	struct snooping *s = d->states->snooping;
+	unsigned n = 0;
 
-	for (uint16_t vlan = 0; vlan < VLAN_IDS; vlan++)
-		for (size_t i = 0; i < array_size(families); i++)
-			if (is_ours_to_query(d, vlan) &&
-			    groups_query_due(d->states->snooping->groups, vlan, families[i], now))
-				send_query(d, vlan, families[i], NULL);
-	groups_ask(d->states->snooping->groups, now, ask_group, d);
+	for (unsigned k = 0; k < VLAN_IDS && n < QUERIES_A_RUN; k++) {
+		uint16_t vlan = s->turn;
+
+		s->turn = (uint16_t)((vlan + 1) % VLAN_IDS);
+		for (size_t i = 0; i < array_size(families); i++) {
+			if (!is_ours_to_query(d, vlan) ||
+			    !groups_query_due(s->groups, vlan, families[i], now))
+				continue;
+			send_query(d, vlan, families[i], NULL);
+			n++;
+		}
+	}
+	groups_ask(s->groups, now, ask_group, d);
 }
 
 /* A lost report may be that of a listener. */
