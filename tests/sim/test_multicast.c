@@ -10,8 +10,10 @@
 
 #include <cmocka.h>
 
+#include "proto/view.h"
 #include "sim.h"
 #include "state/tables/listeners.h"
+#include "state/tables/nodedb.h"
 
 #define N 4
 
@@ -103,6 +105,33 @@ static void many_parts_with_loss(void **state)
 	sim_free(s);
 }
 
+/* In a large overlay, the messages of a long list leave over time. */
+static void many_parts_to_many_nodes(void **state)
+{
+	struct sim *s = sim_new(40, 6);
+	struct nodedb *db;
+	uint64_t before, at_once, all;
+
+	(void)state;
+	for (unsigned i = 0; i < s->n; i++)
+		s->node[i].conf->multicast_snooping = true;
+	sim_boot_all(s);
+	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
+	sim_run(s, 5000);
+	db = overlay_nodes(s->node[0].o);
+	for (unsigned i = 0; i < 160; i++)
+		assert_non_null(nodedb_add(db, 0x7f000000u + i, sim_now(s)));
+	before = s->node[0].tx_msgs;
+	announce(s, 0, LISTENERS_MAX, 5000);
+	sim_run(s, 5);
+	at_once = s->node[0].tx_msgs - before;
+	sim_run(s, 55);
+	all = s->node[0].tx_msgs - before;
+	assert_true(all >= 39 * 8);
+	assert_true(at_once < all / 3);
+	sim_free(s);
+}
+
 static void a_new_run_receives_all(void **state)
 {
 	struct sim *s = four(3);
@@ -182,8 +211,11 @@ static void only_to_nodes_that_snoop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(they_arrive_in_one_way),   cmocka_unit_test(many_parts_with_loss),
-		cmocka_unit_test(a_new_run_receives_all),   cmocka_unit_test(after_a_partition),
+		cmocka_unit_test(they_arrive_in_one_way),
+		cmocka_unit_test(many_parts_with_loss),
+		cmocka_unit_test(many_parts_to_many_nodes),
+		cmocka_unit_test(a_new_run_receives_all),
+		cmocka_unit_test(after_a_partition),
 		cmocka_unit_test(only_to_nodes_that_snoop),
 	};
 

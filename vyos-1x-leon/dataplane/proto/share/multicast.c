@@ -48,7 +48,8 @@ static void send_all(struct overlay *o, struct peer *p)
 	}
 }
 
-void multicast_offer(struct overlay *o, struct peer *p)
+/* Sends at a random time within `within_ms`. */
+static void offer_within(struct overlay *o, struct peer *p, int64_t within_ms)
 {
 	const struct node *n = p->cur ? peer_node(o, p) : NULL;
 
@@ -57,10 +58,21 @@ void multicast_offer(struct overlay *o, struct peer *p)
 		p->multicast.acked = 0;
 	if (!lacks_it(o, p))
 		return;
-	send_all(o, p);
-	p->multicast.retry_ms = RETRY_MS;
-	p->due[DUE_GROUPS] = overlay_in(o, RETRY_MS, RETRY_MS * 2);
+	if (within_ms > 0) {
+		/* multicast_tick() sends, and doubles the interval of the retries. */
+		p->multicast.retry_ms = RETRY_MS / 2;
+		p->due[DUE_GROUPS] = overlay_in(o, 0, within_ms);
+	} else {
+		send_all(o, p);
+		p->multicast.retry_ms = RETRY_MS;
+		p->due[DUE_GROUPS] = overlay_in(o, RETRY_MS, RETRY_MS * 2);
+	}
 	schedule_arm(p);
+}
+
+void multicast_offer(struct overlay *o, struct peer *p)
+{
+	offer_within(o, p, 0);
 }
 
 void multicast_tick(struct overlay *o, struct peer *p, mono_t now)
@@ -75,7 +87,11 @@ void multicast_tick(struct overlay *o, struct peer *p, mono_t now)
 static void announce(void *arg, mono_t now)
 {
 	struct overlay *o = arg;
+	int64_t within_ms = 0;
 
+	/* Several messages to each of many nodes would fill the socket. */
+	if (o->multicast.n > MSG_GROUPS_MAX)
+		within_ms = overlay_stretch(o, GAP_MS) - GAP_MS;
 	o->announcing_groups.at = MONO_NEVER;
 	if (!o->multicast.changed || o->leaving)
 		return;
@@ -84,7 +100,7 @@ static void announce(void *arg, mono_t now)
 	o->multicast.seq++;
 	for (uint32_t i = 0; i < o->cap_slots; i++)
 		if (o->by_slot[i])
-			multicast_offer(o, o->by_slot[i]);
+			offer_within(o, o->by_slot[i], within_ms);
 }
 
 void overlay_set_groups(struct overlay *o, const uint64_t *entry, unsigned n)
