@@ -35,6 +35,8 @@
 #define GATHER_MS 200
 /* Minimum time between two events about refused or forged guards. */
 #define NOTIFY_AGAIN_NS (60 * NS_PER_S)
+/* Frames of a turn of the loop, a few milliseconds. A change may concern all VLANs. */
+#define URGENT_A_TURN (VLAN_IDS / 8)
 
 struct guard_io {
 	struct timer *timer, *soon;
@@ -83,13 +85,18 @@ static bool may_send(const struct leond *d)
 	return d->states->guard_io->timer && d->guard->conf.enabled && d->guard->lan;
 }
 
-static void send_urgent(struct leond *d)
+/* Returns true if frames remain for the next turn of the loop. */
+static bool send_urgent(struct leond *d)
 {
 	unsigned i = 0;
 	uint16_t vlan;
 
-	while (may_send(d) && guard_next_urgent(d->guard, &i, &vlan))
+	for (unsigned n = 0; n < URGENT_A_TURN; n++) {
+		if (!may_send(d) || !guard_next_urgent(d->guard, &i, &vlan))
+			return false;
 		send_frame(d, vlan);
+	}
+	return true;
 }
 
 static void send_due(struct leond *d)
@@ -226,14 +233,17 @@ static void renew(struct leond *d)
 static void on_soon(void *arg, mono_t now)
 {
 	struct leond *d = arg;
+	bool more;
 
 	if (!vlan_set_is_empty(&d->guard->changed)) {
 		note_changed(d);
 		d->ops->publish(d);
 	}
-	send_urgent(d);
+	more = send_urgent(d);
 	renew(d);
 	notify(d, now);
+	if (more)
+		timer_set(d->states->guard_io->soon, now);
 }
 
 /* Simultaneous frames are handled together: see on_soon(). */
@@ -484,6 +494,9 @@ void guard_leave(struct leond *d)
 {
 	guard_lan(d->guard, d->guard->lan, loop_now(d->loop));
 	on_soon(d, loop_now(d->loop));
+	/* The loop has no further turn. */
+	while (send_urgent(d))
+		;
 }
 
 void guard_apply_conf(struct leond *d)
