@@ -107,7 +107,7 @@ static void broadcast_in(uint16_t vlan)
 
 static void only_those_who_serve_the_vlan(void **state)
 {
-	struct fwd_vlan counted;
+	static struct fwd_vlan counted[VLAN_IDS];
 
 	(void)state;
 	fx_publish(&fx, serve_vlan_10);
@@ -115,9 +115,10 @@ static void only_those_who_serve_the_vlan(void **state)
 	expect_frame(1, fx_id(1), 100, 0);
 	expect_silence();
 	assert_int_equal(fx_count(&fx, CNT_flood_pruned), 1);
-	fwd_vlan(fx.f, 10, &counted);
-	assert_int_equal(counted.flooded, 1);
-	assert_int_equal(counted.pruned, 1);
+	fwd_vlans(fx.f, counted);
+	assert_int_equal(counted[10].flooded, 1);
+	assert_int_equal(counted[10].pruned, 1);
+	assert_int_equal(counted[20].flooded, 0);
 	/* One VLAN has reached its limit, another has not. No node serves the other VLAN. */
 	broadcast_in(10);
 	expect_silence();
@@ -125,10 +126,9 @@ static void only_those_who_serve_the_vlan(void **state)
 	broadcast_in(20);
 	expect_silence();
 	assert_int_equal(fx_drops(&fx, DROP_vlan_no_node), 1);
-	fwd_vlan(fx.f, 20, &counted);
-	assert_int_equal(counted.pruned, 2);
-	fwd_vlan(fx.f, 10, &counted);
-	assert_int_equal(counted.limited, 1);
+	fwd_vlans(fx.f, counted);
+	assert_int_equal(counted[20].pruned, 2);
+	assert_int_equal(counted[10].limited, 1);
 }
 
 static void no_routes(struct snap *s)

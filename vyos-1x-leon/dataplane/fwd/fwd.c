@@ -290,15 +290,17 @@ void fwd_set_segmentation(struct fwd *f, uint16_t slot, bool on)
 		atomic_store_explicit(&f->no_gso[slot], !on, memory_order_relaxed);
 }
 
-void fwd_vlan(const struct fwd *f, uint16_t vlan, struct fwd_vlan *out)
+void fwd_vlans(const struct fwd *f, struct fwd_vlan out[VLAN_IDS])
 {
-	*out = (struct fwd_vlan){ 0 };
+	memset(out, 0, VLAN_IDS * sizeof(*out));
 	for (unsigned i = 0; i < f->n_workers; i++) {
-		const struct vlan_flood *v = &f->worker[i].vlan[vlan % VLAN_IDS];
+		for (unsigned vlan = 0; vlan < VLAN_IDS; vlan++) {
+			const struct vlan_flood *v = &f->worker[i].vlan[vlan];
 
-		out->flooded += atomic_load_explicit(&v->flooded, memory_order_relaxed);
-		out->pruned += atomic_load_explicit(&v->pruned, memory_order_relaxed);
-		out->limited += atomic_load_explicit(&v->limited, memory_order_relaxed);
+			out[vlan].flooded += read_counter(&v->flooded);
+			out[vlan].pruned += read_counter(&v->pruned);
+			out[vlan].limited += read_counter(&v->limited);
+		}
 	}
 }
 

@@ -174,7 +174,8 @@ struct fwd_vlan {
 	uint64_t pruned;  /* copies saved because the node does not serve the VLAN */
 	uint64_t limited; /* frames above storm-control per-vlan */
 };
-void fwd_vlan(const struct fwd *f, uint16_t vlan, struct fwd_vlan *out);
+/* All VLANs at once, because the counters of a worker are contiguous. */
+void fwd_vlans(const struct fwd *f, struct fwd_vlan out[VLAN_IDS]);
 /* Sets the egress rate limit in addition to the limit of the snapshot; 0: no limit. Any time. */
 void fwd_set_bottleneck(struct fwd *f, uint32_t kbits);
 /* Sets the rate limit of all traffic sent directly to the node; 0: no limit. Any time. */

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/loop.h"
+#include "base/mem.h"
 #include "base/version.h"
 #include "daemon/accel/accel_queues.h"
 #include "daemon/accel/accel_reports.h"
@@ -47,31 +48,34 @@ static void put_counters(struct out *o)
 }
 
 /* VLANs with flooded frames. */
-static void put_per_vlan(struct out *o, const char *name, const char *help, size_t field)
+static void put_per_vlan(struct out *o, const struct fwd_vlan *counted, const char *name,
+			 const char *help, size_t field)
 {
-	struct fwd_vlan counted;
 	char number[8];
 
 	put_head(o, name, "counter", help);
 	for (uint16_t vlan = 0; vlan < VLAN_IDS; vlan++) {
-		fwd_vlan(o->d->fwd, vlan, &counted);
-		if (!counted.flooded && !counted.limited)
+		if (!counted[vlan].flooded && !counted[vlan].limited)
 			continue;
 		snprintf(number, sizeof(number), "%u", vlan);
 		put_labelled(o, name, "vlan", number,
-			     *(const uint64_t *)((const char *)&counted + field));
+			     *(const uint64_t *)((const char *)&counted[vlan] + field));
 	}
 }
 
 static void put_segments(struct out *o)
 {
-	put_per_vlan(o, "vlan_flooded_total", "Frames flooded to the nodes with the VLAN.",
+	struct fwd_vlan *counted = x_calloc(VLAN_IDS, sizeof(*counted));
+
+	fwd_vlans(o->d->fwd, counted);
+	put_per_vlan(o, counted, "vlan_flooded_total", "Frames flooded to the nodes with the VLAN.",
 		     offsetof(struct fwd_vlan, flooded));
-	put_per_vlan(o, "vlan_pruned_total",
+	put_per_vlan(o, counted, "vlan_pruned_total",
 		     "Copies of flooded frames not sent, because the node does not serve the VLAN.",
 		     offsetof(struct fwd_vlan, pruned));
-	put_per_vlan(o, "vlan_limited_total", "Frames above storm-control per-vlan.",
+	put_per_vlan(o, counted, "vlan_limited_total", "Frames above storm-control per-vlan.",
 		     offsetof(struct fwd_vlan, limited));
+	free(counted);
 }
 
 static void put_control(struct out *o)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/defs.h"
+#include "base/log.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/metrics/metrics_out.h"
@@ -20,6 +21,7 @@
  * unknown, and `link` is zero without a link. */
 struct facts {
 	const struct node *node;
+	char *labels; /* of all metrics */
 	struct overlay_link link;
 	const struct choice *choice;
 	const struct one_way *one_way;
@@ -74,6 +76,21 @@ static void gather_lines(const struct out *o, struct facts *f)
 	}
 }
 
+/* Text for free(). */
+static char *labels_of(const struct out *o, const struct node *n)
+{
+	struct out labels = *o;
+	char *text = NULL;
+	size_t len = 0;
+
+	labels.f = open_memstream(&text, &len);
+	if (!labels.f)
+		bug("out of memory for metrics");
+	put_node_labels(&labels, n);
+	fclose(labels.f);
+	return text;
+}
+
 static void gather(struct out *o, const struct node *n, struct facts *f)
 {
 	const struct overlay *v = o->d->overlay;
@@ -83,6 +100,7 @@ static void gather(struct out *o, const struct node *n, struct facts *f)
 	uint64_t tx;
 
 	*f = (struct facts){ .node = n,
+			     .labels = labels_of(o, n),
 			     .choice = overlay_choice(v, n->slot),
 			     .one_way = w && one_way_is_known(w, o->now) ? w : NULL,
 			     .pair = overlay_pair(v, n->slot) };
@@ -111,9 +129,11 @@ void put_nodes(struct out *o)
 		for (size_t k = 0; k < n_facts; k++) {
 			if (!metrics[i].read(&facts[k], &value))
 				continue;
-			put_node_sample(o, metrics[i].name, facts[k].node);
+			fprintf(o->f, "leon_%s%s", metrics[i].name, facts[k].labels);
 			put_value(o, metrics[i].unit, value);
 		}
 	}
+	for (size_t k = 0; k < n_facts; k++)
+		free(facts[k].labels);
 	free(facts);
 }

@@ -28,11 +28,17 @@ void put_head(struct out *o, const char *name, const char *type, const char *hel
 	fprintf(o->f, "# HELP leon_%s %s\n# TYPE leon_%s %s\n", name, help, name, type);
 }
 
-void put_sample(struct out *o, const char *name)
+static void put_interface(struct out *o)
 {
-	fprintf(o->f, "leon_%s{interface=\"", name);
+	fputs("{interface=\"", o->f);
 	put_label_value(o->f, o->d->conf->interface);
 	fputc('"', o->f);
+}
+
+void put_sample(struct out *o, const char *name)
+{
+	fprintf(o->f, "leon_%s", name);
+	put_interface(o);
 }
 
 void put_label(struct out *o, const char *key, const char *value)
@@ -90,11 +96,17 @@ void put_counter(struct out *o, const char *name, const char *help, uint64_t val
 	put_metric(o, name, "counter", COUNT, help, value);
 }
 
-void put_node_sample(struct out *o, const char *name, const struct node *n)
+void put_node_labels(struct out *o, const struct node *n)
 {
 	char id[NODE_ID_STRLEN];
 
-	put_sample(o, name);
+	put_interface(o);
 	put_label(o, "node_id", node_id_format(n->id, id, sizeof(id)));
 	put_label(o, "name", n->has_record ? n->rec.name : "");
+}
+
+void put_node_sample(struct out *o, const char *name, const struct node *n)
+{
+	fprintf(o->f, "leon_%s", name);
+	put_node_labels(o, n);
 }

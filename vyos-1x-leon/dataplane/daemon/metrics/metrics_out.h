@@ -38,6 +38,8 @@ void put_gauge(struct out *o, const char *name, const char *help, uint64_t value
 void put_counter(struct out *o, const char *name, const char *help, uint64_t value);
 /* Begins a sample of another member. */
 void put_node_sample(struct out *o, const char *name, const struct node *n);
+/* The part of put_node_sample() that all metrics of the member share. */
+void put_node_labels(struct out *o, const struct node *n);
 
 /* metrics_nodes.c: the members, their links and paths. */
 void put_nodes(struct out *o);

@@ -4,7 +4,9 @@
  */
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/mem.h"
 #include "daemon/metrics/metrics_out.h"
 #include "daemon/leond.h"
 #include "daemon/underlay/bottleneck.h"
@@ -35,41 +37,26 @@ static void put_figure(struct out *o, const struct fwd_queue *q, size_t field)
 	(is_time ? put_seconds : put_u64)(o, *(const uint64_t *)((const char *)q + field));
 }
 
-static void put_tiers(struct out *o, const char *name, const char *kind, const char *help,
-		      size_t field)
+static void put_tier(struct out *o, const char *name, unsigned tier)
 {
-	struct fwd_queue q;
-
-	put_head(o, name, kind, help);
-	for (unsigned i = 0; i < FWD_TIERS; i++) {
-		fwd_queue_tier(o->d->fwd, (enum fwd_tier)i, &q);
-		put_sample(o, name);
-		put_label(o, "tier", fwd_tier_name((enum fwd_tier)i));
-		put_figure(o, &q, field);
-	}
+	put_sample(o, name);
+	put_label(o, "tier", fwd_tier_name((enum fwd_tier)tier));
 }
 
-/* Nodes with a rate limit. */
-static void put_next_hops(struct out *o, const char *name, const char *kind, const char *help,
-			  size_t field)
+static void put_hop(struct out *o, const char *name, unsigned slot)
 {
-	struct fwd_queue q;
-
-	put_head(o, name, kind, help);
-	for (const struct node *n = NULL; (n = nodedb_next(overlay_nodes(o->d->overlay), n));) {
-		if (!fwd_hop_kbits(o->d->fwd, n->slot))
-			continue;
-		fwd_queue_hop(o->d->fwd, n->slot, &q);
-		put_node_sample(o, name, n);
-		put_figure(o, &q, field);
-	}
+	put_node_sample(o, name, nodedb_at(overlay_nodes(o->d->overlay), (uint16_t)slot));
 }
 
-typedef void put_of_queues(struct out *o, const char *name, const char *type, const char *help,
-			   size_t field);
+struct queue_of {
+	unsigned index; /* tier or slot */
+	struct fwd_queue q;
+};
 
-/* Metrics of each queue of a kind; `whose` names the kind in the help text. */
-static void put_figures(struct out *o, const char *kind, const char *whose, put_of_queues *put)
+/* Metrics of each of n queues of a kind; `whose` names the kind in the help text. */
+static void put_figures(struct out *o, const char *kind, const char *whose,
+			void (*put)(struct out *o, const char *name, unsigned index),
+			const struct queue_of *queue, unsigned n)
 {
 	static const struct {
 		const char *name, *type, *what, *more;
@@ -95,8 +82,40 @@ static void put_figures(struct out *o, const char *kind, const char *whose, put_
 	for (size_t i = 0; i < array_size(figure); i++) {
 		snprintf(name, sizeof(name), "%s_%s", kind, figure[i].name);
 		snprintf(help, sizeof(help), "%s %s%s.", figure[i].what, whose, figure[i].more);
-		put(o, name, figure[i].type, help, figure[i].field);
+		put_head(o, name, figure[i].type, help);
+		for (unsigned k = 0; k < n; k++) {
+			put(o, name, queue[k].index);
+			put_figure(o, &queue[k].q, figure[i].field);
+		}
 	}
+}
+
+static void put_tiers(struct out *o)
+{
+	struct queue_of queue[FWD_TIERS];
+
+	for (unsigned i = 0; i < FWD_TIERS; i++) {
+		queue[i].index = i;
+		fwd_queue_tier(o->d->fwd, (enum fwd_tier)i, &queue[i].q);
+	}
+	put_figures(o, "queue_tier", "there, by tier", put_tier, queue, FWD_TIERS);
+}
+
+/* Nodes with a rate limit. The counters of all workers are read once. */
+static void put_hops(struct out *o)
+{
+	struct nodedb *nodes = overlay_nodes(o->d->overlay);
+	struct queue_of *queue = x_calloc(nodedb_members(nodes), sizeof(*queue));
+	unsigned n_queues = 0;
+
+	for (const struct node *n = NULL; (n = nodedb_next(nodes, n));) {
+		if (!fwd_hop_kbits(o->d->fwd, n->slot))
+			continue;
+		queue[n_queues].index = n->slot;
+		fwd_queue_hop(o->d->fwd, n->slot, &queue[n_queues++].q);
+	}
+	put_figures(o, "next_hop_queue", "for the node", put_hop, queue, n_queues);
+	free(queue);
 }
 
 /* Rates directly to and from each node, in kbit/s. */
@@ -130,7 +149,7 @@ void put_next_hop_queues(struct out *o)
 	put_rates(o, "next_hop_requested_bytes_per_second",
 		  "Rate limit requested by the node for its shaper ingress.",
 		  offsetof(struct node_rates, requested));
-	put_figures(o, "next_hop_queue", "for the node", put_next_hops);
+	put_hops(o);
 	put_gauge(o, "shaper_ingress_bytes_per_second", "Rate of shaper ingress. 0: no limit.",
 		  o->d->conf->shaper_ingress_kbits * UINT64_C(125));
 	put_rates(o, "sender_share_bytes_per_second",
@@ -175,5 +194,5 @@ void put_queues(struct out *o)
 	put_seconds(o, socket.waits_us);
 	put_sample(o, "socket_wait_seconds_count");
 	put_u64(o, socket.n);
-	put_figures(o, "queue_tier", "there, by tier", put_tiers);
+	put_tiers(o);
 }

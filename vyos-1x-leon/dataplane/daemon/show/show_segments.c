@@ -4,6 +4,9 @@
  * of each VLAN between LAN and overlay, flood counters, and the segments of other nodes. Control
  * thread.
  */
+#include <stdlib.h>
+
+#include "base/mem.h"
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
 #include "daemon/guard/loop_guard.h"
@@ -49,13 +52,11 @@ static unsigned count_members(const struct snap *s, uint16_t vlan)
 	return n;
 }
 
-static void write_segment(struct command *c, uint16_t vlan)
+static void write_segment(struct command *c, uint16_t vlan, const struct fwd_vlan *counted)
 {
 	const struct guard *g = c->d->guard;
 	const struct segment *mapped = segments_of(c->d->vlans->map, vlan);
-	struct fwd_vlan counted;
 
-	fwd_vlan(c->d->fwd, vlan, &counted);
 	jsonw_object(c->w, NULL);
 	jsonw_u64(c->w, "vlan", vlan);
 	jsonw_u64(c->w, "segment", segments_id(c->d->vlans->map, vlan));
@@ -64,9 +65,9 @@ static void write_segment(struct command *c, uint16_t vlan)
 	answer_forwarder(c->w, c->d, vlan);
 	jsonw_u64(c->w, "nodes", count_members(fwd_snap(c->d->fwd), vlan));
 	jsonw_u64(c->w, "macs", fdb_count_in(c->d->fdb, vlan));
-	jsonw_u64(c->w, "flooded", counted.flooded);
-	jsonw_u64(c->w, "pruned", counted.pruned);
-	jsonw_u64(c->w, "limited", counted.limited);
+	jsonw_u64(c->w, "flooded", counted->flooded);
+	jsonw_u64(c->w, "pruned", counted->pruned);
+	jsonw_u64(c->w, "limited", counted->limited);
 	jsonw_end(c->w);
 }
 
@@ -95,12 +96,15 @@ static void write_node(struct command *c, const struct node *n)
 enum command_result show_segments(struct command *c)
 {
 	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct fwd_vlan *counted = x_calloc(VLAN_IDS, sizeof(*counted));
 
+	fwd_vlans(c->d->fwd, counted);
 	write_served(c);
 	jsonw_array(c->w, "segments");
 	for (uint16_t vlan = 0; vlan < VLAN_IDS; vlan++)
 		if (is_shown(c->d, vlan))
-			write_segment(c, vlan);
+			write_segment(c, vlan, &counted[vlan]);
+	free(counted);
 	jsonw_end(c->w);
 	jsonw_array(c->w, "nodes");
 	for (const struct node *n = NULL; (n = nodedb_next(db, n));)
