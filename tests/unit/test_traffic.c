@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counters of workers for the counter comparison (fwd_traffic), by node.
+ * Counters of workers by node: for the counter comparison (fwd_traffic) and the look at all nodes
+ * (fwd_uses).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,6 +47,7 @@ static void data_is_counted(void **state)
 /* Frames for a host and frames to all nodes, alone and in one bundle. */
 static void floods_are_counted_apart(void **state)
 {
+	struct fwd_use use[3];
 	struct fwd_traffic t;
 
 	(void)state;
@@ -61,6 +63,12 @@ static void floods_are_counted_apart(void **state)
 	fwd_traffic(fx.f, 1, &t);
 	assert_int_equal(t.link_tx, 4);
 	assert_int_equal(t.directed, 2);
+	fwd_uses(fx.f, array_size(use), use);
+	assert_int_equal(use[0].link_tx, 0);
+	assert_int_equal(use[1].link_tx, 4);
+	assert_int_equal(use[1].directed, 2);
+	fwd_traffic(fx.f, 2, &t);
+	assert_int_equal(use[2].link_tx, t.link_tx);
 }
 
 int main(void)

@@ -14,7 +14,7 @@
 static void data_counts_at_once(void **state)
 {
 	struct link_use u = { 0 };
-	struct fwd_traffic t = { 0 };
+	struct fwd_use t = { 0 };
 
 	(void)state;
 	assert_int_equal(usage_look(&u, &t), USE_NONE);
@@ -28,7 +28,7 @@ static void data_counts_at_once(void **state)
 static void counters_may_be_read_apart(void **state)
 {
 	struct link_use u = { 0 };
-	struct fwd_traffic t = { .link_tx = 1 };
+	struct fwd_use t = { .link_tx = 1 };
 
 	(void)state;
 	assert_int_equal(usage_look(&u, &t), USE_FLOODS);
@@ -39,7 +39,7 @@ static void counters_may_be_read_apart(void **state)
 static void broadcasts_are_no_data(void **state)
 {
 	struct link_use u = { 0 };
-	struct fwd_traffic t = { 0 };
+	struct fwd_use t = { 0 };
 
 	(void)state;
 	for (unsigned i = 0; i < 100; i++) {
@@ -51,7 +51,7 @@ static void broadcasts_are_no_data(void **state)
 static void a_stream_is_data(void **state)
 {
 	struct link_use u = { 0 };
-	struct fwd_traffic t = { 0 };
+	struct fwd_use t = { 0 };
 
 	(void)state;
 	for (unsigned i = 1; i < 10; i++) {

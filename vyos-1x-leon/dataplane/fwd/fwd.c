@@ -253,6 +253,19 @@ void fwd_traffic(const struct fwd *f, uint16_t slot, struct fwd_traffic *out)
 	}
 }
 
+void fwd_uses(const struct fwd *f, uint16_t n_slots, struct fwd_use *out)
+{
+	memset(out, 0, n_slots * sizeof(*out));
+	for (unsigned i = 0; i < f->n_workers; i++) {
+		for (unsigned slot = 0; slot < min_of(n_slots, f->slots_maximum); slot++) {
+			const struct traffic *t = &f->worker[i].traffic[slot];
+
+			out[slot].link_tx += read_counter(&t->link_tx);
+			out[slot].directed += read_counter(&t->directed);
+		}
+	}
+}
+
 struct fwd_line_traffic fwd_line_traffic(const struct fwd *f, uint16_t slot, unsigned line)
 {
 	struct fwd_line_traffic sum = { 0 };

@@ -156,6 +156,11 @@ struct fwd_traffic {
 	uint64_t trains; /* messages of several datagrams to the node, with UDP segmentation */
 };
 void fwd_traffic(const struct fwd *f, uint16_t slot, struct fwd_traffic *out);
+/* The two counters of the first n_slots slots at once, because those of a worker are contiguous. */
+struct fwd_use {
+	uint64_t link_tx, directed;
+};
+void fwd_uses(const struct fwd *f, uint16_t n_slots, struct fwd_use *out);
 /* Bytes of IP packets with data on a pair of lines of the node, since the start. */
 struct fwd_line_traffic {
 	uint64_t tx_bytes, rx_bytes;

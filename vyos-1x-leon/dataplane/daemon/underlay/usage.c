@@ -25,7 +25,7 @@ struct usage {
 	uint16_t n;
 };
 
-enum use usage_look(struct link_use *u, const struct fwd_traffic *t)
+enum use usage_look(struct link_use *u, const struct fwd_use *t)
 {
 	bool sent = t->link_tx != u->link_tx, directed = t->directed != u->directed;
 
@@ -35,31 +35,27 @@ enum use usage_look(struct link_use *u, const struct fwd_traffic *t)
 	return directed || u->looks >= STREAM_LOOKS ? USE_DATA : USE_FLOODS;
 }
 
-static void make_room(struct leond *d, uint16_t n)
+static void make_room(struct usage *u, uint16_t n, const struct fwd_use *now)
 {
-	struct usage *u = d->states->usage;
-	struct fwd_traffic t;
-
 	if (n <= u->n)
 		return;
 	u->link = x_realloc(u->link, n, sizeof(*u->link));
-	for (; u->n < n; u->n++) {
-		fwd_traffic(d->fwd, u->n, &t);
-		u->link[u->n] = (struct link_use){ t.link_tx, t.directed, 0 };
-	}
+	for (; u->n < n; u->n++)
+		u->link[u->n] = (struct link_use){ now[u->n].link_tx, now[u->n].directed, 0 };
 }
 
 static void on_look(void *arg, mono_t now)
 {
 	struct leond *d = arg;
+	struct usage *u = d->states->usage;
 	uint16_t n = nodedb_slots(overlay_nodes(d->overlay));
-	struct fwd_traffic t;
+	struct fwd_use *use = x_calloc(n, sizeof(*use));
 
-	timer_set(d->states->usage->timer, mono_add_ms(now, LOOK_EVERY_MS));
-	make_room(d, n);
+	timer_set(u->timer, mono_add_ms(now, LOOK_EVERY_MS));
+	fwd_uses(d->fwd, n, use);
+	make_room(u, n, use);
 	for (uint16_t slot = SLOT_SELF + 1; slot < n; slot++) {
-		fwd_traffic(d->fwd, slot, &t);
-		switch (usage_look(&d->states->usage->link[slot], &t)) {
+		switch (usage_look(&u->link[slot], &use[slot])) {
 		case USE_DATA:
 			overlay_link_used(d->overlay, slot);
 			break;
@@ -71,6 +67,7 @@ static void on_look(void *arg, mono_t now)
 			break;
 		}
 	}
+	free(use);
 }
 
 void usage_start(struct leond *d)

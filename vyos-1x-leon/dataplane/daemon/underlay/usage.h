@@ -18,4 +18,4 @@ enum use { USE_NONE, USE_FLOODS, USE_DATA };
 void usage_start(struct leond *d);
 void usage_free(struct leond *d);
 /* Evaluates the counters of a look. A stream of flooded frames counts as data. */
-enum use usage_look(struct link_use *u, const struct fwd_traffic *t);
+enum use usage_look(struct link_use *u, const struct fwd_use *t);
