@@ -9,6 +9,7 @@
 #include "proto/core.h"
 #include "proto/measure/path_probe.h"
 #include "proto/measure/asymmetry.h"
+#include "proto/measure/link.h"
 #include "proto/lines/line_pairs.h"
 #include "proto/measure/probe.h"
 #include "proto/paths.h"
@@ -84,6 +85,7 @@ static void peer_tick(void *arg, mono_t now)
 
 static void peer_ends(struct peer *p)
 {
+	link_set_misses(p->o, p, 0);
 	session_free(p->cur);
 	session_free(p->prev);
 	data_free(p);

@@ -101,7 +101,7 @@ struct overlay_link {
 	uint16_t data_loss_pm;	     /* recent data loss of an avoided link, or 0 */
 };
 bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *out);
-/* Current interval of PINGs, or 0. Checks all links if this link misses answers. */
+/* Current interval of PINGs, or 0. */
 uint32_t overlay_probe_ms(const struct overlay *o, uint16_t slot);
 /* Another node with the node-id of this slot (or of this node); returns false if no such node was
  * seen recently. */

@@ -31,6 +31,13 @@ int64_t link_timeout_us(const struct link_filter *f)
 	return min_of(max_of(us, (int64_t)RTO_MIN_US), (int64_t)RTO_MAX_US);
 }
 
+void link_set_misses(struct overlay *o, struct peer *p, uint32_t n)
+{
+	o->n_missing -= p->probe.misses > 0;
+	o->n_missing += n > 0;
+	p->probe.misses = n;
+}
+
 bool link_misses_many(const struct overlay *o, const struct peer *p)
 {
 	return p->probe.misses >= o->conf->dead_multiplier + link_filter_chance(&p->probe.filter);

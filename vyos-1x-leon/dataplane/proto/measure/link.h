@@ -15,6 +15,8 @@ void link_remember(struct overlay *o, struct peer *p, uint32_t id, uint16_t size
 int64_t link_timeout_us(const struct link_filter *f);
 /* More probes in a row are unanswered than chance explains. */
 bool link_misses_many(const struct overlay *o, const struct peer *p);
+/* Sets the number of PINGs unanswered in a row. */
+void link_set_misses(struct overlay *o, struct peer *p, uint32_t n);
 /* The set of unanswered PINGs changed. */
 void link_expect(struct peer *p);
 /* Stages the link's entry in the latency database and schedules the consequences. */

@@ -37,7 +37,7 @@ void link_state_up(struct overlay *o, struct peer *p)
 	loss_link_up(p);
 	segmentation_link_up(o, p);
 	pr->up_since = overlay_now(o);
-	pr->misses = 0;
+	link_set_misses(o, p, 0);
 	pr->burst = BURST;
 	pr->wait_ms = 0;
 	pmtu_reset(o, p);
@@ -60,7 +60,7 @@ static void link_down(struct overlay *o, struct peer *p)
 	pr->late_us = 0;
 	pr->silent = false;
 	pr->answers = 0;
-	pr->misses = 0;
+	link_set_misses(o, p, 0);
 	pr->wait_ms = 0;
 	segmentation_link_down(o, p);
 	p->due[DUE_PROBE] = overlay_in(o, o->conf->fast_interval_ms / 2, o->conf->fast_interval_ms);
@@ -92,7 +92,7 @@ static void start_on_new(struct overlay *o, struct peer *p)
 
 	memset(pr->out, 0, sizeof(pr->out));
 	link_expect(p);
-	pr->misses = 0;
+	link_set_misses(o, p, 0);
 	pr->late_us = 0;
 	pr->silent = false;
 	pr->burst = BURST;

@@ -58,11 +58,7 @@ static int64_t least_gap_ms(const struct probing *pr, mono_t now)
 /* Probe interval of a link with overdue answers. */
 static int64_t overdue_gap_ms(const struct overlay *o)
 {
-	uint32_t links = 0;
-
-	for (uint32_t i = 0; i < o->cap_slots; i++)
-		links += o->by_slot[i] && o->by_slot[i]->probe.misses > 0;
-	return overlay_spread(o->conf->fast_interval_ms / 2, links);
+	return overlay_spread(o->conf->fast_interval_ms / 2, o->n_missing);
 }
 
 uint32_t probe_interval_ms(const struct overlay *o, const struct peer *p, mono_t now)
@@ -159,10 +155,11 @@ static void missed(struct overlay *o, struct peer *p, mono_t sent, mono_t now)
 	pr->answers = 0;
 	if (!pr->up)
 		return;
-	if (pr->misses++ == 0) {
+	if (pr->misses == 0) {
 		pr->missing = sent;
 		pr->loss_before = pr->filter.loss_pm;
 	}
+	link_set_misses(o, p, pr->misses + 1);
 	/* Overflow of an own queue is no property of the link. */
 	if (!load_is_ours(o, p))
 		link_filter_loss(&pr->filter);
@@ -213,7 +210,7 @@ static void answered(struct overlay *o, struct peer *p, const struct probe *q, u
 	struct probing *pr = &p->probe;
 
 	sample(pr, q, rtt_us, o->conf->long_term_s, now);
-	pr->misses = 0;
+	link_set_misses(o, p, 0);
 	if (pr->up && pr->late_us) {
 		link_state_responds(o, p);
 		schedule(o, p);
