@@ -107,6 +107,16 @@ static uint64_t see(void *arg, unsigned i)
 	return fdb_seen(c->fdb, 0, mac_of(scattered(i, c->n)), 1, 1);
 }
 
+/* 1000 nodes become unreachable together, and no entry is behind one of them. */
+static uint64_t forget(void *arg, unsigned i)
+{
+	const struct fdb_case *c = arg;
+	struct slot_set gone = { 0 };
+
+	slot_set_add_range(&gone, 2, 1002);
+	return fdb_forget_slots(c->fdb, &gone, NULL, 1 + i);
+}
+
 static void measure_fdb(unsigned n)
 {
 	struct fdb_case c = { .n = n };
@@ -122,6 +132,8 @@ static void measure_fdb(unsigned n)
 	report(what, best_ns(look_up, &c, 200000), "ns");
 	snprintf(what, sizeof(what), "FDB source check, %u addresses", n);
 	report(what, best_ns(see, &c, 200000), "ns");
+	snprintf(what, sizeof(what), "FDB without 1000 nodes, %u addresses", n);
+	report(what, best_ns(forget, &c, 1) / 1e3, "us");
 	fdb_free(c.fdb);
 }
 

@@ -193,10 +193,10 @@ static void lab_nothing(void *arg)
 	(void)arg;
 }
 
-static void lab_purge(void *arg, uint16_t slot)
+static void lab_purge(void *arg, const struct slot_set *gone)
 {
 	(void)arg;
-	(void)slot;
+	(void)gone;
 }
 
 static void lab_master_key(void *arg, enum stretch_kind kind, const char *secret, uint32_t vni,

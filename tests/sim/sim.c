@@ -464,12 +464,13 @@ static void op_snapshot_changed(void *arg)
 	n->n_snapshot_changed++;
 }
 
-static void op_purge(void *arg, uint16_t slot)
+static void op_purge(void *arg, const struct slot_set *gone)
 {
 	struct sim_node *n = arg;
 
-	(void)slot;
-	n->n_purges++;
+	for (uint16_t slot = 0; slot < nodedb_slots(overlay_nodes(n->o)); slot++)
+		n->n_purges += slot_set_has(gone, slot);
+	n->n_purge_calls++;
 }
 
 static void op_new_run(void *arg, uint16_t slot)

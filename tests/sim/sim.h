@@ -64,8 +64,9 @@ struct sim_node {
 	node_id_t last_other[N_EVENT_KINDS];
 	char stranger[112]; /* detail of the last EV_STRANGER */
 	unsigned n_asked;   /* changes of a requested limit */
-	unsigned n_snapshot_changed, n_purges, n_lan_changes, n_lan_left, n_new_runs;
-	uint64_t lan_classes;  /* VLAN classes of the changes of LANs */
+	unsigned n_snapshot_changed, n_lan_changes, n_lan_left, n_new_runs;
+	unsigned n_purges, n_purge_calls; /* purged nodes; one call can have several */
+	uint64_t lan_classes;		  /* VLAN classes of the changes of LANs */
 	unsigned n_fast_flaps; /* voluntary path changes within hold-time of the previous one */
 	mono_t *path_since;    /* by node index */
 	uint64_t tx_msgs, tx_bytes, rx_msgs, rx_bytes;

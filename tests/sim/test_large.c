@@ -98,6 +98,37 @@ static void test_a_join_moves_each_row_once(void **state)
 	sim_free(s);
 }
 
+/* Both halves lose the other half within a moment. The daemon walks tables in each call of purge().
+ */
+static void test_a_partition_purges_in_few_calls(void **state)
+{
+	struct sim *s = sim_new(20, 4);
+
+	(void)state;
+	for (unsigned i = 0; i < s->n; i++) {
+		s->node[i].conf->forget_ms = 30000;
+		if (i)
+			sim_seed_of(s, i, 0);
+		sim_boot(s, i);
+	}
+	assert_true(sim_until(s, sim_converged, NULL, 30000) >= 0);
+	sim_run(s, 10000);
+	sim_partition(s, 10, true);
+	sim_run(s, 10000);
+	for (unsigned i = 0; i < s->n; i++) {
+		assert_int_equal(s->node[i].n_purges, 10);
+		assert_in_range(s->node[i].n_purge_calls, 1, 4);
+	}
+	/* The nodes are purged again when they are forgotten. */
+	sim_run(s, 40000);
+	for (unsigned i = 0; i < s->n; i++) {
+		assert_int_equal(s->node[i].n_events[EV_FORGOTTEN], 10);
+		assert_int_equal(s->node[i].n_purges, 20);
+		assert_in_range(s->node[i].n_purge_calls, 2, 9);
+	}
+	sim_free(s);
+}
+
 static void test_many_nodes(void **state)
 {
 	const char *env = getenv("SIM_MANY");
@@ -148,6 +179,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_many_join_at_once),
 		cmocka_unit_test(test_a_join_moves_each_row_once),
+		cmocka_unit_test(test_a_partition_purges_in_few_calls),
 		cmocka_unit_test(test_many_nodes),
 	};
 

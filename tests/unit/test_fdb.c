@@ -743,6 +743,29 @@ static void test_forget_vlans(void **state)
 	fdb_free(f);
 }
 
+/* MACs rest and flap in turn. One table forgets two nodes in one walk, the other in two. */
+static void several_nodes_are_forgotten_in_one_walk(void **state)
+{
+	const struct slot_set gone = { { 1u << 1 | 1u << 3 } };
+	struct fdb *f[2] = { fdb_new(100), fdb_new(100) };
+	enum fdb_result r[2];
+
+	(void)state;
+	for (uint32_t i = 0, s = 1000; i < 4000; s = 1000 + ++i / 4) {
+		uint64_t slot = hash_mix64(i % 400 < 200 ? i % 20 : i) % 5;
+
+		for (unsigned k = 0; k < 2; k++)
+			r[k] = fdb_learn(f[k], 0, mac_of(i % 20), (uint16_t)slot, s);
+		assert_int_equal(r[0], r[1]);
+		if (i % 400 == 299)
+			assert_int_equal(fdb_forget_slots(f[0], &gone, NULL, s),
+					 fdb_forget_slot(f[1], 3, NULL, s) +
+						 fdb_forget_slot(f[1], 1, NULL, s));
+	}
+	fdb_free(f[0]);
+	fdb_free(f[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -770,6 +793,7 @@ int main(void)
 		cmocka_unit_test(copy_keeps_the_most_recently_seen),
 		cmocka_unit_test(readers_never_see_a_torn_entry),
 		cmocka_unit_test(test_forget_vlans),
+		cmocka_unit_test(several_nodes_are_forgotten_in_one_walk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

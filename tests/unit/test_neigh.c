@@ -247,6 +247,33 @@ static void a_frozen_host_loses_its_node(void **state)
 	neigh_free(n);
 }
 
+static void several_nodes_are_forgotten_in_one_walk(void **state)
+{
+	struct neigh *n = neigh_new(100);
+	struct vlan_set vlans = { 0 };
+	struct slot_set gone = { 0 };
+
+	(void)state;
+	slot_set_add(&gone, 3);
+	slot_set_add(&gone, 5);
+	vlan_set_add(&vlans, 7);
+	for (uint16_t slot = 1; slot <= 6; slot++)
+		for (uint16_t vlan = 7; vlan <= 8; vlan++) {
+			struct ip_addr a = v4(slot);
+
+			neigh_learn(n, vlan, &a, mac_of(slot), slot, NEIGH_HOST, 1000);
+		}
+	neigh_forget_slots(n, &gone, &vlans);
+	assert_int_equal(neigh_count(n), 10);
+	assert_false(answers(n, 7, v4(3), 1001));
+	assert_false(answers(n, 7, v4(5), 1001));
+	assert_true(answers(n, 8, v4(5), 1001));
+	assert_true(answers(n, 7, v4(4), 1001));
+	neigh_forget_slots(n, &gone, NULL);
+	assert_int_equal(neigh_count(n), 8);
+	neigh_free(n);
+}
+
 static void table_holds_its_maximum_and_the_newest(void **state)
 {
 	struct neigh *n = neigh_new(1000);
@@ -416,6 +443,7 @@ int main(void)
 		cmocka_unit_test(doubt_lasts_until_the_neighbor_speaks),
 		cmocka_unit_test(forgets_nodes_macs_and_old_ones),
 		cmocka_unit_test(a_frozen_host_loses_its_node),
+		cmocka_unit_test(several_nodes_are_forgotten_in_one_walk),
 		cmocka_unit_test(table_holds_its_maximum_and_the_newest),
 		cmocka_unit_test(readers_never_see_a_torn_neighbor),
 		cmocka_unit_test(test_each_is_notified),

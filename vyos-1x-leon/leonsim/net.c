@@ -187,10 +187,10 @@ static void op_nothing(void *arg)
 	(void)arg;
 }
 
-static void op_purge(void *arg, uint16_t slot)
+static void op_purge(void *arg, const struct slot_set *gone)
 {
 	(void)arg;
-	(void)slot;
+	(void)gone;
 }
 
 static uint64_t op_wall_us(void *arg)

@@ -13,6 +13,7 @@
 #include "base/mono.h"
 #include "crypto/keys.h"
 #include "state/event.h"
+#include "state/tables/slot_set.h"
 #include "wire/message/msg.h"
 
 struct overlay_event {
@@ -39,9 +40,9 @@ struct overlay_ops {
 	void (*send)(void *arg, const struct endpoint *to, const void *data, size_t len);
 	/* A snapshot input changed; called at most once per loop iteration (deferred). */
 	void (*snapshot_changed)(void *arg);
-	/* The node stayed unreachable, left or was forgotten: drop its FDB entries and
-	 * neighbors. */
-	void (*purge)(void *arg, uint16_t slot);
+	/* These nodes stayed unreachable, left or were forgotten: drop their FDB entries and
+	 * neighbors. One call for all nodes of one moment, because it walks both tables. */
+	void (*purge)(void *arg, const struct slot_set *gone);
 	/* First session with a new incarnation of the node: the counters of its frames may restart,
 	 * also at lower values after a clock step. Called before any frame of the incarnation can
 	 * be opened. NULL: no data. */

@@ -252,8 +252,8 @@ static void replace_map(struct leond *d)
 {
 	struct segments *old = d->vlans->map;
 	struct vlan_set changed = { 0 };
+	struct slot_set others = { 0 };
 	uint64_t classes;
-	uint16_t n_slots = nodedb_slots(overlay_nodes(d->overlay));
 
 	d->vlans->map = segments_new(d->conf->segment, d->conf->n_segments);
 	classes = difference(old, d->vlans->map, &changed);
@@ -264,10 +264,9 @@ static void replace_map(struct leond *d)
 	d->ops->publish(d);
 	/* With the previous map, a worker would report each forgotten host again. Neighbors are
 	 * first, because workers answer with them. */
-	for (uint16_t slot = SLOT_SELF + 1; slot < n_slots; slot++)
-		neigh_forget_slot(d->neigh, slot, &changed);
-	for (uint16_t slot = SLOT_SELF + 1; slot < n_slots; slot++)
-		fdb_forget_slot(d->fdb, slot, &changed, now_s_of(loop_now(d->loop)));
+	slot_set_add_range(&others, SLOT_SELF + 1, nodedb_slots(overlay_nodes(d->overlay)));
+	neigh_forget_slots(d->neigh, &others, &changed);
+	fdb_forget_slots(d->fdb, &others, &changed, now_s_of(loop_now(d->loop)));
 	if (old)
 		fwd_retire(d->fwd, old, segments_free);
 	fwd_reclaim(d->fwd);

@@ -64,16 +64,17 @@ static void glue_snapshot_changed(void *arg)
 	routes_soon(arg);
 }
 
-static void glue_purge(void *arg, uint16_t slot)
+static void glue_purge(void *arg, const struct slot_set *gone)
 {
 	struct leond *d = arg;
 
 	host_probes_mark_moved(d);
-	fdb_forget_slot(d->fdb, slot, NULL, now_s_of(loop_now(d->loop)));
+	fdb_forget_slots(d->fdb, gone, NULL, now_s_of(loop_now(d->loop)));
 	accel_queues_hosts_forgotten(d, loop_now(d->loop));
-	neigh_forget_slot(d->neigh, slot, NULL);
-	if (d->fwd)
-		fwd_forget(d->fwd, slot);
+	neigh_forget_slots(d->neigh, gone, NULL);
+	for (uint16_t slot = 0; d->fwd && slot < fwd_slots(d->fwd); slot++)
+		if (slot_set_has(gone, slot))
+			fwd_forget(d->fwd, slot);
 }
 
 static void glue_new_run(void *arg, uint16_t slot)

@@ -47,10 +47,10 @@ enum command_result show_fdb(struct command *c)
 
 enum command_result reset_fdb(struct command *c)
 {
-	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct slot_set all = { 0 };
 
+	slot_set_add_range(&all, 0, nodedb_slots(overlay_nodes(c->d->overlay)));
 	jsonw_u64(c->w, "removed", fdb_flush(c->d->fdb));
-	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++)
-		neigh_forget_slot(c->d->neigh, slot, NULL);
+	neigh_forget_slots(c->d->neigh, &all, NULL);
 	return CMD_DONE;
 }

@@ -50,16 +50,17 @@ static void notify_links_down(struct overlay *o)
 }
 
 /* Two steps: paths through the node are replaced before its slot is free. */
-static void clear_untrusted(struct overlay *o, struct node *n)
+static void clear_untrusted(struct overlay *o, struct node *n, struct slot_set *gone)
 {
 	trust_notify(o, n->id, n->key);
-	member_clear(o, n);
+	member_clear(o, n, gone);
 	nodedb_forget(o->nodes, n, overlay_now(o));
 }
 
 static void remove_untrusted(struct overlay *o)
 {
 	uint16_t n_slots = nodedb_slots(o->nodes);
+	struct slot_set gone = { 0 };
 	bool any = false;
 
 	for (uint16_t i = 0; i < n_slots; i++) {
@@ -67,9 +68,10 @@ static void remove_untrusted(struct overlay *o)
 
 		if (!is_untrusted(o, n))
 			continue;
-		clear_untrusted(o, n);
+		clear_untrusted(o, n, &gone);
 		any = true;
 	}
+	member_purge(o, &gone);
 	if (any)
 		paths_run(o, overlay_now(o));
 	for (uint16_t i = 0; any && i < n_slots; i++) {

@@ -53,6 +53,7 @@ static void change_key(struct overlay *o, struct node *n)
 void identity_pin(struct overlay *o, struct node *n, const uint8_t key[MSG_KEY_LEN], bool verified)
 {
 	bool is_first = !n->has_key, changed = has_other_key(n, key), was_proven = n->verified;
+	struct slot_set gone = { 0 };
 
 	n->has_key = true;
 	memcpy(n->key, key, MSG_KEY_LEN);
@@ -70,7 +71,8 @@ void identity_pin(struct overlay *o, struct node *n, const uint8_t key[MSG_KEY_L
 	 * learned from the node. */
 	if (!verified && !was_proven)
 		return;
-	o->ops.purge(o->arg, n->slot);
+	slot_set_add(&gone, n->slot);
+	o->ops.purge(o->arg, &gone);
 	overlay_emit(o, EV_IDENTITY_CHANGED, n->id, NODE_ID_NONE, 0, NULL);
 }
 

@@ -49,7 +49,7 @@ static bool had_session(const struct overlay *o, const struct node *n)
 	return p && !mono_is_never(p->established);
 }
 
-void member_clear(struct overlay *o, struct node *n)
+void member_clear(struct overlay *o, struct node *n, struct slot_set *gone)
 {
 	const bool in_use = had_session(o, n);
 	struct peer *p = peer_at(o, n->slot);
@@ -67,18 +67,26 @@ void member_clear(struct overlay *o, struct node *n)
 		schedule_paths_later(o);
 		return;
 	}
-	o->ops.purge(o->arg, n->slot);
+	slot_set_add(gone, n->slot);
 	schedule_snapshot_now(o);
 	schedule_paths_now(o);
+}
+
+void member_purge(struct overlay *o, const struct slot_set *gone)
+{
+	if (!slot_set_is_empty(gone))
+		o->ops.purge(o->arg, gone);
 }
 
 static void reject_node(struct overlay *o, struct node *n)
 {
 	const bool in_use = had_session(o, n);
+	struct slot_set gone = { 0 };
 
 	if (n->state != NODE_LEFT)
 		table_full(o, n->id);
-	member_clear(o, n);
+	member_clear(o, n, &gone);
+	member_purge(o, &gone);
 	nodedb_forget(o->nodes, n, overlay_now(o));
 	if (in_use)
 		paths_run(o, overlay_now(o));
@@ -144,10 +152,13 @@ void member_session_up(struct overlay *o, struct peer *p)
 }
 
 /* The node becomes a tombstone. */
-static void make_tombstone(struct overlay *o, struct node *n, enum event_kind kind)
+static void left(struct overlay *o, struct node *n)
 {
-	member_clear(o, n);
-	overlay_emit(o, kind, n->id, NODE_ID_NONE, 0, NULL);
+	struct slot_set gone = { 0 };
+
+	member_clear(o, n, &gone);
+	member_purge(o, &gone);
+	overlay_emit(o, EV_LEFT, n->id, NODE_ID_NONE, 0, NULL);
 }
 
 /* --- records of others --- */
@@ -311,7 +322,7 @@ void member_record(struct overlay *o, struct peer *p, const struct msg_record *r
 		/* Also without a record: there was a session, so hosts behind the node may have
 		 * been learned. */
 		if (was_there && !was_left)
-			make_tombstone(o, n, EV_LEFT);
+			left(o, n);
 		return;
 	}
 	note_lan(o, n, &lan_before, flags_before);
@@ -320,13 +331,14 @@ void member_record(struct overlay *o, struct peer *p, const struct msg_record *r
 
 /* --- maintenance --- */
 
-static void forget(struct overlay *o, struct node *n)
+static void forget(struct overlay *o, struct node *n, struct slot_set *gone)
 {
 	nodedb_forget(o->nodes, n, overlay_now(o));
-	make_tombstone(o, n, EV_FORGOTTEN);
+	member_clear(o, n, gone);
+	overlay_emit(o, EV_FORGOTTEN, n->id, NODE_ID_NONE, 0, NULL);
 }
 
-static void forget_silent(struct overlay *o, mono_t now)
+static void forget_silent(struct overlay *o, mono_t now, struct slot_set *gone)
 {
 	for (struct node *n = NULL; (n = nodedb_next(o->nodes, n));) {
 		struct peer *p = peer_at(o, n->slot);
@@ -339,7 +351,7 @@ static void forget_silent(struct overlay *o, mono_t now)
 			limit_ms = min_of(limit_ms, (int64_t)RECORDLESS_MS);
 		last = mono_before(n->since, n->received) ? n->received : n->since;
 		if (mono_sub_ms(now, last) > limit_ms)
-			forget(o, n);
+			forget(o, n, gone);
 	}
 }
 
@@ -348,7 +360,7 @@ static void forget_silent(struct overlay *o, mono_t now)
  * processor time all nodes seem unreachable for a moment. After their return, silent hosts would be
  * unknown until they send, and frames for them would be flooded.
  */
-static void purge_unreachable(struct overlay *o, mono_t now)
+static void purge_unreachable(struct overlay *o, mono_t now, struct slot_set *gone)
 {
 	for (const struct node *n = NULL; (n = nodedb_next(o->nodes, n));) {
 		struct peer *p = peer_at(o, n->slot);
@@ -357,7 +369,7 @@ static void purge_unreachable(struct overlay *o, mono_t now)
 		    mono_sub_ms(now, n->since) < TOMBSTONE_MS)
 			continue;
 		p->purged = true;
-		o->ops.purge(o->arg, n->slot);
+		slot_set_add(gone, n->slot);
 	}
 }
 
@@ -373,8 +385,12 @@ static void slot_expires(void *arg, uint16_t slot)
 
 void member_periodic(struct overlay *o, mono_t now)
 {
-	purge_unreachable(o, now);
-	forget_silent(o, now);
+	struct slot_set gone = { 0 };
+
+	/* After an outage of this node, all others are due at once. */
+	purge_unreachable(o, now, &gone);
+	forget_silent(o, now, &gone);
+	member_purge(o, &gone);
 	nodedb_expire(o->nodes, now, 2 * (int64_t)o->conf->forget_ms + LEAVE_MARGIN_MS,
 		      slot_expires, o);
 }

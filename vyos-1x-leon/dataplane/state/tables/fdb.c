@@ -311,19 +311,20 @@ static bool is_in(const struct fdb_place *p, const struct vlan_set *vlans)
 	return !vlans || vlan_set_has(vlans, vlan_of(key_at(p)));
 }
 
-uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, const struct vlan_set *vlans, uint32_t now_s)
+uint32_t fdb_forget_slots(struct fdb *f, const struct slot_set *gone, const struct vlan_set *vlans,
+			  uint32_t now_s)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; slot != SLOT_NONE && i <= f->mask; i++) {
+	for (uint32_t i = 0; i <= f->mask; i++) {
 		struct fdb_place *p = &f->place[i];
 		struct mac_damping *d;
 
 		if (!is_entry(p) || !is_in(p, vlans))
 			continue;
 		d = damping_of(f, p);
-		mac_damping_disown(d, slot);
-		if ((uint16_t)value_of(p) != slot)
+		mac_damping_disown(d, gone);
+		if (!slot_set_has(gone, (uint16_t)value_of(p)))
 			continue;
 		if (value_of(p) & VALUE_FROZEN)
 			mac_damping_shorten(d, now_s);
@@ -334,6 +335,15 @@ uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, const struct vlan_set *vl
 		n++;
 	}
 	return n;
+}
+
+uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, const struct vlan_set *vlans, uint32_t now_s)
+{
+	struct slot_set gone = { 0 };
+
+	if (slot != SLOT_NONE)
+		slot_set_add(&gone, slot);
+	return fdb_forget_slots(f, &gone, vlans, now_s);
 }
 
 uint32_t fdb_flush(struct fdb *f)

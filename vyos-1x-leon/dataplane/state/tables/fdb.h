@@ -14,6 +14,7 @@
 #include "base/addr.h"
 #include "base/vlan_set.h"
 #include "state/tables/nodedb.h"
+#include "state/tables/slot_set.h"
 
 struct fdb;
 struct fdb *fdb_new(uint32_t maximum);
@@ -43,10 +44,13 @@ enum fdb_result {
 };
 enum fdb_result fdb_learn(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t slot,
 			  uint32_t now_s);
-/* Forgets the entries behind a node in these VLANs (NULL: all) and its ownerships, because the node
- * left or its LAN changed. A MAC that moved recently stays at no node with its move and freeze
- * counts; otherwise a node that hijacks MACs would start afresh. Returns the number of entries that
- * were behind the node. */
+/* Forgets the entries behind these nodes, in these VLANs (NULL: all), and their ownerships, because
+ * the nodes left or their LANs changed. A MAC that moved recently stays at no node with its move
+ * and freeze counts; otherwise a node that hijacks MACs would start afresh. Returns the number of
+ * entries that were behind the nodes. Walks the table once. */
+uint32_t fdb_forget_slots(struct fdb *f, const struct slot_set *gone, const struct vlan_set *vlans,
+			  uint32_t now_s);
+/* The same for one node. */
 uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, const struct vlan_set *vlans,
 			 uint32_t now_s);
 uint32_t fdb_flush(struct fdb *f); /* removes all entries; returns their number */

@@ -116,9 +116,9 @@ void mac_damping_shorten(struct mac_damping *d, uint32_t now_s)
 		d->thaw_s = now_s + MAC_FREEZE_S;
 }
 
-void mac_damping_disown(struct mac_damping *d, uint16_t slot)
+void mac_damping_disown(struct mac_damping *d, const struct slot_set *gone)
 {
-	if (d->owner != slot)
+	if (!slot_set_has(gone, d->owner))
 		return;
 	d->owner = SLOT_NONE;
 	d->owner_claims = false;

@@ -19,6 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "state/tables/slot_set.h"
+
 #define MAC_FLAP_MOVES	  5
 #define MAC_FLAP_WINDOW_S 180
 #define MAC_FREEZE_S	  30
@@ -44,8 +46,8 @@ bool mac_damping_is_over(const struct mac_damping *d, uint32_t now_s);
 void mac_damping_thaw(struct mac_damping *d, uint32_t now_s);
 /* The node of the freeze is gone: ends the freeze after MAC_FREEZE_S, as its silence would. */
 void mac_damping_shorten(struct mac_damping *d, uint32_t now_s);
-/* The node loses the MAC if it is the owner. */
-void mac_damping_disown(struct mac_damping *d, uint16_t slot);
+/* The owner loses the MAC if it is one of the nodes. */
+void mac_damping_disown(struct mac_damping *d, const struct slot_set *gone);
 
 /* Returns true if the MAC moved within MAC_FLAP_WINDOW_S. */
 bool mac_damping_moved_of_late(const struct mac_damping *d, uint32_t now_s);

@@ -302,15 +302,24 @@ static uint32_t n_places(const struct neigh *n)
 	return (n->bucket_mask + 1) * BUCKET;
 }
 
-void neigh_forget_slot(struct neigh *n, uint16_t slot, const struct vlan_set *vlans)
+void neigh_forget_slots(struct neigh *n, const struct slot_set *gone, const struct vlan_set *vlans)
 {
 	for (uint32_t i = 0; i < n_places(n); i++) {
 		struct neigh_place *p = &n->place[i];
 
-		if ((load32(&p->meta) & META_USED) && load64(&p->where) >> 48 == slot &&
+		if ((load32(&p->meta) & META_USED) &&
+		    slot_set_has(gone, (uint16_t)(load64(&p->where) >> 48)) &&
 		    (!vlans || vlan_set_has(vlans, load32(&p->meta) % VLAN_IDS)))
 			remove_at(n, p);
 	}
+}
+
+void neigh_forget_slot(struct neigh *n, uint16_t slot, const struct vlan_set *vlans)
+{
+	struct slot_set gone = { 0 };
+
+	slot_set_add(&gone, slot);
+	neigh_forget_slots(n, &gone, vlans);
 }
 
 void neigh_forget_moved(struct neigh *n, const struct fdb *fdb, uint64_t moved)

@@ -24,6 +24,7 @@
 #include "base/addr.h"
 #include "base/vlan_set.h"
 #include "state/tables/nodedb.h"
+#include "state/tables/slot_set.h"
 
 #define NEIGH_FRESH_S	    60
 #define NEIGH_PROBE_AGAIN_S 3
@@ -61,7 +62,8 @@ bool neigh_differs(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, str
 /* NEIGH_ROLE_UNKNOWN keeps the role of a neighbor with the same mac and slot. */
 void neigh_learn(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
 		 uint16_t slot, enum neigh_role role, uint32_t now_s);
-/* Forgets the neighbors in these VLANs; NULL: all. */
+/* Forgets the neighbors behind these nodes in these VLANs; NULL: all. Walks the table once. */
+void neigh_forget_slots(struct neigh *n, const struct slot_set *gone, const struct vlan_set *vlans);
 void neigh_forget_slot(struct neigh *n, uint16_t slot, const struct vlan_set *vlans);
 /* Bit of a moved MAC for neigh_forget_moved(). */
 static inline uint64_t neigh_moved_bit(uint64_t mac)
