@@ -117,6 +117,16 @@ static uint64_t forget(void *arg, unsigned i)
 	return fdb_forget_slots(c->fdb, &gone, NULL, 1 + i);
 }
 
+static uint64_t copy(void *arg, unsigned i)
+{
+	const struct fdb_case *c = arg;
+	struct fdb *f = fdb_copy(c->fdb, c->n);
+	uint64_t count = fdb_count(f) + i;
+
+	fdb_free(f);
+	return count;
+}
+
 static void measure_fdb(unsigned n)
 {
 	struct fdb_case c = { .n = n };
@@ -134,6 +144,8 @@ static void measure_fdb(unsigned n)
 	report(what, best_ns(see, &c, 200000), "ns");
 	snprintf(what, sizeof(what), "FDB without 1000 nodes, %u addresses", n);
 	report(what, best_ns(forget, &c, 1) / 1e3, "us");
+	snprintf(what, sizeof(what), "FDB copy, %u addresses", n);
+	report(what, best_ns(copy, &c, 1) / 1e3, "us");
 	fdb_free(c.fdb);
 }
 
@@ -572,6 +584,7 @@ int main(int argc, char **argv)
 	measure_fdb(1000);
 	measure_fdb(10000);
 	measure_fdb(100000);
+	measure_fdb(1000000);
 	measure_headers();
 	measure_encryption();
 	measure_workers();

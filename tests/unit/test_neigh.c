@@ -220,9 +220,9 @@ static void forgets_nodes_macs_and_old_ones(void **state)
 	assert_true(answers(n, 7, a[3], 1101));
 	/* The MAC stays known, and the next frame supplies the place. */
 	assert_true(neigh_differs(n, 0, &a[2], mac_of(2), 6, NEIGH_ROLE_UNKNOWN, 1001));
-	neigh_age(n, 1100 + 4 * NEIGH_FRESH_S);
+	neigh_age(n, 1100 + 4 * NEIGH_FRESH_S, 1000);
 	assert_int_equal(neigh_count(n), 1);
-	neigh_age(n, 1101 + 4 * NEIGH_FRESH_S);
+	neigh_age(n, 1101 + 4 * NEIGH_FRESH_S, 1000);
 	assert_int_equal(neigh_count(n), 0);
 	fdb_free(fdb);
 	neigh_free(n);
@@ -271,6 +271,27 @@ static void several_nodes_are_forgotten_in_one_walk(void **state)
 	assert_true(answers(n, 7, v4(4), 1001));
 	neigh_forget_slots(n, &gone, NULL);
 	assert_int_equal(neigh_count(n), 8);
+	neigh_free(n);
+}
+
+/* A call checks a part of the table, and the calls of a round check all of it. */
+static void aging_is_incremental(void **state)
+{
+	struct neigh *n = neigh_new(128);
+	uint32_t last;
+
+	(void)state;
+	for (uint32_t i = 0; i < 100; i++) {
+		struct ip_addr a = v4(i);
+
+		neigh_learn(n, 0, &a, mac_of(i), 5, NEIGH_HOST, 1000);
+	}
+	for (unsigned turn = 0; turn < 4; turn++) {
+		last = neigh_count(n);
+		neigh_age(n, 2000, 64);
+		assert_in_range(last - neigh_count(n), 1, 64);
+	}
+	assert_int_equal(neigh_count(n), 0);
 	neigh_free(n);
 }
 
@@ -366,7 +387,7 @@ static void writer(struct shared *s)
 			neigh_forget_slot(s->n, slot_for(host, turn), NULL);
 		if (i % 1000 == 0) {
 			atomic_fetch_add(&s->now_s, NEIGH_PROBE_AGAIN_S);
-			neigh_age(s->n, (uint32_t)atomic_load(&s->now_s));
+			neigh_age(s->n, (uint32_t)atomic_load(&s->now_s), UINT32_MAX);
 			sched_yield();
 		}
 	}
@@ -444,6 +465,7 @@ int main(void)
 		cmocka_unit_test(forgets_nodes_macs_and_old_ones),
 		cmocka_unit_test(a_frozen_host_loses_its_node),
 		cmocka_unit_test(several_nodes_are_forgotten_in_one_walk),
+		cmocka_unit_test(aging_is_incremental),
 		cmocka_unit_test(table_holds_its_maximum_and_the_newest),
 		cmocka_unit_test(readers_never_see_a_torn_neighbor),
 		cmocka_unit_test(test_each_is_notified),

@@ -140,10 +140,10 @@ void host_probes_start_vlans(struct leond *d, uint16_t slot, const struct vlan_s
 		return;
 	n_before = a->n;
 	while (a->n < HOST_PROBES_MAX && neigh_next(d->neigh, &iter, &e)) {
-		bool moved = is_nowhere(d, &e);
+		bool moved = vlan_set_has(vlans, e.vlan) && is_nowhere(d, &e);
 
-		if (vlan_set_has(vlans, e.vlan) &&
-		    (moved || (e.slot == slot && is_here(d, slot, e.vlan))))
+		if (moved ||
+		    (vlan_set_has(vlans, e.vlan) && e.slot == slot && is_here(d, slot, e.vlan)))
 			add(a, n_before, &e, moved);
 	}
 	if (a->n && !timer_is_set(a->timer))

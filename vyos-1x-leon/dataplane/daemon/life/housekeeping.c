@@ -21,9 +21,8 @@
 #include "proto/view.h"
 #include "state/conf/conf.h"
 
-#define NEIGH_AGE_EVERY_S 10
-/* Period of a complete scan of the FDB, in seconds. */
-#define FDB_ROUND_S 8
+/* Period of a complete scan of the FDB and the neighbors, in seconds. */
+#define AGE_ROUND_S 8
 
 struct housekeeping {
 	struct timer *timer;
@@ -33,11 +32,10 @@ struct housekeeping {
 
 static void age_tables(struct leond *d, mono_t now)
 {
-	uint32_t budget = fdb_maximum(d->fdb) * 2 / FDB_ROUND_S + 64;
+	uint32_t budget = fdb_maximum(d->fdb) * 2 / AGE_ROUND_S + 64;
 
 	fdb_age(d->fdb, now_s_of(now), d->conf->fdb_aging_s, budget);
-	if (now_s_of(now) % NEIGH_AGE_EVERY_S == 0)
-		neigh_age(d->neigh, now_s_of(now));
+	neigh_age(d->neigh, now_s_of(now), budget);
 	if (fdb_wants_copy(d->fdb))
 		snapshot_replace_fdb(d, d->conf->fdb_maximum);
 }

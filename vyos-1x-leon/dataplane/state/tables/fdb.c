@@ -434,6 +434,8 @@ struct fdb *fdb_copy(const struct fdb *f, uint32_t maximum)
 	uint32_t n = 0;
 
 	copy->vlan_maximum = f->vlan_maximum;
+	/* With one seed, the copy is written in sequence. */
+	copy->seed = f->seed;
 	for (uint32_t i = 0; i <= f->mask; i++)
 		if (is_entry(&f->place[i]))
 			c[n++] = (struct fdb_age){ seen_of(&f->place[i]), i };

@@ -45,7 +45,8 @@ struct neigh {
 	uint32_t bucket_mask;
 	uint64_t seed;
 	uint32_t maximum;
-	uint32_t count; /* control thread only */
+	uint32_t count;	 /* control thread only */
+	uint32_t age_at; /* next index for neigh_age; control thread only */
 };
 
 struct key {
@@ -341,11 +342,12 @@ void neigh_forget_moved(struct neigh *n, const struct fdb *fdb, uint64_t moved)
 	}
 }
 
-void neigh_age(struct neigh *n, uint32_t now_s)
+void neigh_age(struct neigh *n, uint32_t now_s, uint32_t budget)
 {
-	for (uint32_t i = 0; i < n_places(n); i++) {
-		struct neigh_place *p = &n->place[i];
+	for (uint32_t i = 0; i < budget && i < n_places(n); i++) {
+		struct neigh_place *p = &n->place[n->age_at];
 
+		n->age_at = (n->age_at + 1) & (n_places(n) - 1);
 		if ((load32(&p->meta) & META_USED) &&
 		    age_s(now_s, load32(&p->confirmed_s)) > 4 * NEIGH_FRESH_S)
 			remove_at(n, p);

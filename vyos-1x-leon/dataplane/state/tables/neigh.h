@@ -73,7 +73,9 @@ static inline uint64_t neigh_moved_bit(uint64_t mac)
 /* Marks the location of neighbors as unknown (SLOT_NONE) if the FDB has their MAC elsewhere.
  * Checks only MACs with a bit in `moved`. */
 void neigh_forget_moved(struct neigh *n, const struct fdb *fdb, uint64_t moved);
-void neigh_age(struct neigh *n, uint32_t now_s); /* removes entries older than 4 * NEIGH_FRESH_S */
+/* Removes entries older than 4 * NEIGH_FRESH_S. Incremental: checks up to `budget` places from its
+ * last position. */
+void neigh_age(struct neigh *n, uint32_t now_s, uint32_t budget);
 uint32_t neigh_count(const struct neigh *n);
 
 struct neigh_entry {
