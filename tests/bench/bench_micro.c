@@ -503,10 +503,10 @@ static void measure_encryption(void)
 #define SEGMENT_NODES 12
 
 /* Each node serves all segments, and announces them in the largest number of ranges. */
-static struct snap *snapshot_of(const struct segments *map)
+static struct snap *snapshot_of(const struct segments *map, uint16_t n_nodes)
 {
 	struct id_range range[MSG_SEGMENTS_MAX];
-	struct snap *s = snap_new(SEGMENT_NODES);
+	struct snap *s = snap_new(n_nodes);
 	uint32_t each = SEGMENTS / MSG_SEGMENTS_MAX;
 
 	for (uint32_t i = 0; i < MSG_SEGMENTS_MAX; i++)
@@ -514,7 +514,7 @@ static struct snap *snapshot_of(const struct segments *map)
 					      SEGMENT_ID0 + (i + 1) * each - 1 };
 	range[MSG_SEGMENTS_MAX - 1].last = SEGMENT_ID0 + SEGMENTS - 1;
 	s->segments = map;
-	for (uint16_t i = 0; i < SEGMENT_NODES; i++) {
+	for (uint16_t i = 0; i < n_nodes; i++) {
 		s->node[i].id = NODE_ID0 + i;
 		if (map && i)
 			snap_limit_segments(s, i, range, MSG_SEGMENTS_MAX);
@@ -532,7 +532,16 @@ static struct snap *snapshot_of(const struct segments *map)
 
 static uint64_t make_snapshot(void *arg, unsigned i)
 {
-	struct snap *s = snapshot_of(arg);
+	struct snap *s = snapshot_of(arg, SEGMENT_NODES);
+	uint64_t sum = s->n_flood + i;
+
+	snap_free(s);
+	return sum;
+}
+
+static uint64_t make_large_snapshot(void *arg, unsigned i)
+{
+	struct snap *s = snapshot_of(arg, 1000);
 	uint64_t sum = s->n_flood + i;
 
 	snap_free(s);
@@ -551,7 +560,7 @@ static void measure_segments(void)
 	struct segments *map;
 	struct snap *s;
 
-	s = snapshot_of(NULL);
+	s = snapshot_of(NULL, SEGMENT_NODES);
 	plain = allocated() - before;
 	snap_free(s);
 	for (uint16_t i = 0; i < SEGMENTS; i++)
@@ -560,13 +569,16 @@ static void measure_segments(void)
 	map = segments_new(all, SEGMENTS);
 	report("map of 1000 segments", (double)(allocated() - before) / 1024, "KiB");
 	before = allocated();
-	s = snapshot_of(map);
+	s = snapshot_of(map, SEGMENT_NODES);
 	report("1000 segments in a snapshot of 12 nodes",
 	       (double)(allocated() - before - plain) / 1024, "KiB");
 	snap_free(s);
 	report("loop guard of 1000 VLANs", SEGMENTS * sizeof(struct guard_vlan) / 1024.0, "KiB");
 	report("snapshot of 12 nodes", best_ns(make_snapshot, NULL, 100) / 1e3, "us");
 	report("snapshot of 12 nodes, 1000 segments", best_ns(make_snapshot, map, 100) / 1e3, "us");
+	report("snapshot of 1000 nodes", best_ns(make_large_snapshot, NULL, 10) / 1e3, "us");
+	report("snapshot of 1000 nodes, 1000 segments", best_ns(make_large_snapshot, map, 10) / 1e3,
+	       "us");
 	segments_free(map);
 	free(all);
 }

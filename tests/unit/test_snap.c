@@ -182,6 +182,38 @@ static void many_nodes_and_their_vlans(void **state)
 	snap_free(s);
 }
 
+/* Nodes with equal segments are entered together, in each order of lists and slots. */
+static void equal_lists_are_entered_together(void **state)
+{
+	static const struct id_range list[3][2] = { { { 1, 3 }, { 100, 100 } }, { { 2, 2 } } };
+	static const unsigned n[3] = { 2, 1, 0 };
+	struct snap *s;
+
+	(void)state;
+	for (unsigned turn = 0; turn < 4; turn++) {
+		s = snap_of(200);
+		for (uint16_t i = 0; i < 200; i++) {
+			uint16_t slot = turn % 2 ? i : (uint16_t)(199 - i);
+			unsigned k = turn < 2 ? slot % 3 : slot / 50 % 3;
+
+			route(s, slot, slot, 0);
+			if (slot % 7)
+				snap_limit_segments(s, slot, list[k], n[k]);
+		}
+		snap_finish(s);
+		for (uint16_t slot = 1; slot < 200; slot++)
+			for (uint16_t vlan = 0; vlan < 101; vlan++) {
+				unsigned k = turn < 2 ? slot % 3 : slot / 50 % 3;
+				bool serves = !(slot % 7) || (k < 2 && vlan == 2) ||
+					      (!k && (vlan == 1 || vlan == 3 || vlan == 100));
+
+				assert_int_equal(snap_flood_next(s->members, vlan, slot) == slot,
+						 serves);
+			}
+		snap_free(s);
+	}
+}
+
 /* 1000 VLANs and 12 nodes: the additional time of a snapshot. */
 static void a_thousand_vlans_are_cheap(void **state)
 {
@@ -249,6 +281,7 @@ int main(void)
 		cmocka_unit_test(flood_names_every_routed_node_once),
 		cmocka_unit_test(frames_go_to_those_who_serve_the_vlan),
 		cmocka_unit_test(many_nodes_and_their_vlans),
+		cmocka_unit_test(equal_lists_are_entered_together),
 		cmocka_unit_test(a_thousand_vlans_are_cheap),
 		cmocka_unit_test(members_are_found_by_id),
 		cmocka_unit_test(empty_snapshot_is_harmless),

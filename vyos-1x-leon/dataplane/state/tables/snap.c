@@ -61,19 +61,37 @@ static struct snap_members *members_of(struct snap *s)
 	return m;
 }
 
-void snap_limit_segments(struct snap *s, uint16_t slot, const struct id_range *range, unsigned n)
+static void enter_same(struct snap_members *m)
 {
-	struct snap_members *m = members_of(s);
-	uint64_t bit = 1ULL << slot % 64;
-	struct vlan_set vlans = { 0 };
 	struct id_range r;
 	unsigned at = 0;
 
-	m->limited[slot / 64] |= bit;
-	segments_in(s->segments, range, n, &vlans);
-	while (vlan_set_next(&vlans, &at, &r))
+	while (m->same.nodes && vlan_set_next(&m->same.vlans, &at, &r))
 		for (uint32_t vlan = r.first; vlan <= r.last; vlan++)
-			m->serves[(size_t)vlan * m->n_words + slot / 64] |= bit;
+			m->serves[(size_t)vlan * m->n_words + m->same.word] |= m->same.nodes;
+	m->same.nodes = 0;
+}
+
+/* The words of the VLANs are in as many cache lines, so nodes in succession with the same ranges
+ * are entered together. */
+void snap_limit_segments(struct snap *s, uint16_t slot, const struct id_range *range, unsigned n)
+{
+	struct snap_members *m = members_of(s);
+	size_t len = n * sizeof(*range);
+	bool is_same = m->same.n == n && (!n || !memcmp(m->same.range, range, len));
+
+	if (!is_same || m->same.word != slot / 64)
+		enter_same(m);
+	if (!is_same) {
+		m->same.n = n;
+		if (n)
+			memcpy(m->same.range, range, len);
+		m->same.vlans = (struct vlan_set){ 0 };
+		segments_in(s->segments, range, n, &m->same.vlans);
+	}
+	m->same.word = slot / 64;
+	m->same.nodes |= 1ULL << slot % 64;
+	m->limited[slot / 64] |= 1ULL << slot % 64;
 }
 
 void snap_free(void *p)
@@ -289,6 +307,8 @@ static void add_to_flood(struct snap *s, uint16_t slot)
 
 void snap_finish(struct snap *s)
 {
+	if (s->members)
+		enter_same(s->members);
 	for (uint16_t i = 0; i < s->n_slots; i++) {
 		set_sockaddr(&s->node[i]);
 		if (s->node[i].id != NODE_ID_NONE)

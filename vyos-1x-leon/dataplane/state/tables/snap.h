@@ -20,6 +20,7 @@
 #include "state/tables/segments.h"
 #include "wire/capture/filter.h"
 #include "wire/datagram/leon.h"
+#include "wire/message/msg.h"
 
 #define SNAP_SOCKADDR_LEN 28 /* sizeof(struct sockaddr_in6) */
 /* Assumed path MTU without a measurement: fits the minimum MTU of IPv6. */
@@ -96,6 +97,14 @@ struct snap_members {
 	uint64_t *to_flood; /* nodes with a path */
 	uint64_t *limited;  /* nodes that serve some VLANs only */
 	uint64_t *serves;   /* n_words per VLAN: the limited nodes that serve it */
+	/* Nodes of one word with the same VLANs, which snap_limit_segments() enters together. */
+	struct {
+		uint64_t nodes;
+		uint16_t word;
+		struct vlan_set vlans;
+		struct id_range range[MSG_SEGMENTS_MAX];
+		unsigned n;
+	} same;
 };
 
 /* IP header fields of data datagrams, own and relayed. */
@@ -178,7 +187,7 @@ struct snap_lan *snap_add_lan(struct snap *s);
 void snap_add_same_lan(struct snap *s, uint16_t slot, uint16_t vlan);
 /* Distributes bulk data to node[slot] over this pair too. */
 void snap_set_second(struct snap *s, uint16_t slot, const struct endpoint *ep, uint8_t line);
-/* Limits node[slot] to these segments. Requires s->segments. */
+/* Limits node[slot] to these segments, at most MSG_SEGMENTS_MAX ranges. Requires s->segments. */
 void snap_limit_segments(struct snap *s, uint16_t slot, const struct id_range *range, unsigned n);
 /* Encodes headers and addresses, builds the id table and the flood list. */
 void snap_finish(struct snap *s);
