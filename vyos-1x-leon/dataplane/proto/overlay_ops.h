@@ -11,9 +11,9 @@
 
 #include "base/addr.h"
 #include "base/mono.h"
+#include "base/slot_set.h"
 #include "crypto/keys.h"
 #include "state/event.h"
-#include "state/tables/slot_set.h"
 #include "wire/message/msg.h"
 
 struct overlay_event {

@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "base/slot_set.h"
 #include "base/vlan_set.h"
 #include "state/tables/nodedb.h"
-#include "state/tables/slot_set.h"
 
 struct fdb;
 struct fdb *fdb_new(uint32_t maximum);

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "state/tables/slot_set.h"
+#include "base/slot_set.h"
 
 #define MAC_FLAP_MOVES	  5
 #define MAC_FLAP_WINDOW_S 180

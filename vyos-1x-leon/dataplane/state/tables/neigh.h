@@ -22,9 +22,9 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "base/slot_set.h"
 #include "base/vlan_set.h"
 #include "state/tables/nodedb.h"
-#include "state/tables/slot_set.h"
 
 #define NEIGH_FRESH_S	    60
 #define NEIGH_PROBE_AGAIN_S 3
