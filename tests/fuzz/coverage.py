@@ -46,7 +46,7 @@ TARGETS = {
                  'fwd/out/flood.c', 'fwd/send/encap.c', 'fwd/tap/tso.c', 'fwd/send/splitting.c', 'fwd/send/clamp.c'],
     'guard': ['wire/frame/guard.c', 'daemon/guard/loop_guard.c'],
     'http': ['../leonctl/live/http.c'],
-    'invitation': ['crypto/invitation.c', 'crypto/noise.c', 'state/tables/invitations.c'],
+    'invitation': ['crypto/invitation.c', 'crypto/noise.c', 'state/invitations.c'],
     'jsonr': ['base/json/jsonr.c'],
     'kernel': ['io/netlink/netlink.c', 'io/netlink/netlink_bridge.c', 'io/netlink/netlink_route.c', 'io/udp.c'],
     'leon': ['wire/datagram/leon.c'],

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "state/tables/invitations.h"
+#include "state/invitations.h"
 
 #define VNI 1
 

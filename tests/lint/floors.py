@@ -14,7 +14,7 @@ FLOORS = {
         ['routes/'],
         ['conf/'],
         ['tables/'],
-        ['event', 'ewma', 'minmax', 'state_file'],
+        ['event', 'ewma', 'invitations', 'minmax', 'state_file'],
     ],
     'fwd': [
         ['worker', 'fwd', 'watchdog'],

@@ -14,7 +14,7 @@
 
 #include "crypto/invitation.h"
 #include "hostile.h"
-#include "state/tables/invitations.h"
+#include "state/invitations.h"
 
 #define HOUR_S 3600
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * state/tables/invitations: uses, the end, a full list, and the file. A damaged file gives an empty
+ * state/invitations: uses, the end, a full list, and the file. A damaged file gives an empty
  * list and one sentence.
  */
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "state/tables/invitations.h"
+#include "state/invitations.h"
 
 #define NOW 1800000000
 #define VNI 7

@@ -23,7 +23,7 @@
 #include "live/serve.h"
 #include "show/show.h"
 #include "status/status.h"
-#include "state/tables/invitations.h"
+#include "state/invitations.h"
 #include "live/top.h"
 
 #define COUNT_MAX    100

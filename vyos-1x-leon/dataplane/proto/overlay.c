@@ -35,7 +35,7 @@
 #include "proto/share/sync.h"
 #include "proto/topology.h"
 #include "proto/periodic.h"
-#include "state/tables/invitations.h"
+#include "state/invitations.h"
 
 /* --- life cycle --- */
 

@@ -22,7 +22,7 @@
 #include "proto/view.h"
 #include "state/conf/conf.h"
 #include "state/conf/new_node.h"
-#include "state/tables/invitations.h"
+#include "state/invitations.h"
 
 #define OWN_MAX	     3 /* limit of own addresses, to leave room for others */
 #define EXPIRY_S     (24 * 3600)

@@ -11,7 +11,7 @@
 #include "daemon/identity/invitation_file.h"
 #include "daemon/leond.h"
 #include "proto/overlay.h"
-#include "state/tables/invitations.h"
+#include "state/invitations.h"
 
 #define ID_TEXT_LEN HEX_LEN(INVITATION_ID_LEN)
 

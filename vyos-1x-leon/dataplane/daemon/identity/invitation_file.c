@@ -17,7 +17,7 @@
 #include "io/file.h"
 #include "proto/overlay.h"
 #include "state/conf/conf.h"
-#include "state/tables/invitations.h"
+#include "state/invitations.h"
 
 #define CLOCK_SETTLE_MS 600000 /* time after a start in which the clock may be set back */
 

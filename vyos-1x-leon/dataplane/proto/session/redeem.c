@@ -16,7 +16,7 @@
 #include "crypto/invitation.h"
 #include "proto/service.h"
 #include "proto/handshake/limit.h"
-#include "state/tables/invitations.h"
+#include "state/invitations.h"
 
 static void report(struct overlay *o, enum event_kind kind, const struct invitation *i,
 		   const struct endpoint *from)

@@ -2,7 +2,7 @@
 /*
  * The issued invitations, see invitations.h.
  */
-#include "state/tables/invitations.h"
+#include "state/invitations.h"
 
 #include <stdlib.h>
 #include <string.h>
