@@ -33,8 +33,7 @@ bool budget_take(struct budget *b, uint32_t kbits, size_t bytes, mono_t now)
 	if (!kbits)
 		return true;
 	cost = cost_ns(kbits, bytes);
-	/* One item must fit: a super-frame or a block may cost more than the burst. */
-	depth = max_of(depth_ns(kbits), cost);
+	depth = depth_ns(kbits);
 	paid = atomic_load_explicit(&b->paid_ns, memory_order_relaxed);
 	do {
 		/* Credit beyond the depth of the bucket is discarded. */
