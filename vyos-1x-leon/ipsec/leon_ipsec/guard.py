@@ -84,6 +84,8 @@ def _nft(text):
 def is_installed(interface):
     """`nft flush ruleset` removes the tables of all programs, and `nft flush table` the rules."""
     result = _run('list', 'table', 'inet', table_name(interface))
+    if result.returncode != 0 and 'No such file' not in result.stderr:
+        raise GuardError(f'nft cannot list the guard: {result.stderr.strip()}')
     return result.returncode == 0 and ' drop\n' in result.stdout
 
 

@@ -30,7 +30,8 @@
 struct stream_relay {
 	struct child child; /* leon-tls */
 	unsigned silent;    /* seconds of the loop since the last report */
-	bool hung;	    /* perhaps during the read of the certificate */
+	bool reported;	    /* since it got the certificate */
+	bool hung;	    /* in the read of the certificate */
 	bool listening[2], listen_failed;
 	uint32_t last_id;
 	streams_changed_fn changed;
@@ -105,6 +106,7 @@ static void took(struct leond *d, const struct stream_report *p)
 	bool dialed = !(p->id & STREAM_ACCEPTED) && p->id;
 
 	s->silent = 0;
+	s->reported = true;
 	switch (p->news) {
 	case STREAM_UP:
 		add_link(d, p);
@@ -203,11 +205,11 @@ static void end_silent_program(struct leond *d)
 		return;
 	log_warn("tls",
 		 "leon-tls has not answered for %d s and is ended; links over TLS are down until "
-		 "it runs again, with a certificate of its own until a reload",
-		 SILENT_S);
+		 "it runs again%s",
+		 SILENT_S, s->reported ? "" : ", with a certificate of its own until a reload");
 	end_program(d);
 	child_delay(&s->child);
-	s->hung = true;
+	s->hung |= !s->reported;
 }
 
 /* Nodes check no certificate. leon-tls makes its own one if it hung, until a reload. */
@@ -223,6 +225,7 @@ static void configure(struct leond *d)
 		snprintf(c.key, sizeof(c.key), "%s", d->conf->tls_key);
 	}
 	order(d, &c, -1);
+	d->states->streams->reported = false;
 }
 
 static struct tcp_config tcp_of(const struct conf *c)
