@@ -274,3 +274,7 @@ def test_the_bridge_of_another_overlay_is_no_underlay(lab, name):
     wait_for(lambda: len(locators()) == 2, 10, 'an address like any other')
     n0.namespace.ip(f'link set {name} master br9')
     wait_for(lambda: locators() == ['198.18.0.1:5366'], 10, 'the port has returned')
+    n0.stop()
+    n0.config['source-interface'] = 'br9'
+    n0.start()
+    wait_for(lambda: n0.nodes()[n0.node_id]['locators'] == ['203.0.113.9:5366'], 10, 'br9 is chosen')

@@ -135,6 +135,17 @@ def test_names_of_tables():
     assert guard.table_name('a b') == 'leon_ipsec_a/20/b'
 
 
+def test_only_a_missing_table_counts_as_removed(monkeypatch):
+    answer = subprocess.CompletedProcess([], 1, '', 'Error: No such file or directory')
+    monkeypatch.setattr(guard, '_run', lambda *_: answer)
+    assert guard.is_installed('leon0') is False
+    answer.stderr = 'Error: Operation not permitted'
+    with pytest.raises(guard.GuardError, match='not permitted'):
+        guard.is_installed('leon0')
+    answer.returncode, answer.stdout = 0, 'table inet leon_ipsec_leon0 {\n\t\tudp dport 5366 drop\n}\n'
+    assert guard.is_installed('leon0') is True
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason='nft reads the rules of the kernel first')
 @pytest.mark.parametrize('sources', [[], ['192.0.2.1'], ['192.0.2.1', '2001:db8::1']])
 def test_nft_takes_the_guard(sources):

@@ -40,7 +40,7 @@ static uint16_t last;	 /* VLAN of the last interface on leon0 */
 static unsigned changes; /* events */
 static unsigned n_used;	 /* VLANs with hosts */
 static unsigned n_logged;
-static unsigned n_answered; /* neighbors while hosts are forgotten */
+static unsigned n_forgets, n_answered; /* walks of the hosts, and neighbors at that time */
 
 #define REPLACED(type, name, ...)                                                                  \
 	extern type __wrap_##name(__VA_ARGS__);                                                    \
@@ -125,13 +125,14 @@ REPLACED(void, guard_vlan_used, struct leond *to, uint16_t vlan, bool used)
 	n_used += used;
 }
 
-extern uint32_t __real_fdb_forget_slot(struct fdb *f, uint16_t slot, const struct vlan_set *in,
-				       uint32_t now_s);
-REPLACED(uint32_t, fdb_forget_slot, struct fdb *f, uint16_t slot, const struct vlan_set *in,
-	 uint32_t now_s)
+extern uint32_t __real_fdb_forget_slots(struct fdb *f, const struct slot_set *gone,
+					const struct vlan_set *in, uint32_t now_s);
+REPLACED(uint32_t, fdb_forget_slots, struct fdb *f, const struct slot_set *gone,
+	 const struct vlan_set *in, uint32_t now_s)
 {
+	n_forgets++;
 	n_answered += neigh_count(d.neigh);
-	return __real_fdb_forget_slot(f, slot, in, now_s);
+	return __real_fdb_forget_slots(f, gone, in, now_s);
 }
 
 static void count(void *arg, enum log_level level, const char *token, const char *text)
@@ -310,6 +311,7 @@ static void hosts_of_a_former_segment_are_known_until_the_snapshot(void **state)
 	d.conf->n_segments = 1;
 	vlans_apply_conf(&d);
 	assert_int_equal(n_known, 1);
+	assert_int_equal(n_forgets, 1);
 	assert_int_equal(n_answered, 0);
 	assert_int_equal(fdb_count_in(d.fdb, 5), 0);
 	assert_int_equal(fdb_count_in(d.fdb, 10), 1);

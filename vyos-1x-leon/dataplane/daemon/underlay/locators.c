@@ -83,20 +83,17 @@ static bool is_named(const struct conf *c, const char *name)
 	return strcmp(c->source_interface, name) == 0;
 }
 
-static bool is_bridge_inside(struct leond *d, const struct nl_link *link)
-{
-	return strcmp(link->kind, "bridge") == 0 && !is_named(d->conf, link->name) &&
-	       leads_to_leon(d, link);
-}
-
 /* Addresses inside an overlay are unreachable without the overlay: addresses of LEON interfaces of
  * this host, of their bridges, and of VLANs on these interfaces. */
 static bool is_inside(struct leond *d, const struct nl_link *link)
 {
 	struct nl_link on = *link;
+	bool chosen = false;
 
 	for (unsigned i = 0; i < STACKED_MAX; i++) {
-		if (is_leon(d, &on) || is_bridge_inside(d, &on))
+		chosen |= is_named(d->conf, on.name);
+		if (is_leon(d, &on) ||
+		    (!chosen && strcmp(on.kind, "bridge") == 0 && leads_to_leon(d, &on)))
 			return true;
 		if (!on.lower || nl_link_by_index(d->nl, on.lower, &on) < 0)
 			return false;

@@ -20,7 +20,8 @@
 #include "proto/service.h"
 #include "state/tables/listeners.h"
 
-/* Minimum interval of announcements. A first frame arrives 100 ms after a join plus the RTT. */
+/* Minimum interval of announcements. A first frame arrives 100 ms after a join plus the RTT, or up
+ * to a second later in a large overlay with many groups. */
 #define GAP_MS	 50
 #define RETRY_MS 400u
 
