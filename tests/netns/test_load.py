@@ -21,20 +21,27 @@ def test_paths_stay_on_a_line_that_our_own_traffic_fills(lab):
 
     def changes():
         """Checks the paths between a and b only, because a busy machine affects the paths to c."""
-        return [[e for e in n.events('path') if e['node_id'] == m.node_id] for n, m in ((a, b), (b, a))]
-    before = changes()
+        return [[e['text'] for e in n.events('path') if e['node_id'] == m.node_id]
+                for n, m in ((a, b), (b, a))]
 
     def load():
         links = a.ctl('explain', 'path', 'b')['candidates'][0]['links']
         return links[0]['own_load_us'] or 0
-    bulk = Bulk(net.host['a'].namespace, net.host['b'].namespace, net.host['b'].ip4, streams=4)
-    try:
-        wait_for(lambda: load() > 50000, 30, 'a queue of our own')
-        # Traffic for a while, measured in data: 4 MB take 3.4 s on the link.
-        wait_for(lambda: bulk.received > 4 << 20, 60, '4 MB')
-    finally:
-        bulk.stop()
-    assert [len(c) for c in changes()] == [len(c) for c in before], changes()
+
+    def fill():
+        bulk = Bulk(net.host['a'].namespace, net.host['b'].namespace, net.host['b'].ip4, streams=4)
+        try:
+            wait_for(lambda: load() > 50000, 30, 'a queue of our own')
+            # Traffic for a while, measured in data: 4 MB take 3.4 s on the link.
+            wait_for(lambda: bulk.received > 4 << 20, 60, '4 MB')
+        finally:
+            bulk.stop()
+    for _ in range(3):  # A stall of the machine can look like propagation delay.
+        before = changes()
+        fill()
+        if changes() == before:
+            break
+    assert changes() == before
     assert net.hops('a', 'b') == ['b'] and net.hops('b', 'a') == ['a']
 
 
