@@ -370,7 +370,12 @@ static bool take_end(struct worker *w, int fd)
 /* Counter 2 is missing, and counter 3 waits for 1 ms. */
 static void keep_a_datagram(void)
 {
-	struct hold_datagram d = { .h = { .source = N(9) }, .counter = 1, .marked = true };
+	static const uint8_t payload[1];
+	struct hold_datagram d = { .h = { .source = N(9) },
+				   .counter = 1,
+				   .marked = true,
+				   .payload = payload,
+				   .len = sizeof(payload) };
 
 	assert_int_equal(hold_take(fx.f->hold, 0, &d, 1000, mono_now()), HOLD_NOW);
 	d.counter = 3;
