@@ -255,9 +255,11 @@ void fwd_traffic(const struct fwd *f, uint16_t slot, struct fwd_traffic *out)
 
 void fwd_uses(const struct fwd *f, uint16_t n_slots, struct fwd_use *out)
 {
+	uint16_t n = (uint16_t)min_of(n_slots, f->slots_maximum);
+
 	memset(out, 0, n_slots * sizeof(*out));
 	for (unsigned i = 0; i < f->n_workers; i++) {
-		for (unsigned slot = 0; slot < min_of(n_slots, f->slots_maximum); slot++) {
+		for (uint16_t slot = 0; slot < n; slot++) {
 			const struct traffic *t = &f->worker[i].traffic[slot];
 
 			out[slot].link_tx += read_counter(&t->link_tx);
