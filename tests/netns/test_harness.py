@@ -87,6 +87,8 @@ def test_wait_for_says_what_did_not_happen():
 def test_frames_that_arrived_count_after_the_end(keep):
     site = keep(ns.Namespace('site'))
     site.ip('link add veth0 type veth peer name veth1', 'link set veth0 up', 'link set veth1 up')
+    # The kernel drops frames without an error until the link is active.
+    wait_for(lambda: 'state UP' in site.run('ip', 'link', 'show', 'veth0').stdout, 10, 'the link is up')
     out, into = keep(Tap(site, 'veth0')), keep(Tap(site, 'veth1'))
     for number in range(9):
         out.send(ethernet('02:00:00:00:00:02', '02:00:00:00:00:01', 0x88b6, bytes([number])))
