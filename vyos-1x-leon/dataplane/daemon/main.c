@@ -31,11 +31,10 @@ static void usage(FILE *f)
 	      "       leond --generate-identity FILE\n"
 	      "       leond --version | --help\n"
 	      "  --config FILE  configuration (leond.json(5))\n"
-	      "  --check        parse it, say \"configuration OK\" or what is wrong, and exit\n"
+	      "  --check        print \"configuration OK\" or the error, and exit\n"
 	      "  --generate-identity FILE\n"
-	      "                 make an identity key, never over a file that is there, and print its\n"
-	      "                 public half\n"
-	      "  --foreground   do not fork; this is the default and the only way\n",
+	      "                 create an identity key in a new FILE, and print its public half\n"
+	      "  --foreground   no effect: leond never forks\n",
 	      f);
 }
 
