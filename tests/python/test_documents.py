@@ -130,9 +130,9 @@ def test_each_page_is_of_one_kind():
 
 
 def test_the_three_sites_stand_once():
-    """The files of the example are in the tutorial, and other pages refer to the tutorial."""
+    """The file of the example is in operations.md, and other pages refer to operations.md."""
     found = [page.name for page in PAGES for _ in re.findall(r'"node-name": "fujisawa"', page.read_text())]
-    assert found == ['tutorial.md']
+    assert found == ['operations.md']
 
 
 def test_man_pages_are_listed():
