@@ -24,7 +24,7 @@ struct failover;
 struct fallback;
 struct guard_io;
 struct flow_export;
-struct host_probes_start_vlans;
+struct host_probes;
 struct housekeeping;
 struct locators;
 struct nl_monitor;
@@ -61,7 +61,7 @@ struct states {
 	struct timer *ports_timer;
 	struct failover *failover;
 	struct guard_io *guard_io;
-	struct host_probes_start_vlans *host_probes_start_vlans;
+	struct host_probes *host_probes;
 	struct snooping *snooping;
 
 	/* accel */

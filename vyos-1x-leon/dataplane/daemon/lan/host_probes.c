@@ -35,15 +35,14 @@ struct host_probe {
 	struct ip_addr ip;
 };
 
-struct host_probes_start_vlans {
+struct host_probes {
 	struct timer *timer;
 	unsigned n, at;
 	struct host_probe host[HOST_PROBES_MAX];
 };
 
 /* Searches the first n entries, which an earlier change added. */
-static struct host_probe *find(struct host_probes_start_vlans *a, unsigned n,
-			       const struct neigh_entry *e)
+static struct host_probe *find(struct host_probes *a, unsigned n, const struct neigh_entry *e)
 {
 	for (unsigned i = a->at; i < n; i++)
 		if (a->host[i].vlan == e->vlan && ip_equal(&a->host[i].ip, &e->ip))
@@ -51,8 +50,7 @@ static struct host_probe *find(struct host_probes_start_vlans *a, unsigned n,
 	return NULL;
 }
 
-static void add(struct host_probes_start_vlans *a, unsigned n_before, const struct neigh_entry *e,
-		bool moved)
+static void add(struct host_probes *a, unsigned n_before, const struct neigh_entry *e, bool moved)
 {
 	struct host_probe *host = find(a, n_before, e);
 
@@ -113,7 +111,7 @@ static void send_one(struct leond *d, const struct host_probe *host)
 static void on_timer(void *arg, mono_t now)
 {
 	struct leond *d = arg;
-	struct host_probes_start_vlans *a = d->states->host_probes_start_vlans;
+	struct host_probes *a = d->states->host_probes;
 
 	for (unsigned i = 0; i < EACH_TIME && a->at < a->n; i++)
 		send_one(d, &a->host[a->at++]);
@@ -131,7 +129,7 @@ void host_probes_mark_moved(struct leond *d)
 
 void host_probes_start_vlans(struct leond *d, uint16_t slot, const struct vlan_set *vlans)
 {
-	struct host_probes_start_vlans *a = d->states->host_probes_start_vlans;
+	struct host_probes *a = d->states->host_probes;
 	struct neigh_entry e;
 	uint32_t iter = 0;
 	unsigned n_before;
@@ -140,10 +138,12 @@ void host_probes_start_vlans(struct leond *d, uint16_t slot, const struct vlan_s
 		return;
 	n_before = a->n;
 	while (a->n < HOST_PROBES_MAX && neigh_next(d->neigh, &iter, &e)) {
-		bool moved = vlan_set_has(vlans, e.vlan) && is_nowhere(d, &e);
+		bool moved;
 
-		if (moved ||
-		    (vlan_set_has(vlans, e.vlan) && e.slot == slot && is_here(d, slot, e.vlan)))
+		if (!vlan_set_has(vlans, e.vlan))
+			continue;
+		moved = is_nowhere(d, &e);
+		if (moved || (e.slot == slot && is_here(d, slot, e.vlan)))
 			add(a, n_before, &e, moved);
 	}
 	if (a->n && !timer_is_set(a->timer))
@@ -152,14 +152,14 @@ void host_probes_start_vlans(struct leond *d, uint16_t slot, const struct vlan_s
 
 void host_probes_start(struct leond *d)
 {
-	d->states->host_probes_start_vlans = x_new(struct host_probes_start_vlans);
-	d->states->host_probes_start_vlans->timer = timer_new(d->loop, on_timer, d);
+	d->states->host_probes = x_new(struct host_probes);
+	d->states->host_probes->timer = timer_new(d->loop, on_timer, d);
 }
 
 void host_probes_stop(struct leond *d)
 {
-	if (d->states->host_probes_start_vlans)
-		timer_free(d->states->host_probes_start_vlans->timer);
-	free(d->states->host_probes_start_vlans);
-	d->states->host_probes_start_vlans = NULL;
+	if (d->states->host_probes)
+		timer_free(d->states->host_probes->timer);
+	free(d->states->host_probes);
+	d->states->host_probes = NULL;
 }
