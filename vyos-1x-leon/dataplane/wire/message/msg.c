@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Encoding of control messages: one table row per type. read() moves bytes into the struct and
- * refuses counts that exceed it. valid() checks the range of every field in both directions, so a
+ * Encoding of control messages: one table row per type. code() moves the fields between bytes and
+ * the struct, in the direction of the codec, and refuses counts that exceed it. valid() checks the range of every field in both directions, so a
  * node never sends a message that a receiver calls malformed. Control thread; pure. doc/protocol.md
  * section 4 describes the same table.
  */
@@ -23,6 +23,16 @@
 #define PONG_RECEIVED	       1  /* attribute of PONG */
 #define PING_ATTRIBUTES	       64 /* bytes of attributes that are read */
 
+/* Other bits of the octet are reserved. */
+static void code_flag(struct codec *b, bool *flag, uint8_t bit)
+{
+	uint8_t octet = *flag ? bit : 0;
+
+	code_u8(b, &octet);
+	if (b->in)
+		*flag = octet & bit;
+}
+
 /* HELLO */
 
 static bool valid_hello(const struct msg *m)
@@ -33,38 +43,21 @@ static bool valid_hello(const struct msg *m)
 	       (h->observed.ip.family == 0 || endpoint_is_usable(&h->observed));
 }
 
-static void read_hello(struct rbuf *b, struct msg *m)
+static void code_hello(struct codec *b, struct msg *m)
 {
 	struct msg_hello *h = &m->hello;
 
-	h->incarnation = rbuf_u64(b);
-	h->session_mine = rbuf_u64(b);
-	h->session_yours = rbuf_u64(b);
-	h->port_hint = rbuf_u16(b);
+	code_u64(b, &h->incarnation);
+	code_u64(b, &h->session_mine);
+	code_u64(b, &h->session_yours);
+	code_u16(b, &h->port_hint);
 	for (size_t i = 0; i < MSG_SECRETS_MAX; i++)
-		h->secret[i] = rbuf_u32(b);
-	h->data_offer = rbuf_u8(b);
-	read_bytes(b, h->public, MSG_KEY_LEN);
-	read_bytes(b, h->identity, MSG_KEY_LEN);
-	read_bytes(b, h->signature, MSG_SIGNATURE_LEN);
-	read_endpoint(b, &h->observed);
-}
-
-static void write_hello(struct wbuf *b, const struct msg *m)
-{
-	const struct msg_hello *h = &m->hello;
-
-	wbuf_u64(b, h->incarnation);
-	wbuf_u64(b, h->session_mine);
-	wbuf_u64(b, h->session_yours);
-	wbuf_u16(b, h->port_hint);
-	for (size_t i = 0; i < MSG_SECRETS_MAX; i++)
-		wbuf_u32(b, h->secret[i]);
-	wbuf_u8(b, h->data_offer);
-	wbuf_bytes(b, h->public, MSG_KEY_LEN);
-	wbuf_bytes(b, h->identity, MSG_KEY_LEN);
-	wbuf_bytes(b, h->signature, MSG_SIGNATURE_LEN);
-	write_endpoint(b, &h->observed);
+		code_u32(b, &h->secret[i]);
+	code_u8(b, &h->data_offer);
+	code_bytes(b, h->public, MSG_KEY_LEN);
+	code_bytes(b, h->identity, MSG_KEY_LEN);
+	code_bytes(b, h->signature, MSG_SIGNATURE_LEN);
+	code_endpoint(b, &h->observed);
 }
 
 /* SUMMARY_REQ has no body. */
@@ -74,11 +67,7 @@ static bool valid_empty(const struct msg *m attr_unused)
 	return true;
 }
 
-static void read_empty(struct rbuf *b attr_unused, struct msg *m attr_unused)
-{
-}
-
-static void write_empty(struct wbuf *b attr_unused, const struct msg *m attr_unused)
+static void code_empty(struct codec *b attr_unused, struct msg *m attr_unused)
 {
 }
 
@@ -97,37 +86,20 @@ static bool valid_summary(const struct msg *m)
 	return true;
 }
 
-static void read_summary(struct rbuf *b, struct msg *m)
+static void code_summary(struct codec *b, struct msg *m)
 {
 	struct msg_summary *s = &m->summary;
 
-	s->part = rbuf_u16(b);
-	s->parts = rbuf_u16(b);
-	s->n = rbuf_u16(b);
-	if (!fits(b, s->n, MSG_SUMMARY_MAX))
+	code_u16(b, &s->part);
+	code_u16(b, &s->parts);
+	if (!code_count16(b, &s->n, MSG_SUMMARY_MAX))
 		return;
 	for (size_t i = 0; i < s->n; i++) {
-		s->entry[i].origin = rbuf_u32(b);
-		s->entry[i].incarnation = rbuf_u64(b);
-		s->entry[i].seq = rbuf_u32(b);
-		s->entry[i].left = rbuf_u8(b) & ENTRY_LEFT;
-		read_bytes(b, s->entry[i].key, MSG_KEY_NAME_LEN);
-	}
-}
-
-static void write_summary(struct wbuf *b, const struct msg *m)
-{
-	const struct msg_summary *s = &m->summary;
-
-	wbuf_u16(b, s->part);
-	wbuf_u16(b, s->parts);
-	wbuf_u16(b, s->n);
-	for (size_t i = 0; i < s->n; i++) {
-		wbuf_u32(b, s->entry[i].origin);
-		wbuf_u64(b, s->entry[i].incarnation);
-		wbuf_u32(b, s->entry[i].seq);
-		wbuf_u8(b, s->entry[i].left ? ENTRY_LEFT : 0);
-		wbuf_bytes(b, s->entry[i].key, MSG_KEY_NAME_LEN);
+		code_u32(b, &s->entry[i].origin);
+		code_u64(b, &s->entry[i].incarnation);
+		code_u32(b, &s->entry[i].seq);
+		code_flag(b, &s->entry[i].left, ENTRY_LEFT);
+		code_bytes(b, s->entry[i].key, MSG_KEY_NAME_LEN);
 	}
 }
 
@@ -145,24 +117,14 @@ static bool valid_fetch(const struct msg *m)
 	return true;
 }
 
-static void read_fetch(struct rbuf *b, struct msg *m)
+static void code_fetch(struct codec *b, struct msg *m)
 {
 	struct msg_fetch *f = &m->fetch;
 
-	f->n = rbuf_u16(b);
-	if (!fits(b, f->n, MSG_FETCH_MAX))
+	if (!code_count16(b, &f->n, MSG_FETCH_MAX))
 		return;
 	for (size_t i = 0; i < f->n; i++)
-		f->origin[i] = rbuf_u32(b);
-}
-
-static void write_fetch(struct wbuf *b, const struct msg *m)
-{
-	const struct msg_fetch *f = &m->fetch;
-
-	wbuf_u16(b, f->n);
-	for (size_t i = 0; i < f->n; i++)
-		wbuf_u32(b, f->origin[i]);
+		code_u32(b, &f->origin[i]);
 }
 
 /* PING, PONG */
@@ -192,28 +154,24 @@ static void read_ping_attributes(struct rbuf *b, struct msg *m)
 			m->ping.line = rbuf_u8(&v);
 }
 
-static void read_ping(struct rbuf *b, struct msg *m)
+static void write_ping_attributes(struct wbuf *b, const struct msg *m)
 {
-	m->ping.id = rbuf_u32(b);
-	m->ping.digest = rbuf_u64(b);
-	m->ping.row_seq = rbuf_u32(b);
-	m->ping.size = rbuf_u16(b);
-	m->ping.guard = rbuf_u64(b);
-	read_ping_attributes(b, m);
-}
-
-static void write_ping(struct wbuf *b, const struct msg *m)
-{
-	wbuf_u32(b, m->ping.id);
-	wbuf_u64(b, m->ping.digest);
-	wbuf_u32(b, m->ping.row_seq);
-	wbuf_u16(b, m->ping.size);
-	wbuf_u64(b, m->ping.guard);
-	if (!m->ping.line)
-		return;
 	wbuf_u8(b, PING_LINE);
 	wbuf_u8(b, 1);
 	wbuf_u8(b, m->ping.line);
+}
+
+static void code_ping(struct codec *b, struct msg *m)
+{
+	code_u32(b, &m->ping.id);
+	code_u64(b, &m->ping.digest);
+	code_u32(b, &m->ping.row_seq);
+	code_u16(b, &m->ping.size);
+	code_u64(b, &m->ping.guard);
+	if (b->in)
+		read_ping_attributes(b->in, m);
+	else if (m->ping.line)
+		write_ping_attributes(b->out, m);
 }
 
 static void read_pong_attributes(struct rbuf *b, struct msg *m)
@@ -228,38 +186,29 @@ static void read_pong_attributes(struct rbuf *b, struct msg *m)
 		}
 }
 
-static void read_pong(struct rbuf *b, struct msg *m)
+static void write_pong_attributes(struct wbuf *b, const struct msg *m)
 {
-	m->pong.id = rbuf_u32(b);
-	m->pong.digest = rbuf_u64(b);
-	m->pong.row_seq = rbuf_u32(b);
-	m->pong.size = rbuf_u16(b);
-	m->pong.held_ns = rbuf_u32(b);
-	m->pong.epoch = rbuf_u32(b);
-	m->pong.link_rx = rbuf_u32(b);
-	m->pong.path_rx = rbuf_u32(b);
-	m->pong.arrived_us = rbuf_u32(b);
-	m->pong.limit_kbits = rbuf_u32(b);
-	read_pong_attributes(b, m);
-}
-
-static void write_pong(struct wbuf *b, const struct msg *m)
-{
-	wbuf_u32(b, m->pong.id);
-	wbuf_u64(b, m->pong.digest);
-	wbuf_u32(b, m->pong.row_seq);
-	wbuf_u16(b, m->pong.size);
-	wbuf_u32(b, m->pong.held_ns);
-	wbuf_u32(b, m->pong.epoch);
-	wbuf_u32(b, m->pong.link_rx);
-	wbuf_u32(b, m->pong.path_rx);
-	wbuf_u32(b, m->pong.arrived_us);
-	wbuf_u32(b, m->pong.limit_kbits);
-	if (!m->pong.has_received)
-		return;
 	wbuf_u8(b, PONG_RECEIVED);
 	wbuf_u8(b, 8);
 	wbuf_u64(b, m->pong.received);
+}
+
+static void code_pong(struct codec *b, struct msg *m)
+{
+	code_u32(b, &m->pong.id);
+	code_u64(b, &m->pong.digest);
+	code_u32(b, &m->pong.row_seq);
+	code_u16(b, &m->pong.size);
+	code_u32(b, &m->pong.held_ns);
+	code_u32(b, &m->pong.epoch);
+	code_u32(b, &m->pong.link_rx);
+	code_u32(b, &m->pong.path_rx);
+	code_u32(b, &m->pong.arrived_us);
+	code_u32(b, &m->pong.limit_kbits);
+	if (b->in)
+		read_pong_attributes(b->in, m);
+	else if (m->pong.has_received)
+		write_pong_attributes(b->out, m);
 }
 
 /* NOTICE */
@@ -269,30 +218,18 @@ static bool valid_notice(const struct msg *m)
 	return m->notice.next != NODE_ID_NONE && m->notice.destination != NODE_ID_NONE;
 }
 
-static void read_notice(struct rbuf *b, struct msg *m)
+static void code_notice(struct codec *b, struct msg *m)
 {
-	m->notice.next = rbuf_u32(b);
-	m->notice.destination = rbuf_u32(b);
-}
-
-static void write_notice(struct wbuf *b, const struct msg *m)
-{
-	wbuf_u32(b, m->notice.next);
-	wbuf_u32(b, m->notice.destination);
+	code_u32(b, &m->notice.next);
+	code_u32(b, &m->notice.destination);
 }
 
 /* SECRETS */
 
-static void read_secrets(struct rbuf *b, struct msg *m)
+static void code_secrets(struct codec *b, struct msg *m)
 {
 	for (size_t i = 0; i < MSG_SECRETS_MAX; i++)
-		m->secrets.name[i] = rbuf_u32(b);
-}
-
-static void write_secrets(struct wbuf *b, const struct msg *m)
-{
-	for (size_t i = 0; i < MSG_SECRETS_MAX; i++)
-		wbuf_u32(b, m->secrets.name[i]);
+		code_u32(b, &m->secrets.name[i]);
 }
 
 /* CONFLICT */
@@ -302,30 +239,17 @@ static bool valid_conflict(const struct msg *m)
 	return m->conflict.at.ip.family == 0 || endpoint_is_usable(&m->conflict.at);
 }
 
-static void read_conflict(struct rbuf *b, struct msg *m)
+static void code_conflict(struct codec *b, struct msg *m)
 {
 	struct msg_conflict *c = &m->conflict;
 
-	c->mine = rbuf_u64(b);
-	c->yours = rbuf_u64(b);
-	c->incarnation = rbuf_u64(b);
-	c->same_identity = rbuf_u8(b) & CONFLICT_SAME_IDENTITY;
-	read_bytes(b, c->identity, MSG_KEY_LEN);
-	read_bytes(b, c->signature, MSG_SIGNATURE_LEN);
-	read_endpoint(b, &c->at);
-}
-
-static void write_conflict(struct wbuf *b, const struct msg *m)
-{
-	const struct msg_conflict *c = &m->conflict;
-
-	wbuf_u64(b, c->mine);
-	wbuf_u64(b, c->yours);
-	wbuf_u64(b, c->incarnation);
-	wbuf_u8(b, c->same_identity ? CONFLICT_SAME_IDENTITY : 0);
-	wbuf_bytes(b, c->identity, MSG_KEY_LEN);
-	wbuf_bytes(b, c->signature, MSG_SIGNATURE_LEN);
-	write_endpoint(b, &c->at);
+	code_u64(b, &c->mine);
+	code_u64(b, &c->yours);
+	code_u64(b, &c->incarnation);
+	code_flag(b, &c->same_identity, CONFLICT_SAME_IDENTITY);
+	code_bytes(b, c->identity, MSG_KEY_LEN);
+	code_bytes(b, c->signature, MSG_SIGNATURE_LEN);
+	code_endpoint(b, &c->at);
 }
 
 /* GROUPS */
@@ -344,42 +268,24 @@ static bool valid_groups(const struct msg *m)
 	return true;
 }
 
-static void read_groups(struct rbuf *b, struct msg *m)
+static void code_groups(struct codec *b, struct msg *m)
 {
 	struct msg_groups *g = &m->groups;
 
-	g->seq = rbuf_u32(b);
-	g->part = rbuf_u16(b);
-	g->parts = rbuf_u16(b);
-	g->n = rbuf_u16(b);
-	if (!fits(b, g->n, MSG_GROUPS_MAX))
+	code_u32(b, &g->seq);
+	code_u16(b, &g->part);
+	code_u16(b, &g->parts);
+	if (!code_count16(b, &g->n, MSG_GROUPS_MAX))
 		return;
 	for (size_t i = 0; i < g->n; i++)
-		g->entry[i] = rbuf_u64(b);
-}
-
-static void write_groups(struct wbuf *b, const struct msg *m)
-{
-	const struct msg_groups *g = &m->groups;
-
-	wbuf_u32(b, g->seq);
-	wbuf_u16(b, g->part);
-	wbuf_u16(b, g->parts);
-	wbuf_u16(b, g->n);
-	for (size_t i = 0; i < g->n; i++)
-		wbuf_u64(b, g->entry[i]);
+		code_u64(b, &g->entry[i]);
 }
 
 /* GROUPS-ACK */
 
-static void read_groups_ack(struct rbuf *b, struct msg *m)
+static void code_groups_ack(struct codec *b, struct msg *m)
 {
-	m->groups_ack.seq = rbuf_u32(b);
-}
-
-static void write_groups_ack(struct wbuf *b, const struct msg *m)
-{
-	wbuf_u32(b, m->groups_ack.seq);
+	code_u32(b, &m->groups_ack.seq);
 }
 
 /* Shortest and longest message of a type, including the type byte. */
@@ -411,40 +317,35 @@ static const struct msg_type_row {
 	const char *name;
 	uint16_t min, max;
 	bool (*valid)(const struct msg *m);
-	void (*read)(struct rbuf *b, struct msg *m);
-	void (*write)(struct wbuf *b, const struct msg *m);
+	void (*code)(struct codec *b, struct msg *m);
 } table[] = {
-	[MSG_HELLO] = { "hello", HELLO_MIN, HELLO_MAX, valid_hello, read_hello, write_hello },
-	[MSG_SUMMARY_REQ] = { "summary-request", 1, 1, valid_empty, read_empty, write_empty },
-	[MSG_SUMMARY] = { "summary", SUMMARY_MIN, SUMMARY_MAX, valid_summary, read_summary,
-			  write_summary },
-	[MSG_FETCH] = { "fetch", FETCH_MIN, FETCH_MAX, valid_fetch, read_fetch, write_fetch },
-	[MSG_RECORD] = { "record", RECORD_MIN, MSG_LEN_MAX, record_valid, record_read,
-			 record_write },
-	[MSG_ROW] = { "row", ROW_MIN, ROW_MAX, row_valid, row_read, row_write },
-	[MSG_PING] = { "ping", MSG_PING_LEN, MSG_PING_LEN + PING_ATTRIBUTES, valid_empty, read_ping,
-		       write_ping },
-	[MSG_PONG] = { "pong", MSG_PONG_LEN, MSG_PONG_LEN + PING_ATTRIBUTES, valid_empty, read_pong,
-		       write_pong },
-	[MSG_NOTICE] = { "notice", 9, 9, valid_notice, read_notice, write_notice },
-	[MSG_CONFLICT] = { "conflict", CONFLICT_MIN, CONFLICT_MAX, valid_conflict, read_conflict,
-			   write_conflict },
-	[MSG_SECRETS] = { "secrets", 17, 17, valid_empty, read_secrets, write_secrets },
-	[MSG_GROUPS] = { "groups", GROUPS_MIN, GROUPS_MAX_LEN, valid_groups, read_groups,
-			 write_groups },
-	[MSG_GROUPS_ACK] = { "groups-ack", 5, 5, valid_empty, read_groups_ack, write_groups_ack },
+	[MSG_HELLO] = { "hello", HELLO_MIN, HELLO_MAX, valid_hello, code_hello },
+	[MSG_SUMMARY_REQ] = { "summary-request", 1, 1, valid_empty, code_empty },
+	[MSG_SUMMARY] = { "summary", SUMMARY_MIN, SUMMARY_MAX, valid_summary, code_summary },
+	[MSG_FETCH] = { "fetch", FETCH_MIN, FETCH_MAX, valid_fetch, code_fetch },
+	[MSG_RECORD] = { "record", RECORD_MIN, MSG_LEN_MAX, record_valid, record_code },
+	[MSG_ROW] = { "row", ROW_MIN, ROW_MAX, row_valid, row_code },
+	[MSG_PING] = { "ping", MSG_PING_LEN, MSG_PING_LEN + PING_ATTRIBUTES, valid_empty,
+		       code_ping },
+	[MSG_PONG] = { "pong", MSG_PONG_LEN, MSG_PONG_LEN + PING_ATTRIBUTES, valid_empty,
+		       code_pong },
+	[MSG_NOTICE] = { "notice", 9, 9, valid_notice, code_notice },
+	[MSG_CONFLICT] = { "conflict", CONFLICT_MIN, CONFLICT_MAX, valid_conflict, code_conflict },
+	[MSG_SECRETS] = { "secrets", 17, 17, valid_empty, code_secrets },
+	[MSG_GROUPS] = { "groups", GROUPS_MIN, GROUPS_MAX_LEN, valid_groups, code_groups },
+	[MSG_GROUPS_ACK] = { "groups-ack", 5, 5, valid_empty, code_groups_ack },
 	[MSG_SHORT_ROW] = { "short-row", SHORT_ROW_MIN, SHORT_ROW_MAX, short_row_valid,
-			    short_row_read, short_row_write },
+			    short_row_code },
 	[MSG_CAPTURE_START] = { "capture-start", CAPTURE_START_LEN, CAPTURE_START_LEN,
-				capture_start_valid, capture_start_read, capture_start_write },
+				capture_start_valid, capture_start_code },
 	[MSG_CAPTURE_READ] = { "capture-read", CAPTURE_READ_LEN, CAPTURE_READ_LEN,
-			       capture_read_valid, capture_read_read, capture_read_write },
+			       capture_read_valid, capture_read_code },
 	[MSG_CAPTURE_DATA] = { "capture-data", CAPTURE_DATA_MIN, CAPTURE_DATA_MAX,
-			       capture_data_valid, capture_data_read, capture_data_write },
+			       capture_data_valid, capture_data_code },
 	[MSG_CAPTURE_LOOKUP] = { "capture-lookup", CAPTURE_LOOKUP_MIN, CAPTURE_LOOKUP_MAX,
-				 capture_lookup_valid, capture_lookup_read, capture_lookup_write },
+				 capture_lookup_valid, capture_lookup_code },
 	[MSG_CAPTURE_SEEN] = { "capture-seen", CAPTURE_LOOKUP_MIN, CAPTURE_SEEN_MAX,
-			       capture_lookup_valid, capture_seen_read, capture_seen_write },
+			       capture_lookup_valid, capture_lookup_code },
 };
 
 static const struct msg_type_row *table_find(uint8_t type)
@@ -469,7 +370,7 @@ int msg_decode(const void *data, size_t len, struct msg *m)
 	b.end -= len > t->max ? len - t->max : 0;
 	memset(m, 0, sizeof(*m));
 	m->type = type;
-	t->read(&b, m);
+	t->code(&(struct codec){ .in = &b }, m);
 	return b.ok && t->valid(m) ? 0 : -EBADMSG;
 }
 
@@ -481,7 +382,8 @@ int msg_encode(const struct msg *m, void *out, size_t out_len)
 	if (!t || !t->valid(m))
 		return -EINVAL;
 	wbuf_u8(&b, m->type);
-	t->write(&b, m);
+	/* A codec that writes does not change the message. */
+	t->code(&(struct codec){ .out = &b }, (struct msg *)m);
 	return b.ok ? (int)wbuf_len(&b) : -ENOSPC;
 }
 

@@ -19,26 +19,18 @@ bool capture_start_valid(const struct msg *m)
 	       c->snap <= CAPTURE_SNAP_MAX && capture_filter_valid(&c->filter);
 }
 
-void capture_start_read(struct rbuf *b, struct msg *m)
+void capture_start_code(struct codec *b, struct msg *m)
 {
 	struct msg_capture_start *c = &m->capture_start;
 
-	c->id = rbuf_u32(b);
-	c->seconds = rbuf_u16(b);
-	c->bytes = rbuf_u32(b);
-	c->snap = rbuf_u16(b);
-	capture_filter_read(b, &c->filter);
-}
-
-void capture_start_write(struct wbuf *b, const struct msg *m)
-{
-	const struct msg_capture_start *c = &m->capture_start;
-
-	wbuf_u32(b, c->id);
-	wbuf_u16(b, c->seconds);
-	wbuf_u32(b, c->bytes);
-	wbuf_u16(b, c->snap);
-	capture_filter_write(b, &c->filter);
+	code_u32(b, &c->id);
+	code_u16(b, &c->seconds);
+	code_u32(b, &c->bytes);
+	code_u16(b, &c->snap);
+	if (b->in)
+		capture_filter_read(b->in, &c->filter);
+	else
+		capture_filter_write(b->out, &c->filter);
 }
 
 /* CAPTURE-READ */
@@ -48,16 +40,10 @@ bool capture_read_valid(const struct msg *m)
 	return m->capture_read.id != 0;
 }
 
-void capture_read_read(struct rbuf *b, struct msg *m)
+void capture_read_code(struct codec *b, struct msg *m)
 {
-	m->capture_read.id = rbuf_u32(b);
-	m->capture_read.offset = rbuf_u32(b);
-}
-
-void capture_read_write(struct wbuf *b, const struct msg *m)
-{
-	wbuf_u32(b, m->capture_read.id);
-	wbuf_u32(b, m->capture_read.offset);
+	code_u32(b, &m->capture_read.id);
+	code_u32(b, &m->capture_read.offset);
 }
 
 /* CAPTURE-DATA */
@@ -76,49 +62,26 @@ bool capture_data_valid(const struct msg *m)
 	return true;
 }
 
-void capture_data_read(struct rbuf *b, struct msg *m)
+void capture_data_code(struct codec *b, struct msg *m)
 {
 	struct msg_capture_data *c = &m->capture_data;
 
-	c->id = rbuf_u32(b);
-	c->status = rbuf_u8(b);
-	c->by = rbuf_u32(b);
-	c->offset = rbuf_u32(b);
-	c->total = rbuf_u32(b);
-	c->frames = rbuf_u32(b);
-	c->lost = rbuf_u32(b);
-	c->n_clocks = rbuf_u8(b);
-	if (!fits(b, c->n_clocks, MSG_CLOCKS_MAX))
+	code_u32(b, &c->id);
+	code_u8(b, &c->status);
+	code_u32(b, &c->by);
+	code_u32(b, &c->offset);
+	code_u32(b, &c->total);
+	code_u32(b, &c->frames);
+	code_u32(b, &c->lost);
+	if (!code_count(b, &c->n_clocks, MSG_CLOCKS_MAX))
 		return;
 	for (unsigned i = 0; i < c->n_clocks; i++) {
-		c->clock[i].node = rbuf_u32(b);
-		c->clock[i].offset_us = rbuf_u32(b);
-		c->clock[i].rtt_us = rbuf_u32(b);
+		code_u32(b, &c->clock[i].node);
+		code_u32(b, &c->clock[i].offset_us);
+		code_u32(b, &c->clock[i].rtt_us);
 	}
-	c->n = rbuf_u16(b);
-	if (fits(b, c->n, MSG_CAPTURE_MAX))
-		read_bytes(b, c->bytes, c->n);
-}
-
-void capture_data_write(struct wbuf *b, const struct msg *m)
-{
-	const struct msg_capture_data *c = &m->capture_data;
-
-	wbuf_u32(b, c->id);
-	wbuf_u8(b, c->status);
-	wbuf_u32(b, c->by);
-	wbuf_u32(b, c->offset);
-	wbuf_u32(b, c->total);
-	wbuf_u32(b, c->frames);
-	wbuf_u32(b, c->lost);
-	wbuf_u8(b, c->n_clocks);
-	for (unsigned i = 0; i < c->n_clocks; i++) {
-		wbuf_u32(b, c->clock[i].node);
-		wbuf_u32(b, c->clock[i].offset_us);
-		wbuf_u32(b, c->clock[i].rtt_us);
-	}
-	wbuf_u16(b, c->n);
-	wbuf_bytes(b, c->bytes, c->n);
+	if (code_count16(b, &c->n, MSG_CAPTURE_MAX))
+		code_bytes(b, c->bytes, c->n);
 }
 
 /* CAPTURE-LOOKUP and CAPTURE-SEEN, which has times */
@@ -131,50 +94,18 @@ bool capture_lookup_valid(const struct msg *m)
 	       c->n <= MSG_LOOKUP_MAX;
 }
 
-static void lookup_read(struct rbuf *b, struct msg_capture_lookup *c, bool times)
+void capture_lookup_code(struct codec *b, struct msg *m)
 {
-	c->id = rbuf_u32(b);
-	c->source = rbuf_u32(b);
-	c->destination = rbuf_u32(b);
-	c->n = rbuf_u8(b);
-	if (!fits(b, c->n, MSG_LOOKUP_MAX))
+	struct msg_capture_lookup *c = &m->capture_lookup;
+
+	code_u32(b, &c->id);
+	code_u32(b, &c->source);
+	code_u32(b, &c->destination);
+	if (!code_count(b, &c->n, MSG_LOOKUP_MAX))
 		return;
 	for (unsigned i = 0; i < c->n; i++) {
-		c->nonce[i] = rbuf_u64(b);
-		if (times)
-			c->at_us[i] = rbuf_u32(b);
+		code_u64(b, &c->nonce[i]);
+		if (m->type == MSG_CAPTURE_SEEN)
+			code_u32(b, &c->at_us[i]);
 	}
-}
-
-static void lookup_write(struct wbuf *b, const struct msg_capture_lookup *c, bool times)
-{
-	wbuf_u32(b, c->id);
-	wbuf_u32(b, c->source);
-	wbuf_u32(b, c->destination);
-	wbuf_u8(b, c->n);
-	for (unsigned i = 0; i < c->n; i++) {
-		wbuf_u64(b, c->nonce[i]);
-		if (times)
-			wbuf_u32(b, c->at_us[i]);
-	}
-}
-
-void capture_lookup_read(struct rbuf *b, struct msg *m)
-{
-	lookup_read(b, &m->capture_lookup, false);
-}
-
-void capture_lookup_write(struct wbuf *b, const struct msg *m)
-{
-	lookup_write(b, &m->capture_lookup, false);
-}
-
-void capture_seen_read(struct rbuf *b, struct msg *m)
-{
-	lookup_read(b, &m->capture_seen, true);
-}
-
-void capture_seen_write(struct wbuf *b, const struct msg *m)
-{
-	lookup_write(b, &m->capture_seen, true);
 }

@@ -28,53 +28,67 @@ int family_len(uint8_t family)
 	}
 }
 
-void read_ip(struct rbuf *b, struct ip_addr *ip)
+#define CODE(name, type)                                                                           \
+	void code_##name(struct codec *b, type *v)                                                 \
+	{                                                                                          \
+		if (b->in)                                                                         \
+			*v = rbuf_##name(b->in);                                                   \
+		else                                                                               \
+			wbuf_##name(b->out, *v);                                                   \
+	}
+
+CODE(u8, uint8_t)
+CODE(u16, uint16_t)
+CODE(u24, uint32_t)
+CODE(u32, uint32_t)
+CODE(u64, uint64_t)
+
+void code_bytes(struct codec *b, uint8_t *bytes, size_t n)
 {
 	const uint8_t *p;
+
+	if (!b->in)
+		wbuf_bytes(b->out, bytes, n);
+	else if ((p = rbuf_take(b->in, n)))
+		memcpy(bytes, p, n);
+}
+
+void code_ip(struct codec *b, struct ip_addr *ip)
+{
 	int n;
 
-	ip->family = rbuf_u8(b);
+	code_u8(b, &ip->family);
 	n = family_len(ip->family);
-	if (n < 0) {
-		b->ok = false;
-		return;
-	}
-	p = rbuf_take(b, (size_t)n);
-	if (p)
-		memcpy(ip->b, p, (size_t)n);
+	if (n >= 0)
+		code_bytes(b, ip->b, (size_t)n);
+	else if (b->in)
+		b->in->ok = false;
 }
 
-void write_ip(struct wbuf *b, const struct ip_addr *ip)
+void code_endpoint(struct codec *b, struct endpoint *ep)
 {
-	wbuf_u8(b, ip->family);
-	wbuf_bytes(b, ip->b, (size_t)family_len(ip->family));
-}
-
-void read_endpoint(struct rbuf *b, struct endpoint *ep)
-{
-	read_ip(b, &ep->ip);
-	ep->port = ep->ip.family ? rbuf_u16(b) : 0;
-}
-
-void write_endpoint(struct wbuf *b, const struct endpoint *ep)
-{
-	write_ip(b, &ep->ip);
+	code_ip(b, &ep->ip);
 	if (ep->ip.family)
-		wbuf_u16(b, ep->port);
+		code_u16(b, &ep->port);
 }
 
-void read_bytes(struct rbuf *b, uint8_t *out, size_t len)
+bool code_fits(struct codec *b, size_t n, size_t max)
 {
-	const uint8_t *p = rbuf_take(b, len);
-
-	if (p)
-		memcpy(out, p, len);
+	if (b->in)
+		b->in->ok = b->in->ok && n <= max;
+	return b->in ? b->in->ok : n <= max;
 }
 
-bool fits(struct rbuf *b, size_t n, size_t max)
+bool code_count(struct codec *b, uint8_t *n, size_t max)
 {
-	b->ok = b->ok && n <= max;
-	return b->ok;
+	code_u8(b, n);
+	return code_fits(b, *n, max);
+}
+
+bool code_count16(struct codec *b, uint16_t *n, size_t max)
+{
+	code_u16(b, n);
+	return code_fits(b, *n, max);
 }
 
 bool are_parts_valid(uint16_t part, uint16_t parts)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fields that several control messages have: addresses, endpoints, byte strings, bounded counts.
- * Called by msg.c, msg_record.c and msg_row.c. Pure.
+ * The codec of control messages, and fields that several messages have: numbers, addresses,
+ * endpoints, byte strings, bounded counts. A codec reads or writes, so each layout exists once.
+ * Called by the msg_*.c. Pure.
  */
 #pragma once
 
@@ -21,21 +22,30 @@ struct wbuf;
 
 /* Returns the address length of this family, or -1 for an unknown family. */
 int family_len(uint8_t family);
-void read_ip(struct rbuf *b, struct ip_addr *ip);
-void write_ip(struct wbuf *b, const struct ip_addr *ip);
+/* Reads from `in`, or writes to `out` if `in` is NULL and leaves the fields unchanged. */
+struct codec {
+	struct rbuf *in;
+	struct wbuf *out;
+};
+void code_u8(struct codec *b, uint8_t *v);
+void code_u16(struct codec *b, uint16_t *v);
+void code_u24(struct codec *b, uint32_t *v);
+void code_u32(struct codec *b, uint32_t *v);
+void code_u64(struct codec *b, uint64_t *v);
+void code_bytes(struct codec *b, uint8_t *bytes, size_t n);
+void code_ip(struct codec *b, struct ip_addr *ip);
 /* The port is present with an address only. */
-void read_endpoint(struct rbuf *b, struct endpoint *ep);
-void write_endpoint(struct wbuf *b, const struct endpoint *ep);
-void read_bytes(struct rbuf *b, uint8_t *out, size_t len);
-/* Returns false and fails the cursor if n exceeds the array in the struct. */
-bool fits(struct rbuf *b, size_t n, size_t max);
+void code_endpoint(struct codec *b, struct endpoint *ep);
+/* Returns false and fails the reading if n exceeds the array in the struct. */
+bool code_fits(struct codec *b, size_t n, size_t max);
+bool code_count(struct codec *b, uint8_t *n, size_t max);
+bool code_count16(struct codec *b, uint16_t *n, size_t max);
 bool is_unicast(const struct ip_addr *ip);
 bool are_parts_valid(uint16_t part, uint16_t parts);
 
 /* msg_record.c: RECORD. */
 bool record_valid(const struct msg *m);
-void record_read(struct rbuf *b, struct msg *m);
-void record_write(struct wbuf *b, const struct msg *m);
+void record_code(struct codec *b, struct msg *m);
 
 /* msg_capture.c: CAPTURE-... */
 #define CAPTURE_START_LEN  (1 + 4 + 2 + 4 + 2 + CAPTURE_FILTER_LEN)
@@ -46,19 +56,13 @@ void record_write(struct wbuf *b, const struct msg *m);
 #define CAPTURE_LOOKUP_MAX (CAPTURE_LOOKUP_MIN + 8 * MSG_LOOKUP_MAX)
 #define CAPTURE_SEEN_MAX   (CAPTURE_LOOKUP_MIN + 12 * MSG_LOOKUP_MAX)
 bool capture_start_valid(const struct msg *m);
-void capture_start_read(struct rbuf *b, struct msg *m);
-void capture_start_write(struct wbuf *b, const struct msg *m);
+void capture_start_code(struct codec *b, struct msg *m);
 bool capture_read_valid(const struct msg *m);
-void capture_read_read(struct rbuf *b, struct msg *m);
-void capture_read_write(struct wbuf *b, const struct msg *m);
+void capture_read_code(struct codec *b, struct msg *m);
 bool capture_data_valid(const struct msg *m);
-void capture_data_read(struct rbuf *b, struct msg *m);
-void capture_data_write(struct wbuf *b, const struct msg *m);
+void capture_data_code(struct codec *b, struct msg *m);
 bool capture_lookup_valid(const struct msg *m);
-void capture_lookup_read(struct rbuf *b, struct msg *m);
-void capture_lookup_write(struct wbuf *b, const struct msg *m);
-void capture_seen_read(struct rbuf *b, struct msg *m);
-void capture_seen_write(struct wbuf *b, const struct msg *m);
+void capture_lookup_code(struct codec *b, struct msg *m);
 
 /* msg_row.c: ROW, SHORT-ROW. */
 #define ROW_MIN	      27
@@ -66,8 +70,6 @@ void capture_seen_write(struct wbuf *b, const struct msg *m);
 #define SHORT_ROW_MIN 28
 #define SHORT_ROW_MAX MSG_LEN_MAX
 bool row_valid(const struct msg *m);
-void row_read(struct rbuf *b, struct msg *m);
-void row_write(struct wbuf *b, const struct msg *m);
+void row_code(struct codec *b, struct msg *m);
 bool short_row_valid(const struct msg *m);
-void short_row_read(struct rbuf *b, struct msg *m);
-void short_row_write(struct wbuf *b, const struct msg *m);
+void short_row_code(struct codec *b, struct msg *m);

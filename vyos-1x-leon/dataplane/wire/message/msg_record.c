@@ -97,153 +97,94 @@ bool record_valid(const struct msg *m)
 	return are_segments_valid(r) && is_lan_valid(r) && are_attributes_valid(r);
 }
 
-static void read_name(struct rbuf *b, char name[MSG_NAME_MAX + 1])
+static void code_name(struct codec *b, char name[MSG_NAME_MAX + 1])
 {
-	uint8_t len = rbuf_u8(b);
-	const uint8_t *p;
+	uint8_t len = (uint8_t)strlen(name);
 
-	if (!fits(b, len, MSG_NAME_MAX))
+	if (!code_count(b, &len, MSG_NAME_MAX))
 		return;
-	p = rbuf_take(b, len);
-	if (!p)
-		return;
-	memcpy(name, p, len);
+	code_bytes(b, (uint8_t *)name, len);
 	/* A NUL in the name would hide its remainder from valid(). */
-	b->ok = strnlen(name, len) == len;
+	if (b->in && strnlen(name, len) != len)
+		b->in->ok = false;
 }
 
-static void read_segments(struct rbuf *b, struct msg_record *r)
+/* Clears the host bits, so that a prefix has one representation. */
+static void code_prefix(struct codec *b, struct prefix *prefix)
 {
-	r->n_segments = rbuf_u8(b);
-	if (!fits(b, r->n_segments, MSG_SEGMENTS_MAX))
+	struct prefix p = *prefix;
+
+	prefix_mask(&p);
+	code_ip(b, &p.ip);
+	code_u8(b, &p.len);
+	prefix_mask(&p);
+	if (b->in)
+		*prefix = p;
+}
+
+static void code_segments(struct codec *b, struct msg_record *r)
+{
+	if (!code_count(b, &r->n_segments, MSG_SEGMENTS_MAX))
 		return;
 	for (size_t i = 0; i < r->n_segments; i++) {
-		r->segment[i].first = rbuf_u24(b);
-		r->segment[i].last = rbuf_u24(b);
+		code_u24(b, &r->segment[i].first);
+		code_u24(b, &r->segment[i].last);
 	}
 }
 
-static void write_segments(struct wbuf *b, const struct msg_record *r)
-{
-	wbuf_u8(b, r->n_segments);
-	for (size_t i = 0; i < r->n_segments; i++) {
-		wbuf_u24(b, r->segment[i].first);
-		wbuf_u24(b, r->segment[i].last);
-	}
-}
-
-static void read_lan(struct rbuf *b, struct msg_record *r)
+static void code_lan(struct codec *b, struct msg_record *r)
 {
 	struct record_lan *l = &r->lan;
 
 	if (!(r->flags & RECORD_LAN))
 		return;
-	l->low = rbuf_u64(b);
-	l->high = rbuf_u64(b);
-	l->n = rbuf_u8(b);
-	if (!fits(b, l->n, MSG_LAN_NODES_MAX))
+	code_u64(b, &l->low);
+	code_u64(b, &l->high);
+	if (!code_count(b, &l->n, MSG_LAN_NODES_MAX))
 		return;
 	for (unsigned i = 0; i < l->n; i++)
-		l->node[i] = rbuf_u32(b);
-}
-
-static void write_lan(struct wbuf *b, const struct msg_record *r)
-{
-	const struct record_lan *l = &r->lan;
-
-	if (!(r->flags & RECORD_LAN))
-		return;
-	wbuf_u64(b, l->low);
-	wbuf_u64(b, l->high);
-	wbuf_u8(b, l->n);
-	for (unsigned i = 0; i < l->n; i++)
-		wbuf_u32(b, l->node[i]);
+		code_u32(b, &l->node[i]);
 }
 
 /* A length of 0 is padding. */
-static void read_attributes(struct rbuf *b, struct msg_record *r)
+static void code_attributes(struct codec *b, struct msg_record *r)
 {
-	uint16_t len = rbuf_left(b) < 2 ? 0 : rbuf_u16(b);
+	uint16_t len = r->n_attributes;
 
-	if (!len || !fits(b, len, MSG_ATTRIBUTES_MAX))
+	if (b->in ? rbuf_left(b->in) < 2 : !len)
 		return;
-	r->n_attributes = (uint8_t)len;
-	read_bytes(b, r->attributes, len);
-	read_bytes(b, r->attributes_signature, MSG_SIGNATURE_LEN);
+	if (!code_count16(b, &len, MSG_ATTRIBUTES_MAX) || !len)
+		return;
+	if (b->in)
+		r->n_attributes = (uint8_t)len;
+	code_bytes(b, r->attributes, len);
+	code_bytes(b, r->attributes_signature, MSG_SIGNATURE_LEN);
 }
 
-static void write_attributes(struct wbuf *b, const struct msg_record *r)
-{
-	if (!r->n_attributes)
-		return;
-	wbuf_u16(b, r->n_attributes);
-	wbuf_bytes(b, r->attributes, r->n_attributes);
-	wbuf_bytes(b, r->attributes_signature, MSG_SIGNATURE_LEN);
-}
-
-void record_read(struct rbuf *b, struct msg *m)
+void record_code(struct codec *b, struct msg *m)
 {
 	struct msg_record *r = &m->record;
 
-	r->origin = rbuf_u32(b);
-	r->incarnation = rbuf_u64(b);
-	r->seq = rbuf_u32(b);
-	r->flags = rbuf_u16(b);
-	read_name(b, r->name);
-	r->n_locators = rbuf_u8(b);
-	if (!fits(b, r->n_locators, MSG_LOCATORS_MAX))
+	code_u32(b, &r->origin);
+	code_u64(b, &r->incarnation);
+	code_u32(b, &r->seq);
+	code_u16(b, &r->flags);
+	code_name(b, r->name);
+	if (!code_count(b, &r->n_locators, MSG_LOCATORS_MAX))
 		return;
 	for (size_t i = 0; i < r->n_locators; i++)
-		read_endpoint(b, &r->locator[i]);
-	r->n_overlay = rbuf_u8(b);
-	if (!fits(b, r->n_overlay, MSG_OVERLAY_MAX))
+		code_endpoint(b, &r->locator[i]);
+	if (!code_count(b, &r->n_overlay, MSG_OVERLAY_MAX))
 		return;
 	for (size_t i = 0; i < r->n_overlay; i++)
-		read_ip(b, &r->overlay[i]);
-	r->n_prefixes = rbuf_u8(b);
-	if (!fits(b, r->n_prefixes, MSG_PREFIXES_MAX))
+		code_ip(b, &r->overlay[i]);
+	if (!code_count(b, &r->n_prefixes, MSG_PREFIXES_MAX))
 		return;
-	for (size_t i = 0; i < r->n_prefixes; i++) {
-		read_ip(b, &r->prefix[i].ip);
-		r->prefix[i].len = rbuf_u8(b);
-		/* Clears the host bits, so that a prefix has one representation. */
-		prefix_mask(&r->prefix[i]);
-	}
-	read_segments(b, r);
-	read_lan(b, r);
-	read_bytes(b, r->identity, MSG_KEY_LEN);
-	read_bytes(b, r->signature, MSG_SIGNATURE_LEN);
-	read_attributes(b, r);
-}
-
-void record_write(struct wbuf *b, const struct msg *m)
-{
-	const struct msg_record *r = &m->record;
-	size_t name_len = strlen(r->name);
-
-	wbuf_u32(b, r->origin);
-	wbuf_u64(b, r->incarnation);
-	wbuf_u32(b, r->seq);
-	wbuf_u16(b, r->flags);
-	wbuf_u8(b, (uint8_t)name_len);
-	wbuf_bytes(b, r->name, name_len);
-	wbuf_u8(b, r->n_locators);
-	for (size_t i = 0; i < r->n_locators; i++)
-		write_endpoint(b, &r->locator[i]);
-	wbuf_u8(b, r->n_overlay);
-	for (size_t i = 0; i < r->n_overlay; i++)
-		write_ip(b, &r->overlay[i]);
-	wbuf_u8(b, r->n_prefixes);
-	for (size_t i = 0; i < r->n_prefixes; i++) {
-		struct prefix p = r->prefix[i];
-
-		prefix_mask(&p);
-		write_ip(b, &p.ip);
-		wbuf_u8(b, p.len);
-	}
-	write_segments(b, r);
-	write_lan(b, r);
-	wbuf_bytes(b, r->identity, MSG_KEY_LEN);
-	wbuf_bytes(b, r->signature, MSG_SIGNATURE_LEN);
-	write_attributes(b, r);
+	for (size_t i = 0; i < r->n_prefixes; i++)
+		code_prefix(b, &r->prefix[i]);
+	code_segments(b, r);
+	code_lan(b, r);
+	code_bytes(b, r->identity, MSG_KEY_LEN);
+	code_bytes(b, r->signature, MSG_SIGNATURE_LEN);
+	code_attributes(b, r);
 }

@@ -36,6 +36,14 @@ static bool valid_common(const struct msg_row *r, unsigned most)
 	return true;
 }
 
+static void code_head(struct codec *b, struct msg_row *r)
+{
+	code_u32(b, &r->origin);
+	code_u64(b, &r->incarnation);
+	code_u32(b, &r->seq);
+	code_u32(b, &r->base);
+}
+
 /* --- ROW --- */
 
 bool row_valid(const struct msg *m)
@@ -43,56 +51,45 @@ bool row_valid(const struct msg *m)
 	return valid_common(&m->row, MSG_ROW_MAX);
 }
 
-void row_read(struct rbuf *b, struct msg *m)
+static void code_time(struct codec *b, uint32_t *us)
+{
+	if (b->in)
+		*us = rbuf_u24(b->in);
+	else
+		wbuf_u24(b->out, min_of(*us, U24_MAX));
+}
+
+static void code_state(struct codec *b, struct row_entry *e)
+{
+	uint16_t state = (uint16_t)((e->up ? ENTRY_UP : 0) |
+				    (e->up && e->silent ? ENTRY_SILENT : 0) | e->loss_pm);
+
+	code_u16(b, &state);
+	if (!b->in)
+		return;
+	e->up = state & ENTRY_UP;
+	e->silent = e->up && (state & ENTRY_SILENT);
+	e->loss_pm = state & ENTRY_LOSS;
+}
+
+void row_code(struct codec *b, struct msg *m)
 {
 	struct msg_row *r = &m->row;
 
-	r->origin = rbuf_u32(b);
-	r->incarnation = rbuf_u64(b);
-	r->seq = rbuf_u32(b);
-	r->base = rbuf_u32(b);
-	r->part = rbuf_u16(b);
-	r->parts = rbuf_u16(b);
-	r->n = rbuf_u16(b);
-	if (!fits(b, r->n, MSG_ROW_MAX))
+	code_head(b, r);
+	code_u16(b, &r->part);
+	code_u16(b, &r->parts);
+	if (!code_count16(b, &r->n, MSG_ROW_MAX))
 		return;
 	for (size_t i = 0; i < r->n; i++) {
 		struct row_entry *e = &r->entry[i];
-		uint16_t state;
 
-		e->node = rbuf_u32(b);
-		state = rbuf_u16(b);
-		e->up = state & ENTRY_UP;
-		e->silent = e->up && (state & ENTRY_SILENT);
-		e->loss_pm = state & ENTRY_LOSS;
-		e->rtt_us = rbuf_u24(b);
-		e->long_term_us = rbuf_u24(b);
-		e->var_us = rbuf_u24(b);
-		e->mtu = rbuf_u16(b);
-	}
-}
-
-void row_write(struct wbuf *b, const struct msg *m)
-{
-	const struct msg_row *r = &m->row;
-
-	wbuf_u32(b, r->origin);
-	wbuf_u64(b, r->incarnation);
-	wbuf_u32(b, r->seq);
-	wbuf_u32(b, r->base);
-	wbuf_u16(b, r->part);
-	wbuf_u16(b, r->parts);
-	wbuf_u16(b, r->n);
-	for (size_t i = 0; i < r->n; i++) {
-		const struct row_entry *e = &r->entry[i];
-
-		wbuf_u32(b, e->node);
-		wbuf_u16(b, (uint16_t)((e->up ? ENTRY_UP : 0) |
-				       (e->up && e->silent ? ENTRY_SILENT : 0) | e->loss_pm));
-		wbuf_u24(b, min_of(e->rtt_us, U24_MAX));
-		wbuf_u24(b, min_of(e->long_term_us, U24_MAX));
-		wbuf_u24(b, min_of(e->var_us, U24_MAX));
-		wbuf_u16(b, e->mtu);
+		code_u32(b, &e->node);
+		code_state(b, e);
+		code_time(b, &e->rtt_us);
+		code_time(b, &e->long_term_us);
+		code_time(b, &e->var_us);
+		code_u16(b, &e->mtu);
 	}
 }
 
@@ -242,38 +239,34 @@ unsigned short_row_entry_len(const struct row_entry *e, node_id_t before, uint16
 	return (unsigned)wbuf_len(&b);
 }
 
-void short_row_read(struct rbuf *b, struct msg *m)
+/* SHORT-ROW has 8 bits of some numbers. */
+static void code_octet(struct codec *b, uint16_t *v)
+{
+	uint8_t octet = (uint8_t)*v;
+
+	code_u8(b, &octet);
+	if (b->in)
+		*v = octet;
+}
+
+void short_row_code(struct codec *b, struct msg *m)
 {
 	struct msg_row *r = &m->row;
 
-	r->origin = rbuf_u32(b);
-	r->incarnation = rbuf_u64(b);
-	r->seq = rbuf_u32(b);
-	r->base = rbuf_u32(b);
-	r->part = rbuf_u8(b);
-	r->parts = rbuf_u8(b);
-	r->set = rbuf_u16(b);
-	r->mtu = rbuf_u16(b);
-	r->n = rbuf_u8(b);
-	if (!fits(b, r->n, MSG_SHORT_ROW_MAX))
+	code_head(b, r);
+	code_octet(b, &r->part);
+	code_octet(b, &r->parts);
+	code_u16(b, &r->set);
+	code_u16(b, &r->mtu);
+	code_octet(b, &r->n);
+	if (!code_fits(b, r->n, MSG_SHORT_ROW_MAX))
 		return;
-	for (size_t i = 0; i < r->n && b->ok; i++)
-		read_entry(b, r, i ? r->entry[i - 1].node : 0, &r->entry[i]);
-}
+	for (size_t i = 0; i < r->n; i++) {
+		node_id_t before = i ? r->entry[i - 1].node : 0;
 
-void short_row_write(struct wbuf *b, const struct msg *m)
-{
-	const struct msg_row *r = &m->row;
-
-	wbuf_u32(b, r->origin);
-	wbuf_u64(b, r->incarnation);
-	wbuf_u32(b, r->seq);
-	wbuf_u32(b, r->base);
-	wbuf_u8(b, (uint8_t)r->part);
-	wbuf_u8(b, (uint8_t)r->parts);
-	wbuf_u16(b, r->set);
-	wbuf_u16(b, r->mtu);
-	wbuf_u8(b, (uint8_t)r->n);
-	for (size_t i = 0; i < r->n; i++)
-		write_entry(b, r->mtu, i ? r->entry[i - 1].node : 0, &r->entry[i]);
+		if (b->in)
+			read_entry(b->in, r, before, &r->entry[i]);
+		else
+			write_entry(b->out, r->mtu, before, &r->entry[i]);
+	}
 }
