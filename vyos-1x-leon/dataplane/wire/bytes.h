@@ -129,6 +129,37 @@ static inline void wbuf_bytes(struct wbuf *b, const void *src, size_t n)
 		memcpy(p, src, n);
 }
 
+/* Both cursors in one, so that the layout of a message exists once. A codec reads from `in`, or writes
+ * to `out` if `in` is NULL and leaves the fields unchanged. */
+struct codec {
+	struct rbuf *in;
+	struct wbuf *out;
+};
+
+#define CODEC(name, type)                                                                          \
+	static inline void code_##name(struct codec *b, type *v)                                   \
+	{                                                                                          \
+		if (b->in)                                                                         \
+			*v = rbuf_##name(b->in);                                                   \
+		else                                                                               \
+			wbuf_##name(b->out, *v);                                                   \
+	}
+CODEC(u8, uint8_t)
+CODEC(u16, uint16_t)
+CODEC(u24, uint32_t)
+CODEC(u32, uint32_t)
+CODEC(u64, uint64_t)
+
+static inline void code_bytes(struct codec *b, uint8_t *bytes, size_t n)
+{
+	const uint8_t *p;
+
+	if (!b->in)
+		wbuf_bytes(b->out, bytes, n);
+	else if ((p = rbuf_take(b->in, n)))
+		memcpy(bytes, p, n);
+}
+
 /* Unaligned big-endian loads and stores. The caller has checked the length. */
 static inline uint16_t get_u16(const uint8_t *p)
 {

@@ -28,31 +28,6 @@ int family_len(uint8_t family)
 	}
 }
 
-#define CODE(name, type)                                                                           \
-	void code_##name(struct codec *b, type *v)                                                 \
-	{                                                                                          \
-		if (b->in)                                                                         \
-			*v = rbuf_##name(b->in);                                                   \
-		else                                                                               \
-			wbuf_##name(b->out, *v);                                                   \
-	}
-
-CODE(u8, uint8_t)
-CODE(u16, uint16_t)
-CODE(u24, uint32_t)
-CODE(u32, uint32_t)
-CODE(u64, uint64_t)
-
-void code_bytes(struct codec *b, uint8_t *bytes, size_t n)
-{
-	const uint8_t *p;
-
-	if (!b->in)
-		wbuf_bytes(b->out, bytes, n);
-	else if ((p = rbuf_take(b->in, n)))
-		memcpy(bytes, p, n);
-}
-
 void code_ip(struct codec *b, struct ip_addr *ip)
 {
 	int n;

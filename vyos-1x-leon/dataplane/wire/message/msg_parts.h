@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The codec of control messages, and fields that several messages have: numbers, addresses,
- * endpoints, byte strings, bounded counts. A codec reads or writes, so each layout exists once.
- * Called by the msg_*.c. Pure.
+ * Fields that several control messages have: addresses, endpoints, bounded counts. Called by msg.c,
+ * msg_record.c, msg_row.c and msg_capture.c. Pure.
  */
 #pragma once
 
@@ -17,22 +16,10 @@
 #define U24_MAX	    0xffffffu
 
 struct msg;
-struct rbuf;
-struct wbuf;
+struct codec;
 
 /* Returns the address length of this family, or -1 for an unknown family. */
 int family_len(uint8_t family);
-/* Reads from `in`, or writes to `out` if `in` is NULL and leaves the fields unchanged. */
-struct codec {
-	struct rbuf *in;
-	struct wbuf *out;
-};
-void code_u8(struct codec *b, uint8_t *v);
-void code_u16(struct codec *b, uint16_t *v);
-void code_u24(struct codec *b, uint32_t *v);
-void code_u32(struct codec *b, uint32_t *v);
-void code_u64(struct codec *b, uint64_t *v);
-void code_bytes(struct codec *b, uint8_t *bytes, size_t n);
 void code_ip(struct codec *b, struct ip_addr *ip);
 /* The port is present with an address only. */
 void code_endpoint(struct codec *b, struct endpoint *ep);
