@@ -215,7 +215,6 @@ static inline bool lab_open_node(struct lab *lab, struct lab_node *n)
 	setup.tap_offload = lab->offload && n->tap.granted.tso;
 	setup.tap_uso = lab->offload && n->tap.granted.uso;
 	setup.udp_gso = lab->offload && n->udp.gso;
-	setup.udp_gro = lab->offload && n->udp.gro;
 	for (unsigned i = 0; i < lab->n_workers; i++)
 		io[i] = (struct fwd_io){ .tap = n->tap.fd[i],
 					 .udp4 = n->udp.fd4[i],

@@ -38,7 +38,6 @@ struct fwd_setup {
 	bool tap_offload; /* the TAP has vnet headers and offloads enabled (io/tap.h) */
 	bool tap_uso;	  /* UDP segmentation offload in addition */
 	bool udp_gso;	  /* UDP_SEGMENT works */
-	bool udp_gro;	  /* UDP_GRO is on */
 	uint16_t slots_maximum;
 };
 

@@ -19,7 +19,6 @@
 /* Limits of one GSO send: 64 segments before Linux 6.9, and the payload of one datagram. */
 #define UDP_GSO_SEGMENTS 64
 #define UDP_GSO_BYTES	 65000
-#define UDP_DATAGRAM_MAX 65507
 
 /* --- sockets --- */
 struct udp_config {

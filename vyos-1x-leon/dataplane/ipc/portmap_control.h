@@ -32,7 +32,6 @@ struct portmap_command {
 };
 
 enum portmap_method { PORTMAP_NONE, PORTMAP_NATPMP, PORTMAP_UPNP };
-#define PORTMAP_METHODS 3
 enum portmap_news {
 	PORTMAP_MAPPED, /* new or renewed */
 	PORTMAP_FAILED, /* the attempt failed; an earlier mapping lasts for its lifetime */

@@ -33,8 +33,7 @@ bool accel_is_between(const uint8_t *frame, size_t len, const struct eth_view *v
 #define ACCEL_HDR_LEN	8
 #define ACCEL_DATA_MAX	65536			/* data bytes of one frame */
 #define ACCEL_BODY_MAX	(ACCEL_DATA_MAX + 1024) /* compression may add a little */
-#define ACCEL_FRAME_MAX (ACCEL_HDR_LEN + ACCEL_BODY_MAX)
-#define ACCEL_SMALL_MAX 128 /* a whole frame of any type but data */
+#define ACCEL_SMALL_MAX 128			/* a whole frame of any type but data */
 /* Streams of the follower have numbers above this one, which is no stream. */
 #define ACCEL_FOLLOWERS (1u << 31)
 

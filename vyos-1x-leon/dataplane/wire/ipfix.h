@@ -14,7 +14,6 @@
 #include "base/mono.h"
 #include "wire/bytes.h"
 
-#define IPFIX_PORT 4739
 /* With IPv6 and UDP headers, a message fits the minimum MTU of IPv6 (RFC 7011 section 10.3.3). */
 #define IPFIX_MESSAGE_MAX 1232
 /* Fixed, because nfacctd reads no text of variable length. */

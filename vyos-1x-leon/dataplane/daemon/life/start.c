@@ -246,7 +246,6 @@ static int workers_start(struct leond *d)
 		.tap_offload = d->tap->granted.tso,
 		.tap_uso = d->tap->granted.uso,
 		.udp_gso = d->udp->gso,
-		.udp_gro = d->udp->gro,
 		.slots_maximum = SLOTS_MAX,
 	};
 	int r;

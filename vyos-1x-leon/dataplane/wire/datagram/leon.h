@@ -39,7 +39,6 @@
 #define LEON_HOPS_OFFSET  2    /* offset of the byte with `hops` and `at`, which a relay rewrites */
 #define LEON_HOPS_MASK	  0xf0 /* bits of this byte without `at` */
 #define LEON_PORT	  5366
-#define LEON_VNI_MAX	  0xffffffu
 
 /* Wildcard: the only hop of a control datagram or an invitation to an address with an unknown
  * node-id (the first HELLO to a configured peer). Every receiver accepts it. Never a node's own

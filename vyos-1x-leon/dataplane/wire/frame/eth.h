@@ -11,9 +11,8 @@
 
 #include "base/addr.h"
 
-#define ETH_HDR_LEN   14
-#define ETH_FRAME_MIN ETH_HDR_LEN
-#define ETH_TAG_LEN   4
+#define ETH_HDR_LEN 14
+#define ETH_TAG_LEN 4
 
 #define ETH_TYPE_MIN 0x0600 /* smaller values are a length, followed by LLC */
 
