@@ -32,11 +32,11 @@ static void read_stream(const uint8_t *data, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct rbuf b = rbuf_of(data, len);
-	struct capture_filter f;
+	struct capture_filter f = { 0 };
 	char text[200], err[200];
 
 	read_stream(data, len);
-	capture_filter_read(&b, &f);
+	capture_filter_code(&(struct codec){ .in = &b }, &f);
 	if (b.ok && capture_filter_valid(&f))
 		capture_filter_match(&f, b.p, rbuf_left(&b));
 	if (len < sizeof(text)) {

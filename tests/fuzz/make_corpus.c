@@ -108,7 +108,7 @@ static void seed_capture(void)
 	sample_small(MSG_CAPTURE_DATA, &m);
 	seed("capture", "record", m.capture_data.bytes, m.capture_data.n);
 	sample_small(MSG_CAPTURE_START, &m);
-	capture_filter_write(&b, &m.capture_start.filter);
+	capture_filter_code(&(struct codec){ .out = &b }, &m.capture_start.filter);
 	buf[CAPTURE_FILTER_LEN + 12] = 8; /* IPv4 */
 	buf[CAPTURE_FILTER_LEN + 14] = 0x45;
 	seed("capture", "filter", buf, sizeof(buf));

@@ -27,7 +27,7 @@ static const uint8_t arp[] = { 255, 255, 255, 255, 255, 255, 2,	 0, 0, 0, 0, 1, 
 
 static bool matches(const char *text, const void *frame, size_t len)
 {
-	struct capture_filter f, back;
+	struct capture_filter f, back = { 0 };
 	uint8_t buf[CAPTURE_FILTER_LEN];
 	struct wbuf w = wbuf_of(buf, sizeof(buf));
 	struct rbuf r = rbuf_of(buf, sizeof(buf));
@@ -35,9 +35,9 @@ static bool matches(const char *text, const void *frame, size_t len)
 
 	if (!capture_filter_parse(text, &f, err, sizeof(err)))
 		fail_msg("\"%s\": %s", text, err);
-	capture_filter_write(&w, &f);
+	capture_filter_code(&(struct codec){ .out = &w }, &f);
 	assert_true(w.ok && wbuf_left(&w) == 0);
-	capture_filter_read(&r, &back);
+	capture_filter_code(&(struct codec){ .in = &r }, &back);
 	assert_true(r.ok && capture_filter_valid(&back));
 	assert_int_equal(capture_filter_match(&f, frame, len),
 			 capture_filter_match(&back, frame, len));

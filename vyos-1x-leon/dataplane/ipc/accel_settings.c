@@ -84,73 +84,52 @@ bool accel_ports_parse(const char *s, struct accel_ports *out)
 
 /* --- bytes --- */
 
-static void put_selection(struct wbuf *b, const struct accel_selection *s)
+static void code_prefix(struct codec *b, struct prefix *p)
 {
-	wbuf_u8(b, s->n_prefixes);
-	for (unsigned i = 0; i < s->n_prefixes; i++) {
-		wbuf_u8(b, s->prefix[i].ip.family);
-		wbuf_bytes(b, s->prefix[i].ip.b, sizeof(s->prefix[i].ip.b));
-		wbuf_u8(b, s->prefix[i].len);
-	}
-	wbuf_u8(b, s->n_ports);
-	for (unsigned i = 0; i < s->n_ports; i++) {
-		wbuf_u16(b, s->port[i].first);
-		wbuf_u16(b, s->port[i].last);
-	}
+	code_u8(b, &p->ip.family);
+	code_bytes(b, p->ip.b, sizeof(p->ip.b));
+	code_u8(b, &p->len);
+	if (b->in)
+		b->in->ok &= (p->ip.family == 4 || p->ip.family == 6) &&
+			     p->len <= prefix_host_len(&p->ip);
 }
 
-static void take_prefix(struct rbuf *b, struct prefix *p)
+/* Returns the number of entries; reading fails above `max`. */
+static unsigned code_number(struct codec *b, uint8_t *n, unsigned max)
 {
-	const uint8_t *bytes;
-
-	p->ip.family = rbuf_u8(b);
-	bytes = rbuf_take(b, sizeof(p->ip.b));
-	p->len = rbuf_u8(b);
-	b->ok &= p->ip.family == 4 || p->ip.family == 6;
-	if (!bytes || !b->ok)
-		return;
-	memcpy(p->ip.b, bytes, sizeof(p->ip.b));
-	b->ok &= p->len <= prefix_host_len(&p->ip);
+	code_u8(b, n);
+	if (b->in)
+		b->in->ok &= *n <= max;
+	return *n <= max ? *n : 0;
 }
 
-static void take_selection(struct rbuf *b, struct accel_selection *s)
+static void code_selection(struct codec *b, struct accel_selection *s)
 {
-	s->n_prefixes = rbuf_u8(b);
-	b->ok &= s->n_prefixes <= ACCEL_PREFIXES_MAX;
-	for (unsigned i = 0; b->ok && i < s->n_prefixes; i++)
-		take_prefix(b, &s->prefix[i]);
-	s->n_ports = rbuf_u8(b);
-	b->ok &= s->n_ports <= ACCEL_PORTS_MAX;
-	for (unsigned i = 0; b->ok && i < s->n_ports; i++) {
-		s->port[i].first = rbuf_u16(b);
-		s->port[i].last = rbuf_u16(b);
+	unsigned n = code_number(b, &s->n_prefixes, ACCEL_PREFIXES_MAX);
+
+	for (unsigned i = 0; i < n; i++)
+		code_prefix(b, &s->prefix[i]);
+	n = code_number(b, &s->n_ports, ACCEL_PORTS_MAX);
+	for (unsigned i = 0; i < n; i++) {
+		code_u16(b, &s->port[i].first);
+		code_u16(b, &s->port[i].last);
 	}
 }
 
-void accel_settings_put(struct wbuf *b, const struct accel_settings *s)
+void accel_settings_code(struct codec *b, struct accel_settings *s)
 {
-	wbuf_u8(b, s->mode);
-	wbuf_u32(b, s->threshold_us);
-	wbuf_u32(b, s->segments);
-	wbuf_u32(b, s->maximum);
-	wbuf_u32(b, s->undelivered);
-	wbuf_u8(b, s->cache_log);
-	put_selection(b, &s->include);
-	put_selection(b, &s->exclude);
-}
-
-void accel_settings_take(struct rbuf *b, struct accel_settings *s)
-{
-	*s = (struct accel_settings){ .mode = rbuf_u8(b) };
-	s->threshold_us = rbuf_u32(b);
-	s->segments = rbuf_u32(b);
-	s->maximum = rbuf_u32(b);
-	s->undelivered = rbuf_u32(b);
-	s->cache_log = rbuf_u8(b);
-	b->ok &= s->mode < ACCEL_MODES;
-	b->ok &= !s->cache_log || (s->cache_log >= CACHE_LOG_MIN && s->cache_log <= CACHE_LOG_MAX);
-	take_selection(b, &s->include);
-	take_selection(b, &s->exclude);
+	code_u8(b, &s->mode);
+	code_u32(b, &s->threshold_us);
+	code_u32(b, &s->segments);
+	code_u32(b, &s->maximum);
+	code_u32(b, &s->undelivered);
+	code_u8(b, &s->cache_log);
+	if (b->in)
+		b->in->ok &= s->mode < ACCEL_MODES &&
+			     (!s->cache_log ||
+			      (s->cache_log >= CACHE_LOG_MIN && s->cache_log <= CACHE_LOG_MAX));
+	code_selection(b, &s->include);
+	code_selection(b, &s->exclude);
 }
 
 bool accel_settings_equal(const struct accel_settings *a, const struct accel_settings *b)
@@ -158,7 +137,8 @@ bool accel_settings_equal(const struct accel_settings *a, const struct accel_set
 	uint8_t one[SETTINGS_LEN], other[SETTINGS_LEN];
 	struct wbuf x = wbuf_of(one, sizeof(one)), y = wbuf_of(other, sizeof(other));
 
-	accel_settings_put(&x, a);
-	accel_settings_put(&y, b);
+	/* A codec that writes does not change the settings. */
+	accel_settings_code(&(struct codec){ .out = &x }, (struct accel_settings *)a);
+	accel_settings_code(&(struct codec){ .out = &y }, (struct accel_settings *)b);
 	return wbuf_len(&x) == wbuf_len(&y) && memcmp(one, other, wbuf_len(&x)) == 0;
 }

@@ -10,8 +10,7 @@
 
 #include "base/addr.h"
 
-struct rbuf;
-struct wbuf;
+struct codec;
 
 #define ACCEL_PREFIXES_MAX 32
 #define ACCEL_PORTS_MAX	   32
@@ -59,6 +58,5 @@ bool accel_settings_admit(const struct accel_settings *s, const struct ip_addr *
 /* "443" or "8000-8080", 1 to 65535. */
 bool accel_ports_parse(const char *s, struct accel_ports *out);
 
-void accel_settings_put(struct wbuf *b, const struct accel_settings *s);
-void accel_settings_take(struct rbuf *b, struct accel_settings *s);
+void accel_settings_code(struct codec *b, struct accel_settings *s);
 bool accel_settings_equal(const struct accel_settings *a, const struct accel_settings *b);

@@ -174,38 +174,25 @@ bool capture_filter_valid(const struct capture_filter *f)
 	return f->n_macs || f->n_hosts || f->vlan != CAPTURE_NO_VLAN || f->protocol || f->port;
 }
 
-void capture_filter_read(struct rbuf *b, struct capture_filter *f)
+void capture_filter_code(struct codec *b, struct capture_filter *f)
 {
-	uint8_t n = rbuf_u8(b), family;
-	const uint8_t *p;
+	uint8_t n = (uint8_t)(f->n_macs << 4 | f->n_hosts), family = f->host[0].family;
 
+	code_u8(b, &n);
+	code_u16(b, &f->vlan);
+	code_u8(b, &f->protocol);
+	code_u16(b, &f->port);
+	for (unsigned i = 0; i < 2; i++)
+		code_bytes(b, f->mac[i].b, MAC_LEN);
+	code_u8(b, &family);
+	for (unsigned i = 0; i < 2; i++)
+		code_bytes(b, f->host[i].b, sizeof(f->host[i].b));
+	if (!b->in)
+		return;
 	f->n_macs = n >> 4;
 	f->n_hosts = n & 15;
-	f->vlan = rbuf_u16(b);
-	f->protocol = rbuf_u8(b);
-	f->port = rbuf_u16(b);
 	for (unsigned i = 0; i < 2; i++)
-		f->mac[i] = mac_from_u64(rbuf_uint(b, MAC_LEN));
-	family = rbuf_u8(b);
-	for (unsigned i = 0; i < 2; i++) {
 		f->host[i].family = i < f->n_hosts ? family : 0;
-		p = rbuf_take(b, sizeof(f->host[i].b));
-		if (p)
-			memcpy(f->host[i].b, p, sizeof(f->host[i].b));
-	}
-}
-
-void capture_filter_write(struct wbuf *b, const struct capture_filter *f)
-{
-	wbuf_u8(b, (uint8_t)(f->n_macs << 4 | f->n_hosts));
-	wbuf_u16(b, f->vlan);
-	wbuf_u8(b, f->protocol);
-	wbuf_u16(b, f->port);
-	for (unsigned i = 0; i < 2; i++)
-		wbuf_uint(b, mac_to_u64(f->mac[i]), MAC_LEN);
-	wbuf_u8(b, f->host[0].family);
-	for (unsigned i = 0; i < 2; i++)
-		wbuf_bytes(b, f->host[i].b, sizeof(f->host[i].b));
 }
 
 /* --- frames --- */

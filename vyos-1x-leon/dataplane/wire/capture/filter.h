@@ -12,8 +12,7 @@
 
 #include "base/addr.h"
 
-struct rbuf;
-struct wbuf;
+struct codec;
 
 #define CAPTURE_FILTER_LEN 51 /* bytes in a message */
 #define CAPTURE_NO_VLAN	   0xffff
@@ -31,8 +30,7 @@ struct capture_filter {
  * sentence in err. */
 bool capture_filter_parse(const char *text, struct capture_filter *f, char *err, size_t err_len);
 bool capture_filter_valid(const struct capture_filter *f);
-void capture_filter_read(struct rbuf *b, struct capture_filter *f);
-void capture_filter_write(struct wbuf *b, const struct capture_filter *f);
+void capture_filter_code(struct codec *b, struct capture_filter *f);
 /* The frame is at least as long as its Ethernet header. Headers beyond `len` match no given
  * part. */
 bool capture_filter_match(const struct capture_filter *f, const void *frame, size_t len);

@@ -27,10 +27,7 @@ void capture_start_code(struct codec *b, struct msg *m)
 	code_u16(b, &c->seconds);
 	code_u32(b, &c->bytes);
 	code_u16(b, &c->snap);
-	if (b->in)
-		capture_filter_read(b->in, &c->filter);
-	else
-		capture_filter_write(b->out, &c->filter);
+	capture_filter_code(b, &c->filter);
 }
 
 /* CAPTURE-READ */
