@@ -129,8 +129,8 @@ static inline void wbuf_bytes(struct wbuf *b, const void *src, size_t n)
 		memcpy(p, src, n);
 }
 
-/* Both cursors in one, so that the layout of a message exists once. A codec reads from `in`, or writes
- * to `out` if `in` is NULL and leaves the fields unchanged. */
+/* Both cursors in one, so that the layout of a message exists once. A codec reads from `in`. With
+ * `in` NULL, it writes to `out` and leaves the fields unchanged. */
 struct codec {
 	struct rbuf *in;
 	struct wbuf *out;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Encoding of control messages: one table row per type. code() moves the fields between bytes and
- * the struct, in the direction of the codec, and refuses counts that exceed it. valid() checks the range of every field in both directions, so a
- * node never sends a message that a receiver calls malformed. Control thread; pure. doc/protocol.md
- * section 4 describes the same table.
+ * the struct, in the direction of the codec, and refuses counts that exceed the struct. valid()
+ * checks the range of every field in both directions, so a node never sends a message that a
+ * receiver calls malformed. doc/protocol.md section 4 describes the same table. Control thread;
+ * pure.
  */
 #include "wire/message/msg.h"
 
