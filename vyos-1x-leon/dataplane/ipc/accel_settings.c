@@ -94,23 +94,15 @@ static void code_prefix(struct codec *b, struct prefix *p)
 			     p->len <= prefix_host_len(&p->ip);
 }
 
-/* Returns the number of entries; reading fails above `max`. */
-static unsigned code_number(struct codec *b, uint8_t *n, unsigned max)
-{
-	code_u8(b, n);
-	if (b->in)
-		b->in->ok &= *n <= max;
-	return *n <= max ? *n : 0;
-}
-
 static void code_selection(struct codec *b, struct accel_selection *s)
 {
-	unsigned n = code_number(b, &s->n_prefixes, ACCEL_PREFIXES_MAX);
-
-	for (unsigned i = 0; i < n; i++)
+	if (!code_count(b, &s->n_prefixes, ACCEL_PREFIXES_MAX))
+		return;
+	for (unsigned i = 0; i < s->n_prefixes; i++)
 		code_prefix(b, &s->prefix[i]);
-	n = code_number(b, &s->n_ports, ACCEL_PORTS_MAX);
-	for (unsigned i = 0; i < n; i++) {
+	if (!code_count(b, &s->n_ports, ACCEL_PORTS_MAX))
+		return;
+	for (unsigned i = 0; i < s->n_ports; i++) {
 		code_u16(b, &s->port[i].first);
 		code_u16(b, &s->port[i].last);
 	}

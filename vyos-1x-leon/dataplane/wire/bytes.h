@@ -130,7 +130,8 @@ static inline void wbuf_bytes(struct wbuf *b, const void *src, size_t n)
 }
 
 /* Both cursors in one, so that the layout of a message exists once. A codec reads from `in`. With
- * `in` NULL, it writes to `out` and leaves the fields unchanged. */
+ * `in` NULL, it writes to `out` and leaves the fields unchanged. The caller initialises the fields,
+ * because a function of both directions looks at them before reading. */
 struct codec {
 	struct rbuf *in;
 	struct wbuf *out;
@@ -158,6 +159,26 @@ static inline void code_bytes(struct codec *b, uint8_t *bytes, size_t n)
 		wbuf_bytes(b->out, bytes, n);
 	else if ((p = rbuf_take(b->in, n)))
 		memcpy(bytes, p, n);
+}
+
+/* A count before an array of `max` entries. Returns false and fails the reading if n exceeds the
+ * array. */
+static inline bool code_fits(struct codec *b, size_t n, size_t max)
+{
+	if (!b->in)
+		return n <= max;
+	b->in->ok &= n <= max;
+	return b->in->ok;
+}
+static inline bool code_count(struct codec *b, uint8_t *n, size_t max)
+{
+	code_u8(b, n);
+	return code_fits(b, *n, max);
+}
+static inline bool code_count16(struct codec *b, uint16_t *n, size_t max)
+{
+	code_u16(b, n);
+	return code_fits(b, *n, max);
 }
 
 /* Unaligned big-endian loads and stores. The caller has checked the length. */

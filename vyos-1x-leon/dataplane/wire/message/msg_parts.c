@@ -5,7 +5,6 @@
 #include "wire/message/msg_parts.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "wire/bytes.h"
 #include "wire/message/msg.h"
@@ -45,25 +44,6 @@ void code_endpoint(struct codec *b, struct endpoint *ep)
 	code_ip(b, &ep->ip);
 	if (ep->ip.family)
 		code_u16(b, &ep->port);
-}
-
-bool code_fits(struct codec *b, size_t n, size_t max)
-{
-	if (b->in)
-		b->in->ok = b->in->ok && n <= max;
-	return b->in ? b->in->ok : n <= max;
-}
-
-bool code_count(struct codec *b, uint8_t *n, size_t max)
-{
-	code_u8(b, n);
-	return code_fits(b, *n, max);
-}
-
-bool code_count16(struct codec *b, uint16_t *n, size_t max)
-{
-	code_u16(b, n);
-	return code_fits(b, *n, max);
 }
 
 bool are_parts_valid(uint16_t part, uint16_t parts)

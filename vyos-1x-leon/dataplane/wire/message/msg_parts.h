@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fields that several control messages have: addresses, endpoints, bounded counts. Called by msg.c,
- * msg_record.c, msg_row.c and msg_capture.c. Pure.
+ * Fields that several control messages have: addresses and endpoints. Called by msg.c,
+ * msg_record.c and msg_row.c. Pure.
  */
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/addr.h"
@@ -23,10 +22,6 @@ int family_len(uint8_t family);
 void code_ip(struct codec *b, struct ip_addr *ip);
 /* The port is present with an address only. */
 void code_endpoint(struct codec *b, struct endpoint *ep);
-/* Returns false and fails the reading if n exceeds the array in the struct. */
-bool code_fits(struct codec *b, size_t n, size_t max);
-bool code_count(struct codec *b, uint8_t *n, size_t max);
-bool code_count16(struct codec *b, uint16_t *n, size_t max);
 bool is_unicast(const struct ip_addr *ip);
 bool are_parts_valid(uint16_t part, uint16_t parts);
 
