@@ -217,7 +217,7 @@ TEMPLATES_S = 10             # time between two messages with templates
 OLD, NEW, AT = '192.0.2.1', '192.0.2.2', '192.0.2.9'
 OLD6, NEW6, AT6 = '2001:db8:9::1', '2001:db8:9::2', '2001:db8:9::9'
 ADDRESS_GOES = [f'addr del {OLD}/24 dev up0', f'addr add {NEW}/24 dev up0']
-ADDRESS6_GOES = [f'addr del {OLD6}/64 dev up0', f'addr add {NEW6}/64 dev up0']
+ADDRESS6_GOES = [f'addr del {OLD6}/64 dev up0', f'addr add {NEW6}/64 dev up0 nodad']
 # The old address stays, as that of another line.
 ROUTE_CHANGES = [f'addr add {NEW}/32 dev up0', f'route add {AT}/32 dev up0 src {NEW}']
 
@@ -229,8 +229,9 @@ class Listener:
         self.namespace = ns.Namespace('collector')
         node.namespace.ip(
             f'link add up0 type veth peer name up1 netns {self.namespace.path}', 'link set up0 up',
-            f'addr add {OLD}/24 dev up0', f'addr add {OLD6}/64 dev up0')
-        self.namespace.ip('link set up1 up', f'addr add {AT}/24 dev up1', f'addr add {AT6}/64 dev up1')
+            f'addr add {OLD}/24 dev up0', f'addr add {OLD6}/64 dev up0 nodad')
+        self.namespace.ip('link set up1 up', f'addr add {AT}/24 dev up1',
+                          f'addr add {AT6}/64 dev up1 nodad')
         with self.namespace:
             self.socket = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
         self.socket.bind(('::', 4739))
