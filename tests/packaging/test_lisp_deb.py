@@ -192,6 +192,7 @@ def test_what_a_running_system_is_told(ready, tmp_path):
     ready.run('mkdir', '-p', '/run/systemd/system', '/run/leon-lisp',
               '/opt/vyatta/config/active/protocols/lisp')
     ready.run('touch', '/run/leon-lisp/lisp.json')
+    ready.run('ln', '-s', 'vyos-configd-env-set', '/etc/default/vyos-configd-env')
     vyos_units = [f'systemctl try-restart {name}.service'
                   for name in ('vyos-configd', 'vyos-commitd', 'vyos-http-api')]
     reload = 'systemctl --system daemon-reload'

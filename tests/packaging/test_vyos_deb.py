@@ -344,6 +344,7 @@ def test_what_a_running_system_is_told(vyos, tmp_path):
     vyos.run('mkdir', '-p', '/run/systemd/system', '/run/leon', '/sys/class/net/leon0',
              '/sys/class/net/leon1', '/opt/vyatta/config/active/interfaces/leon/leon0')
     vyos.run('touch', '/sys/class/net/leon0/tun_flags', '/run/leon/leon0.json')
+    vyos.run('ln', '-s', 'vyos-configd-env-set', '/etc/default/vyos-configd-env')
 
     def told_by(*dpkg):
         vyos.run('sh', '-c', ': >/tmp/told')
@@ -369,6 +370,41 @@ def test_what_a_running_system_is_told(vyos, tmp_path):
         'systemctl stop leon-metrics@*.service', 'ip link delete dev leon0', *restarts]  # fmt: skip
     assert 'interfaces leon is configured' in warning
     assert vyos.run('test', '-e', '/run/leon/leon0.json', check=False).returncode != 0
+
+
+# Serves after the third question of a maintainer script, or never.
+CONFIGD = """#!/bin/sh
+link=/etc/default/vyos-configd-env
+case "$*" in
+"try-restart vyos-configd.service") ln -sfn vyos-configd-env-unset $link; : >/tmp/asked ;;
+"is-active vyos-configd.service")
+    echo >>/tmp/asked
+    [ "$(wc -l </tmp/asked)" != 3 ] || ln -sfn vyos-configd-env-STATE $link
+    echo STATUS ;;
+esac
+"""
+
+
+@pytest.mark.parametrize('state, status, asked', [
+    ('set', 'active', 3), ('unset', 'active', 60), ('unset', 'inactive', 1)],
+    ids=['serves', 'never serves', 'is inactive'])  # fmt: skip
+def test_it_waits_until_configd_serves(vyos, lisp_deb, tmp_path, state, status, asked):
+    """Until then a commit passes vyos-configd and does not write the configuration of FRR."""
+    vyos.put(lisp_deb, '/tmp/vyos-1x-leon-lisp.deb')
+    configd = CONFIGD.replace('STATE', state).replace('STATUS', status)
+    for name, program in (('systemctl', configd), ('sleep', '#!/bin/sh\n')):
+        (tmp_path / name).write_text(program)
+        vyos.put(tmp_path / name, f'/usr/local/sbin/{name}')
+        vyos.run('chmod', '0755', f'/usr/local/sbin/{name}')
+    vyos.run('mkdir', '-p', '/run/systemd/system')
+    for verb, package in (('--install', '/tmp/vyos-1x-leon.deb'),
+                          ('--install', '/tmp/vyos-1x-leon-lisp.deb'),
+                          ('--remove', 'vyos-1x-leon-lisp'), ('--remove', 'vyos-1x-leon')):
+        vyos.run('dpkg', verb, package)
+        assert text(vyos, '/tmp/asked').count('\n') == asked
+        link = vyos.run('readlink', '/etc/default/vyos-configd-env').stdout
+        assert link == f'vyos-configd-env-{state}\n'
+        vyos.run('rm', '/tmp/asked')
 
 
 def test_an_image_build_leaves_the_host_alone(vyos, tmp_path):
