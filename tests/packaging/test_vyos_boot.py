@@ -156,6 +156,32 @@ def test_image_without_the_package_gets_it(image):
     assert 'the packages were installed' in boot(image)
 
 
+# As VyOS: adds the version of each component that the image has.
+MIGRATION = """#!/bin/sh
+[ "$(id -gn)" = vyattacfg ] && sed -i '$ s/@33"/@33:leon@4"/' "$1" && echo "migrates $1"
+"""
+
+
+def test_the_configuration_is_migrated_for_the_packages(image):
+    """VyOS has migrated it before, for an image without LEON."""
+    program = '/usr/libexec/vyos/run-config-migration.py'
+    write(image, program, MIGRATION)
+    image.run('chmod', '0755', program)
+    migrated = CONFIG.replace('leon@1', 'leon@4')
+    for path in ('/config/config.boot', '/config/other.boot'):
+        write(image, path, CONFIG.replace(':leon@1', ''))
+        assert f'migrates {path}' in boot(image, f'BOOTFILE={path}')
+        assert text(image, path) == migrated
+        forget(image)
+    assert 'migrate' not in boot(image)
+    # A failed migration costs nothing else.
+    forget(image)
+    write(image, program, '#!/bin/sh\nexit 1\n')
+    write(image, '/config/config.boot', CONFIG.replace(':leon@1', ''))
+    assert 'config.boot is not migrated' in boot(image)
+    assert devices(image) == ['leon0', 'leon1']
+
+
 def test_image_without_the_packages_gets_leon_accel_too(router, accel_deb):
     with_accel(router, accel_deb)
     assert 'the packages were installed' in boot(router)
@@ -223,7 +249,7 @@ def test_manual_pages_that_the_image_dropped_do_not_matter(router):
     'printf "#!/bin/sh\nexit 1\n" >/usr/local/sbin/dpkg && chmod 755 /usr/local/sbin/dpkg',
 ])  # fmt: skip
 def test_what_cannot_be_installed_costs_nothing_else(image, what):
-    """The names exist, so VyOS loads all related configuration. config.boot is unchanged."""
+    """The names exist, so VyOS loads all related configuration. config.boot stays."""
     image.run('sh', '-c', what)
     said = boot(image)
     assert 'WITHOUT LEON' in said

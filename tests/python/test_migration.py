@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from test_commitd import leaves, value_of
+
 FOLDER = Path(__file__).resolve().parents[2] / 'vyos-1x-leon/migration-scripts/leon'
 KEY = '0123456789abcdef' * 4
 
@@ -100,6 +102,25 @@ def test_nothing_to_do(migrate, name, tree):
     before = str(tree)
     migrate(name, tree)
     assert str(tree) == before
+
+
+def current():
+    """A configuration of this release with every leaf, and one without a secret."""
+    tree = ConfigTree({})
+    for path, data in leaves():
+        value = None if data['valueless'] else value_of(data)
+        tree.set(['interfaces', 'leon', 'leon0', *path], value=value)
+    tree.set(['interfaces', 'leon', 'leon1', 'authentication', 'disable'])
+    return tree.tree
+
+
+@pytest.mark.parametrize('name', sorted(path.name for path in FOLDER.glob('*-to-*')))
+def test_a_current_configuration_stays(migrate, name):
+    """A boot of an image without the package runs all scripts, because VyOS drops the version."""
+    tree = current()
+    assert {'import', 'measurement', 'member', 'path'} <= set(tree['interfaces']['leon']['leon0'])
+    migrate(name, tree)
+    assert tree == current()
 
 
 def test_an_interface_without_a_secret_says_so(migrate, capsys):
