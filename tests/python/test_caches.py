@@ -2,8 +2,12 @@
 """Our part of the caches of VyOS. A few lines of our own have the rules of vyos-op-run for
 operators. The names of fields are those of VyOS."""
 import json
+import os
+import pty
 import re
 import shutil
+import signal
+import subprocess
 import sys
 
 import pytest
@@ -88,7 +92,7 @@ def run(tree, *words):
         raise Refused('incomplete')
     for name, value in values.items():
         command = command.replace('{{' + name + '}}', value)
-    assert '{{' not in command and '$' not in command
+    assert '{{' not in command and '$' not in command.removeprefix('TERM=${TERM:-vt100} ')
     return command
 
 
@@ -152,6 +156,26 @@ def test_a_node_and_a_tag_node_of_one_name(parts):
 def test_words_stay_one_word(parts):
     command = run(parts['op_cache.json'], 'show', 'log', 'leon', 'interface', 'leon0')
     assert """--unit "leond@"'leon0'".service" """ in command
+
+
+@pytest.mark.skipif(not shutil.which('watch'), reason='there is no watch')
+def test_an_operator_monitors(parts):
+    """vyos-op-run sets the environment, without TERM."""
+    command = run(parts['op_cache.json'], 'monitor', 'leon', 'paths')
+    master, slave = pty.openpty()
+    monitor = subprocess.Popen(
+        ['sh', '-c', command.replace('/usr/libexec/vyos/op_mode/leon.py', 'echo')],
+        stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+        env={'PATH': '/usr/sbin:/usr/bin:/sbin:/bin'})
+    os.close(slave)
+    shown = b''
+    try:
+        while b'show_paths' not in shown:
+            shown += os.read(master, 4096)
+    finally:
+        os.killpg(monitor.pid, signal.SIGKILL)
+        monitor.wait(timeout=60)
+        os.close(master)
 
 
 def named(node, *path):

@@ -32,7 +32,8 @@ def _paths(text):
 
 def _command(text, path):
     """Replaces $6 by the placeholder of the sixth word. vyos-op-run escapes single quotes in
-    values, so the shell does not interpret a word in single quotes."""
+    values, so the shell does not interpret a word in single quotes. The environment that it sets
+    has no type of the terminal, without which `watch` ends."""
     if text is None:
         return None
 
@@ -42,7 +43,8 @@ def _command(text, path):
         # A bare placeholder is inside of double quotes, which end before it and continue behind.
         return f"'{placeholder}'" if match['quoted'] else f'"\'{placeholder}\'"'
 
-    return re.sub(r'"\$(?P<quoted>\d+)"|\$(?P<bare>\d+)', word, _paths(text))
+    terminal = 'TERM=${TERM:-vt100} ' if text.startswith('watch ') else ''
+    return terminal + re.sub(r'"\$(?P<quoted>\d+)"|\$(?P<bare>\d+)', word, _paths(text))
 
 
 def _completion(properties):
