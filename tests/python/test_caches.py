@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import types
 
 import pytest
 
@@ -258,6 +259,34 @@ def test_an_older_reference_tree(vyos, tmp_path):
     (tmp_path / 'reftree.cache').write_text(json.dumps(tree))
     caches.main(['install'])
     assert named(vyos('reftree.cache'), 'interfaces', 'leon')['data']['node_type'] == ['Tag']
+
+
+def test_unknown_fields_have_the_values_of_vyos(vyos, tmp_path):
+    """VyOS refuses the file for a missing field, also inside of another one."""
+    docs = {'headline': '', 'new': []}
+    tree = {**REFERENCE, 'data': {**REFERENCE['data'], 'docs': docs, 'kind': []}}
+    (tmp_path / 'reftree.cache').write_text(json.dumps(tree))
+    caches.main(['install'])
+    data = named(vyos('reftree.cache'), 'interfaces', 'leon', 'vlan')['data']
+    assert (data['docs'], data['kind']) == (docs, [])
+
+
+@pytest.mark.parametrize('is_read', [True, False])
+def test_vyos_reads_the_reference_tree_first(vyos, tmp_path, monkeypatch, capsys, is_read):
+    """vyos-configd does not start without a reference tree."""
+    def read(path):
+        assert 'leon' in open(path, encoding='utf-8').read()
+        if not is_read:
+            raise ValueError('Failed to read internal rep: docs')
+
+    module = types.ModuleType('vyos.referencetree')
+    module.ReferenceTree = read
+    monkeypatch.setitem(sys.modules, 'vyos.referencetree', module)
+    caches.main(['install'])
+    assert ('leon' in children(vyos, 'interfaces')) == is_read
+    assert ('stays as it is: Failed to read' in capsys.readouterr().err) != is_read
+    assert 'leon' in vyos('op_cache.json')['show']
+    assert not (tmp_path / 'reftree.cache.leon-new').exists()
 
 
 def test_files_that_vyos_lacks_are_skipped(vyos, tmp_path):

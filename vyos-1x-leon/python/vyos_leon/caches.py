@@ -2,8 +2,9 @@
 """Merges our part into three files of newer versions of VyOS, and removes it again.
 
 configd-include.json has the scripts that vyos-configd and vyos-commitd load. op_cache.json has the
-commands of vyos-op-run. reftree.cache has the nodes of vyconfd. A missing file is skipped. Each
-call removes all entries of LEON and merges those of the present packages. Called by the packages:
+commands of vyos-op-run. reftree.cache has the nodes of vyconfd and vyos-configd, which refuse the
+whole file for one wrong field. A missing file is skipped. Each call removes all entries of LEON and
+merges those of the present packages. Called by the packages:
 `python3 -m vyos_leon.caches install`, or `remove PACKAGE` while the files of PACKAGE still exist.
 """
 
@@ -26,10 +27,28 @@ def _read(path):
         return json.load(file)
 
 
+def _fault(path):
+    """The reason of VyOS for its refusal of a reference tree."""
+    try:
+        from vyos.referencetree import ReferenceTree
+    except ImportError:
+        return None
+    try:
+        ReferenceTree(path)
+    except ValueError as e:
+        return str(e)
+    return None
+
+
 def _replace(path, value):
     new = f'{path}.leon-new'
     with open(new, 'w', encoding='utf-8') as file:
         json.dump(value, file, indent=4 if isinstance(value, list) else None)
+    fault = _fault(new) if path.endswith('/reftree.cache') else None
+    if fault:
+        os.unlink(new)
+        print(f'vyos-1x-leon: {path} stays as it is: {fault}', file=sys.stderr)
+        return
     os.chmod(new, os.stat(path).st_mode & 0o7777)
     os.replace(new, path)
 
@@ -73,8 +92,8 @@ def _op(known, present):
 
 
 def _fitted(node, sample):
-    """Our node with the fields that this version of VyOS has. Older versions write the type as a
-    list with one capitalized word."""
+    """Our node with the fields that this version of VyOS has, and its values of unknown fields.
+    Older versions write the type as a list with one capitalized word."""
     data = {key: node['data'].get(key, value) for key, value in sample.items()}
     if isinstance(sample['node_type'], list):
         data['node_type'] = [node['data']['node_type'].capitalize()]

@@ -142,7 +142,6 @@ def _config_data(node):
         'default_value': node.findtext('defaultValue'),
         'hidden': 'hidden' in texts,
         'secret': 'secret' in texts,
-        'docs': {'headline': '', 'text': '', 'usageExample': '', 'hints': []},
     }
 
 
