@@ -175,6 +175,14 @@ def test_smoketest_sets_every_leaf(leaves):
     assert not missing
 
 
+@pytest.mark.parametrize('name', ['interfaces_leon', 'protocols_lisp'])
+def test_smoketest_runs_commands_itself(name):
+    """VyOS has removed vyos.utils.process.cmd in August 2026."""
+    tree = ast.parse((TOP / f'tests/vyos/test_{name}.py').read_text())
+    imported = [a.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names]
+    assert 'process_named_running' in imported and 'cmd' not in imported
+
+
 def test_smoketest_sets_every_word_of_lisp():
     text = (TOP / 'tests/vyos/test_protocols_lisp.py').read_text()
     words = {c.value for c in ast.walk(ast.parse(text)) if isinstance(c, ast.Constant)}

@@ -7,18 +7,23 @@ of its configuration. Wrong configurations are refused, and a deletion leaves no
 """
 
 import json
+import subprocess
 import unittest
 
 from base_vyostest_shim import VyOSUnitTestSHIM
 
 from vyos.configsession import ConfigSessionError
-from vyos.utils.process import cmd
 from vyos.utils.process import process_named_running
 
 base_path = ['protocols', 'lisp']
 dummy = ['interfaces', 'dummy', 'dum7711']
 leon = ['interfaces', 'leon', 'leon77']
 LOCATOR = '192.0.2.77'
+
+
+def cmd(command):
+    """VyOS of August 2026 has none that takes a string."""
+    return subprocess.check_output(command.split(), text=True).strip()
 
 
 def oor():
