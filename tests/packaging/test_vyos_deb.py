@@ -225,6 +225,10 @@ def test_caches_of_vyos(vyos):
         assert 'sudo' not in op['show']['leon']['nodes']['__node_data']['command']
         (interfaces,) = [c for c in reference['children'] if c['name'] == 'interfaces']
         assert [c['name'] for c in interfaces['children']] == ['ethernet', 'leon']
+        # An upgrade of VyOS alone replaces the files.
+        vyos.run('dpkg', '--install', '/tmp/vyos-1x_1.deb')
+        assert 'interfaces_leon.py' in text(vyos, CACHES[0])
+        assert 'show_nodes' in text(vyos, CACHES[1]) and 'leon-vlan' in text(vyos, CACHES[2])
     vyos.run('dpkg', '--remove', 'vyos-1x-leon')
     after = {path: json.loads(text(vyos, path)) for path in CACHES}
     assert after == before
