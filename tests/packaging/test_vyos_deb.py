@@ -251,6 +251,15 @@ def test_installation_before_the_originals(vyos):
     assert 'original' in text(vyos, f'{VALIDATOR}.vyos')
 
 
+def test_no_installation_on_an_older_vyos(vyos):
+    """Migrations and `monitor leon capture` fail there."""
+    vyos.run('touch', '/usr/lib/python3/dist-packages/vyos/migrator.py')
+    done = vyos.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb', check=False)
+    assert done.returncode != 0 and 'LEON needs VyOS 1.5' in done.stderr
+    assert status(vyos) == 'in'
+    assert left_behind(vyos) == [] and 'original' in text(vyos, VALIDATOR)
+
+
 def test_no_installation_without_a_reference_tree(vyos):
     """A node unknown to the Python of VyOS stops every commit, so the installation must fail."""
     vyos.run('sh', '-c', f'echo "raise SystemExit(1)" >{XML_REF}/generate_cache.py')
