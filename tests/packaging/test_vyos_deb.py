@@ -315,7 +315,7 @@ def test_validator_of_2026(vyos, name, accepted):
     ('', True, True),
     ('--bridgeable', True, True),
     ('--bridgeable --no-vlan-subinterfaces', True, True),
-    ('--broadcast', False, True),
+    ('--broadcast', True, True),
     ('--bondable', False, True),
     ('--type ethernet', False, True),
     ('--type leon', True, False),
