@@ -89,8 +89,8 @@ def delete(element, words):
 
 
 def words_of(line):
-    """With a secret in place of the placeholder, which leond refuses."""
-    return shlex.split(line.replace('OUTPUT OF leonctl generate secret', 'correct-horse-battery'))
+    """With a secret in place of the placeholder, which is too short for the CLI."""
+    return shlex.split(line.replace('<key>', 'correct-horse-battery'))
 
 
 def configurations():
