@@ -87,6 +87,21 @@ def documented_configurations():
             yield pytest.param(block, id=f'{Path(page).stem}-{i}')
 
 
+def test_links_between_documents(unpacked):
+    """Links name pages of the installed packages. Some pages are in the source tree only."""
+    pages = {}
+    for listed in (TOP / 'packaging/debian').glob('*.docs'):
+        pages.update({Path(name).name: listed.stem for name in listed.read_text().split()})
+    folder = unpacked / 'usr/share/doc/leond'
+    found = {target for page in folder.glob('*.md')
+             for target in re.findall(r'\]\(([\w./-]+\.md)[)#]', page.read_text())}
+    named = {target for target in found if Path(target).name in pages and 'README' not in target}
+    assert named == {f'../{pages[Path(target).name]}/{Path(target).name}' for target in named}
+    assert {'../leond/operations.md', '../leon-accel/acceleration.md'} <= named
+    decisions = {target for target in found if target.startswith('../leond/decisions/')}
+    assert decisions and all((folder / target).exists() for target in decisions)
+
+
 def test_file_list(unpacked, units):
     found = set()
     for path in unpacked.rglob('*'):
