@@ -240,16 +240,16 @@ static void set_tells_what_is_worth_announcing(void **state)
 		{ { .rtt_us = 10000, .var_us = 1000, .mtu = 1400, .up = true }, false },
 		{ { .rtt_us = 10500, .var_us = 1000, .mtu = 1400, .up = true }, false }, /* 5 % */
 		{ { .rtt_us = 10501, .var_us = 1000, .mtu = 1400, .up = true }, true },
-		{ { .rtt_us = 10501, .var_us = 1300, .mtu = 1400, .up = true },
-		  false }, /* 300 us */
-		{ { .rtt_us = 10501, .var_us = 1301, .mtu = 1400, .up = true }, true },
-		{ { .rtt_us = 10501, .var_us = 1301, .mtu = 1399, .up = true }, true },
-		{ { .rtt_us = 10501, .var_us = 1301, .mtu = 1399, .loss_pm = 5, .up = true },
+		/* The variation counts by its quarter in the cost, 10751 before. */
+		{ { .rtt_us = 10501, .var_us = 3151, .mtu = 1400, .up = true }, false },
+		{ { .rtt_us = 10501, .var_us = 3152, .mtu = 1400, .up = true }, true },
+		{ { .rtt_us = 10501, .var_us = 3152, .mtu = 1399, .up = true }, true },
+		{ { .rtt_us = 10501, .var_us = 3152, .mtu = 1399, .loss_pm = 5, .up = true },
 		  false },
-		{ { .rtt_us = 10501, .var_us = 1301, .mtu = 1399, .loss_pm = 6, .up = true },
+		{ { .rtt_us = 10501, .var_us = 3152, .mtu = 1399, .loss_pm = 6, .up = true },
 		  true },
-		{ { .rtt_us = 10501, .var_us = 1301, .mtu = 1399, .loss_pm = 6 }, true },
-		{ { .rtt_us = 90000, .var_us = 1301, .mtu = 1399, .loss_pm = 900 }, false },
+		{ { .rtt_us = 10501, .var_us = 3152, .mtu = 1399, .loss_pm = 6 }, true },
+		{ { .rtt_us = 90000, .var_us = 3152, .mtu = 1399, .loss_pm = 900 }, false },
 	};
 	struct latdb *db = latdb_new();
 

@@ -59,6 +59,8 @@ int64_t link_filter_usual_us(const struct link_filter *f);
 uint32_t link_filter_chance(const struct link_filter *f);
 
 /* --- the database --- */
+#define VARIATION_DIVISOR 4 /* the cost of a link contains this share of var_us (path.h) */
+
 struct lat_entry {
 	uint32_t rtt_us;       /* short-term average of the RTT */
 	uint32_t long_term_us; /* long-term average of the RTT */

@@ -15,6 +15,12 @@ static bool moved_more(uint32_t before, uint32_t after)
 	return by > 300 && (uint64_t)by * 20 > before;
 }
 
+/* The cost of the link without its loss. */
+static uint32_t present_us(struct cell c)
+{
+	return (c.rtt_up & CELL_US_MAX) + c.var_us / VARIATION_DIVISOR;
+}
+
 static bool is_significant(struct cell before, struct cell after)
 {
 	if (cell_is_up(before) != cell_is_up(after))
@@ -24,7 +30,7 @@ static bool is_significant(struct cell before, struct cell after)
 	return before.mtu != after.mtu || ((before.rtt_up ^ after.rtt_up) & CELL_SILENT) ||
 	       moved_more(before.rtt_up & CELL_US_MAX, after.rtt_up & CELL_US_MAX) ||
 	       moved_more(before.long_term_us, after.long_term_us) ||
-	       moved_more(before.var_us, after.var_us) ||
+	       moved_more(present_us(before), present_us(after)) ||
 	       abs((int)before.loss_pm - (int)after.loss_pm) > 5;
 }
 

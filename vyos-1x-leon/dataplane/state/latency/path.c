@@ -48,7 +48,7 @@ struct search {
 
 uint32_t link_variation_cost(const struct lat_entry *e)
 {
-	return e->var_us / 4;
+	return e->var_us / VARIATION_DIVISOR;
 }
 
 static uint32_t cost_of(const struct lat_entry *e, uint32_t rtt_us)
