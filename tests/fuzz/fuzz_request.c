@@ -78,10 +78,10 @@ static struct leond *daemon_new(struct lab *l)
 	struct leond *d = leond_new();
 
 	d->ops = &ops;
-	d->config_path = "/dev/null";
 	d->loop = l->loop;
 	d->conf = x_new(struct conf);
 	*d->conf = *lab_conf(0);
+	d->conf->file = "/dev/null";
 	d->self = lab_id(US);
 	d->overlay = l->us.o;
 	d->fdb = fdb_new(16);

@@ -200,12 +200,11 @@ static int setup(void **state)
 			    .states = &states,
 			    .udp = &udp,
 			    .stream_udp = &stream_udp,
-			    .n_configured_peers = 1,
 			    .n_seeds = 1,
 			    .seed = &seed };
 	d.conf->transport_tls = true;
 	d.conf->peer = &peer;
-	d.conf->n_peers = 1;
+	d.conf->n_peers = d.conf->n_configured_peers = 1;
 	dials = requests = dialed = reached = offered = 0;
 	addresses = (struct overlay_seed){ .n = 1 };
 	addresses.address[0].ep = (struct endpoint){ { 4, { 198, 51, 100, 1 } }, 4000, 0 };

@@ -83,7 +83,6 @@ struct leond_ops {
 
 struct leond {
 	const struct leond_ops *ops;
-	const char *config_path;
 	struct loop *loop;
 	struct conf *conf;
 	struct states *states;
@@ -112,7 +111,6 @@ struct leond {
 
 	uint32_t n_seeds;
 	struct seed_host *seed;
-	uint32_t n_configured_peers;
 	uint32_t n_stream_links;
 	struct stream_link *stream_link;
 	const struct resolve_answer *proxy; /* of TLS; NULL: no `transport tls` */

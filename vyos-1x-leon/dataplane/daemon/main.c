@@ -153,10 +153,10 @@ static void defer_hangup(void)
 	sigprocmask(SIG_BLOCK, &hangup, NULL);
 }
 
-static int run(const char *path, struct conf *c)
+static int run(struct conf *c)
 {
 	struct leond *d = leond_new();
-	int r = leond_start(d, path, c);
+	int r = leond_start(d, c);
 
 	if (r == 0)
 		r = leond_run(d);
@@ -188,7 +188,7 @@ int main(int argc, char **argv)
 		conf_free(c);
 		code = 0;
 	} else {
-		code = run(a.config, c);
+		code = run(c);
 	}
 	set_private(false);
 	return code;

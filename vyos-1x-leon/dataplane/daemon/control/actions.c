@@ -73,7 +73,7 @@ static void warn_of_peers(struct command *c)
 {
 	char text[REACH_TEXT_LEN];
 
-	for (uint32_t i = 0; i < c->d->n_configured_peers && i < c->d->n_seeds; i++)
+	for (uint32_t i = 0; i < c->d->conf->n_configured_peers && i < c->d->n_seeds; i++)
 		if (reach_is_impossible(c->d, i, text))
 			jsonw_str(c->w, NULL, text);
 }

@@ -67,7 +67,7 @@ static void add_own(struct token *t, struct leond *d, bool private)
 
 static void add_peers(struct token *t, const struct leond *d, bool private)
 {
-	for (uint32_t i = 0; i < d->n_configured_peers; i++) {
+	for (uint32_t i = 0; i < d->conf->n_configured_peers; i++) {
 		const struct conf_peer *p = &d->conf->peer[i];
 
 		if (p->disable)

@@ -83,7 +83,6 @@ static void warn_of_secrets(struct leond *d, struct apply_verdict *v)
 
 static void decide(struct leond *d, struct conf *fresh, struct apply_verdict *v)
 {
-	uint32_t n_configured = fresh->n_peers;
 	struct conf *old = d->conf;
 	unsigned changes;
 
@@ -98,7 +97,6 @@ static void decide(struct leond *d, struct conf *fresh, struct apply_verdict *v)
 	}
 	v->changes = changes;
 	snprintf(v->text, sizeof(v->text), "applied");
-	d->n_configured_peers = n_configured;
 	if (fresh->transit_disable && !old->transit_disable)
 		d->states->relays_until = mono_add_ms(loop_now(d->loop), RELAY_GRACE_MS);
 	d->conf = fresh;
@@ -118,7 +116,7 @@ void leond_reload(struct leond *d, struct apply_verdict *v)
 
 	*v = (struct apply_verdict){ .ok = false };
 	loop_notify(d->loop, "RELOADING=1");
-	fresh = conf_read_file(d->config_path, v->text, sizeof(v->text));
+	fresh = conf_read_file(d->conf->file, v->text, sizeof(v->text));
 	if (fresh)
 		decide(d, fresh, v);
 	loop_notify(d->loop, "READY=1");

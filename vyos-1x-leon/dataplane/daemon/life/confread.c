@@ -89,6 +89,8 @@ struct conf *conf_read_file(const char *path, char *err, size_t err_len)
 	}
 	if (len >= 0 && !c)
 		snprintf(err, err_len, "%s: %s", path, reason);
+	if (c)
+		c->file = path;
 	if (c && c->secret && (mode & (S_IROTH | S_IWOTH)))
 		log_warn("config",
 			 "all users can read %s, which contains the pre-shared secret: chown "

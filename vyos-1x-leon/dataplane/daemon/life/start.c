@@ -226,7 +226,6 @@ static void overlay_side_open(struct leond *d)
 	d->neigh = neigh_new(d->conf->fdb_maximum);
 	d->listeners = listeners_new(SLOTS_MAX);
 	cache_load(d);
-	d->n_configured_peers = d->conf->n_peers;
 	cache_append_to(d, d->conf);
 	vlans_open(d);
 	guard_open(d);
@@ -325,13 +324,12 @@ static void log_advice(void *arg, const char *text)
 	log_warn("config", "%s", text);
 }
 
-int leond_start(struct leond *d, const char *config_path, struct conf *conf)
+int leond_start(struct leond *d, struct conf *conf)
 {
 	char id[NODE_ID_STRLEN];
 	int r;
 
 	d->ops = &ops;
-	d->config_path = config_path;
 	d->conf = conf;
 	log_set_level(conf->log_level);
 	advice_of(conf, log_advice, NULL);

@@ -8,7 +8,7 @@ struct conf;
 struct leond;
 
 /* Returns 0, or -errno after logging; the caller calls leond_free() in both cases. */
-int leond_start(struct leond *d, const char *config_path, struct conf *conf);
+int leond_start(struct leond *d, struct conf *conf);
 /* Runs until a signal requests the stop and leave was sent (0), or the loop fails (-errno). Logs
  * either. */
 int leond_run(struct leond *d);

@@ -166,7 +166,7 @@ static void put_peers(struct out *o)
 	struct reach r;
 
 	put_head(o, "peer_reached", "gauge", "1 where a configured peer is in session.");
-	for (uint32_t i = 0; i < o->d->n_configured_peers && i < o->d->n_seeds; i++) {
+	for (uint32_t i = 0; i < o->d->conf->n_configured_peers && i < o->d->n_seeds; i++) {
 		reach_look(o->d, i, &r);
 		if (r.peer->disable)
 			continue;

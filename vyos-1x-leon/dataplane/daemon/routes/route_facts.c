@@ -115,7 +115,7 @@ void routes_gather_underlay(struct routes *r)
 	for (uint16_t slot = SLOT_SELF + 1; slot < n_slots; slot++)
 		add_link(r, slot);
 	add_streams(r);
-	for (uint32_t i = 0; i < d->n_configured_peers; i++) {
+	for (uint32_t i = 0; i < d->conf->n_configured_peers; i++) {
 		if (d->conf->peer[i].is_ip)
 			add_underlay(r, &d->conf->peer[i].ep.ip);
 		for (unsigned k = 0; i < d->n_seeds && k < d->seed[i].n; k++)

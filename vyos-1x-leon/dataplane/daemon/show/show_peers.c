@@ -81,7 +81,7 @@ static void write_peer(struct command *c, uint32_t i)
 enum command_result show_peers(struct command *c)
 {
 	jsonw_array(c->w, "peers");
-	for (uint32_t i = 0; i < c->d->n_configured_peers && i < c->d->n_seeds; i++)
+	for (uint32_t i = 0; i < c->d->conf->n_configured_peers && i < c->d->n_seeds; i++)
 		write_peer(c, i);
 	jsonw_end(c->w);
 	return CMD_DONE;

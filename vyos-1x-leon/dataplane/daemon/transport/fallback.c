@@ -50,7 +50,7 @@ struct fallback {
 
 static uint32_t n_peers(const struct leond *d)
 {
-	return min_of(d->n_configured_peers, d->n_seeds);
+	return min_of(d->conf->n_configured_peers, d->n_seeds);
 }
 
 static bool is_watched(const struct leond *d, uint32_t i)

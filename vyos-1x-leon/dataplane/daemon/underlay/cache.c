@@ -80,6 +80,7 @@ void cache_append_to(const struct leond *d, struct conf *c)
 	uint32_t n = min_of((uint32_t)d->states->cache->read.n,
 			    c->n_peers < CONF_PEERS_MAX ? CONF_PEERS_MAX - c->n_peers : 0);
 
+	c->n_configured_peers = c->n_peers;
 	if (n == 0)
 		return;
 	c->peer = x_realloc(c->peer, c->n_peers + n, sizeof(*c->peer));

@@ -244,6 +244,6 @@ static void watch(struct leond *d, uint32_t i, mono_t now)
 
 void reach_run(struct leond *d, mono_t now)
 {
-	for (uint32_t i = 0; i < d->n_configured_peers && i < d->n_seeds; i++)
+	for (uint32_t i = 0; i < d->conf->n_configured_peers && i < d->n_seeds; i++)
 		watch(d, i, now);
 }

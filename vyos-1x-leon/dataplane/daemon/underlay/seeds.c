@@ -38,8 +38,8 @@ static void set_all(struct leond *d, uint32_t i, const struct endpoint *ep, unsi
 
 static void set_address(struct leond *d, uint32_t i)
 {
-	if (i >= d->n_configured_peers) {
-		const struct member_entry *m = cache_member(d, i - d->n_configured_peers);
+	if (i >= d->conf->n_configured_peers) {
+		const struct member_entry *m = cache_member(d, i - d->conf->n_configured_peers);
 
 		overlay_set_seed(d->overlay, i, m->ep, m->n);
 	} else if (d->conf->peer[i].disable) {
@@ -55,7 +55,8 @@ void seeds_set_stream(struct leond *d, uint32_t i, const struct endpoint *stream
 {
 	struct seed_host *s = &d->seed[i];
 
-	if (i >= d->n_configured_peers || i >= d->n_seeds || endpoint_equal(&s->stream, stream))
+	if (i >= d->conf->n_configured_peers || i >= d->n_seeds ||
+	    endpoint_equal(&s->stream, stream))
 		return;
 	s->stream = *stream;
 	if (d->conf->peer[i].is_ip)
@@ -112,7 +113,8 @@ void seeds_reset(struct leond *d)
 
 static bool is_name(const struct leond *d, uint32_t i)
 {
-	return i < d->n_configured_peers && !d->conf->peer[i].is_ip && !d->conf->peer[i].disable;
+	return i < d->conf->n_configured_peers && !d->conf->peer[i].is_ip &&
+	       !d->conf->peer[i].disable;
 }
 
 void seeds_run(struct leond *d, mono_t now)

@@ -94,6 +94,7 @@ struct conf_capture {
 };
 
 struct conf {
+	const char *file; /* its path */
 	/* Leaves of conf.def: numbers, flags, switches and choices. Names end in their unit. */
 #define NUMBER(field, path, type, ...) type field;
 #define FLAG(field, ...)	       bool field;
@@ -118,6 +119,7 @@ struct conf {
 	char node_name[CONF_NODE_NAME_MAX + 1];
 
 	uint32_t n_peers;
+	uint32_t n_configured_peers; /* n_peers without those of the member cache, which follow */
 	struct conf_peer *peer;
 
 	/* transport tls: files of the server, empty: none; proxy, empty host: none. */
