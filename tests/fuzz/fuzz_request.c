@@ -21,6 +21,7 @@
 #include "daemon/report/event_log.h"
 #include "daemon/routes/announcer.h"
 #include "daemon/routes/kernel_routes.h"
+#include "daemon/transport/streams.h"
 #include "fwd/fwd.h"
 #include "io/ctlsock.h"
 #include "io/netlink/netlink.h"
@@ -67,7 +68,10 @@ void ctl_answer(struct ctl_conn *c, const char *answer, size_t len)
 	c->n_answers++;
 }
 
-static const struct leond_ops ops = { .publish = snapshot_publish, .reload = leond_reload };
+static const struct leond_ops ops = { .publish = snapshot_publish,
+				      .reload = leond_reload,
+				      .stream_remote = streams_remote,
+				      .stream_ends = streams_far_ends };
 
 static struct leond *daemon_new(struct lab *l)
 {

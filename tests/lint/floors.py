@@ -30,7 +30,7 @@ FLOORS = {
          'priority', 'stats'],
     ],
     'daemon': [
-        ['main', 'leond', 'seed_host', 'states', 'verdict'],
+        ['main', 'leond', 'states', 'verdict'],
         ['life/'],
         ['control/'],
         ['show/'],
@@ -87,8 +87,7 @@ PROGRAM_FLOORS = {
 
 # Contracts with upper layers: any floor may include the headers and define parts of the contracts.
 CONTRACTS = {'proto/overlay.h', 'proto/overlay_ops.h', 'proto/overlay_seeds.h', 'proto/view.h',
-             'fwd/worker.h', 'fwd/fwd.h', 'daemon/leond.h', 'daemon/states.h',
-             'daemon/seed_host.h', 'daemon/verdict.h'}
+             'fwd/worker.h', 'fwd/fwd.h', 'daemon/leond.h', 'daemon/states.h', 'daemon/verdict.h'}
 
 # Layer -> member of struct overlay or struct peer -> files with access, in addition to view.c. The
 # compiler enforces opaque members.

@@ -16,19 +16,21 @@
 #include <stdlib.h>
 
 #include "base/loop.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/report/event_text.h"
 #include "daemon/underlay/lines.h"
 #include "daemon/underlay/locators.h"
+#include "daemon/underlay/underlay_state.h"
 #include "io/netlink/netlink.h"
 #include "io/tap.h"
-#include "io/udp.h"
 #include "state/conf/conf.h"
 
 #define INDEX 5
 
 static struct tap tap = { .ifindex = 7, .n_queues = 1 };
 static struct udp udp = { .port = 4000 };
+static struct line_states lines;
+static struct states states = { .lines = &lines };
 static struct leond d;
 
 /* --- replaced functions --- */
@@ -121,8 +123,10 @@ REPLACED(void, report_event, struct leond *to, const struct event_facts *n, cons
 static int setup(void **state)
 {
 	(void)state;
+	lines = (struct line_states){ 0 };
 	d = (struct leond){ .loop = loop_sim_new(),
 			    .conf = calloc(1, sizeof(struct conf)),
+			    .states = &states,
 			    .tap = &tap,
 			    .udp = &udp };
 	d.conf->n_lines = 1;
@@ -151,13 +155,13 @@ static void a_repeated_bind_announces_the_addresses(void **state)
 	lines_changed(&d, &ev);
 	lines_second(&d, loop_now(d.loop));
 	assert_int_equal(binds, 2);
-	assert_string_equal(d.line[0].lost, "the interface cannot be used");
+	assert_string_equal(lines.line[0].lost, "the interface cannot be used");
 	assert_int_equal(announced, 0);
 	result = 0;
 	lines_second(&d, loop_now(d.loop));
 	assert_int_equal(binds, 3);
-	assert_null(d.line[0].lost);
-	assert_int_equal(d.line[0].index, INDEX);
+	assert_null(lines.line[0].lost);
+	assert_int_equal(lines.line[0].index, INDEX);
 	assert_int_equal(announced, 1);
 	lines_second(&d, loop_now(d.loop));
 	assert_int_equal(binds, 3);
@@ -174,7 +178,7 @@ static void an_interface_that_appears_during_the_start(void **state)
 	assert_int_equal(lines_open(&d, true), 0);
 	lines_changed(&d, &ev);
 	assert_int_equal(binds, 1);
-	assert_int_equal(d.line[0].index, INDEX);
+	assert_int_equal(lines.line[0].index, INDEX);
 }
 
 static void a_failed_request_is_no_missing_interface(void **state)
@@ -183,23 +187,23 @@ static void a_failed_request_is_no_missing_interface(void **state)
 
 	(void)state;
 	lines_changed(&d, &ev);
-	assert_null(d.line[0].lost);
+	assert_null(lines.line[0].lost);
 	nl_error = -ENOBUFS;
 	lines_changed(&d, &ev);
-	assert_null(d.line[0].lost);
+	assert_null(lines.line[0].lost);
 	nl_error = 0;
 	is_missing = true;
 	lines_changed(&d, &ev);
-	assert_string_equal(d.line[0].lost, "the interface is missing");
+	assert_string_equal(lines.line[0].lost, "the interface is missing");
 	is_missing = false;
 	nl_error = -ENOBUFS;
 	lines_changed(&d, &ev);
-	assert_string_equal(d.line[0].lost, "the interface is missing");
+	assert_string_equal(lines.line[0].lost, "the interface is missing");
 	/* No further event follows. */
 	nl_error = 0;
 	lines_second(&d, loop_now(d.loop));
-	assert_null(d.line[0].lost);
-	assert_int_equal(d.line[0].bind_error, 0);
+	assert_null(lines.line[0].lost);
+	assert_int_equal(lines.line[0].bind_error, 0);
 }
 
 static void an_address_during_duplicate_address_detection(void **state)
@@ -209,10 +213,10 @@ static void an_address_during_duplicate_address_detection(void **state)
 	(void)state;
 	is_tentative = true;
 	lines_changed(&d, &ev);
-	assert_string_equal(d.line[0].lost, "the address is missing");
+	assert_string_equal(lines.line[0].lost, "the address is missing");
 	is_tentative = false;
 	lines_changed(&d, &ev);
-	assert_null(d.line[0].lost);
+	assert_null(lines.line[0].lost);
 }
 
 int main(void)

@@ -44,7 +44,11 @@ static enum command_result show(struct leond *d, struct command *c, command_fn f
 {
 	enum command_result r;
 
-	*c = (struct command){ .d = d, .w = jsonw_new(), .now = loop_now(d->loop) };
+	*c = (struct command){ .d = d,
+			       .overlay = d->overlay,
+			       .self = d->self,
+			       .w = jsonw_new(),
+			       .now = loop_now(d->loop) };
 	jsonw_object(c->w, NULL);
 	r = fn(c);
 	jsonw_end(c->w);

@@ -18,12 +18,12 @@
 
 #include "base/loop.h"
 #include "daemon/life/modules.h"
-#include "daemon/seed_host.h"
 #include "daemon/states.h"
 #include "daemon/transport/child.h"
 #include "daemon/transport/fallback.h"
 #include "daemon/transport/streams.h"
 #include "daemon/underlay/resolve.h"
+#include "io/tap.h"
 #include "io/tcp_socket.h"
 #include "io/udp.h"
 #include "proto/overlay.h"
@@ -36,9 +36,9 @@
 #define LONG_S	   600 /* longer than each wait */
 
 static struct states states;
-static struct udp udp, stream_udp;
+static struct tap tap = { .n_queues = 1 };
+static struct udp udp;
 static struct conf_peer peer;
-static struct seed_host seed;
 static struct leond d;
 
 /* --- replaced functions --- */
@@ -79,6 +79,13 @@ REPLACED(int, tcp_connect, const struct tcp_config *c, const struct endpoint *to
 	assert_int_equal(to->port, PROXY_PORT);
 	reached |= 1u << to->ip.b[3];
 	return -ECONNREFUSED;
+}
+
+REPLACED(int, udp_open, struct udp *u, const struct udp_config *c)
+{
+	(void)u;
+	(void)c;
+	return 0;
 }
 
 REPLACED(void, streams_set_watcher, struct leond *to, streams_changed_fn fn)
@@ -193,15 +200,13 @@ static int setup(void **state)
 {
 	(void)state;
 	states = (struct states){ 0 };
-	udp = stream_udp = (struct udp){ .fd4 = { -1 }, .fd6 = { -1 } };
+	udp = (struct udp){ .fd4 = { -1 }, .fd6 = { -1 } };
 	peer = (struct conf_peer){ .name = "n0", .host = "198.51.100.1", .tls_port = 443 };
 	d = (struct leond){ .loop = loop_sim_new(),
 			    .conf = calloc(1, sizeof(struct conf)),
 			    .states = &states,
-			    .udp = &udp,
-			    .stream_udp = &stream_udp,
-			    .n_seeds = 1,
-			    .seed = &seed };
+			    .tap = &tap,
+			    .udp = &udp };
 	d.conf->transport_tls = true;
 	d.conf->peer = &peer;
 	d.conf->n_peers = d.conf->n_configured_peers = 1;
@@ -284,6 +289,7 @@ static void name_proxy(void)
 	snprintf(d.conf->proxy.host, sizeof(d.conf->proxy.host), "proxy.example");
 	d.conf->proxy.ep.port = PROXY_PORT;
 	udp.fd4[0] = 0;
+	streams_open(&d);
 	streams_start(&d);
 	assert_int_equal(requests, 1);
 }

@@ -5,20 +5,19 @@
 #include "daemon/leond.h"
 
 #include "base/mem.h"
-#include "daemon/device/mtu.h"
 #include "daemon/guard/loop_guard.h"
 #include "daemon/lan/vlans.h"
 #include "daemon/states.h"
 #include "daemon/underlay/ipsec.h"
+#include "daemon/underlay/underlay_state.h"
 #include "io/tap.h"
-#include "io/udp.h"
 
 struct whole {
 	struct leond d;
 	struct states states;
 	struct tap tap;
-	struct udp udp, stream_udp, second_udp;
-	struct mtu_rule mtu;
+	struct udp udp;
+	struct line_states lines;
 	struct vlans vlans;
 	struct guard guard;
 	struct ipsec_report ipsec;
@@ -31,9 +30,7 @@ struct leond *leond_new(void)
 	w->d.states = &w->states;
 	w->d.tap = &w->tap;
 	w->d.udp = &w->udp;
-	w->d.stream_udp = &w->stream_udp;
-	w->d.second_udp = &w->second_udp;
-	w->d.mtu = &w->mtu;
+	w->states.lines = &w->lines;
 	w->d.vlans = &w->vlans;
 	w->d.guard = &w->guard;
 	w->d.ipsec = &w->ipsec;

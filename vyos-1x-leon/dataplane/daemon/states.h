@@ -26,28 +26,30 @@ struct guard_io;
 struct flow_export;
 struct host_probes;
 struct housekeeping;
+struct line_states;
 struct locators;
 struct nl_monitor;
 struct portmap;
 struct probe_job;
-struct resolver;
 struct routes;
+struct seed_hosts;
 struct senders;
 struct provide;
 struct snooping;
 struct source_state;
 struct stream_relay;
+struct stretcher;
 struct timer;
 struct usage;
 
 struct states {
 	/* underlay */
-	uint32_t seed_generation; /* answers for an earlier list of peers are ignored */
-	struct resolver *resolver;
 	mono_t reach_at; /* pacing of reach.c's events */
 	struct bottleneck *bottleneck;
 	struct cache *cache;
+	struct line_states *lines;
 	struct locators *locators;
+	struct seed_hosts *seeds;
 	struct senders *senders;
 	struct source_state *source;
 	struct usage *usage;
@@ -86,6 +88,7 @@ struct states {
 	bool tap_is_open, udp_is_open, workers_run;
 	struct housekeeping *housekeeping;
 	struct nl_monitor *monitor;
+	struct stretcher *stretcher; /* overlay_glue.c; NULL before the first use */
 	struct timer *drain_timer, *leave_timer, *release_timer;
 	mono_t stop_at;
 	mono_t relays_until; /* despite `transit disable`, after a reload */

@@ -5,25 +5,25 @@
 #include "daemon/accel/accel_latency.h"
 
 #include "base/defs.h"
-#include "daemon/leond.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"
 #include "state/latency/choice.h"
 
-uint32_t accel_latency_us(const struct leond *d, uint16_t slot)
+uint32_t accel_latency_us(const struct overlay *o, uint16_t slot)
 {
-	const struct choice *ch = overlay_choice(d->overlay, slot);
+	const struct choice *ch = overlay_choice(o, slot);
 
 	if (!ch || !path_works(&ch->path))
 		return 0;
 	return max_of(ch->path.rtt_us, 1u);
 }
 
-bool accel_latency_is_near(const struct leond *d, uint16_t slot, uint32_t percent)
+bool accel_latency_is_near(const struct overlay *o, const struct conf *c, uint16_t slot,
+			   uint32_t percent)
 {
-	const struct accel_settings *s = &d->conf->accel;
-	uint64_t rtt_us = accel_latency_us(d, slot);
+	const struct accel_settings *s = &c->accel;
+	uint64_t rtt_us = accel_latency_us(o, slot);
 
-	return d->conf->acceleration && (s->mode == ACCEL_MOVED || s->mode == ACCEL_LATENCY) &&
-	       rtt_us && rtt_us * 100 < (uint64_t)s->threshold_us * percent;
+	return c->acceleration && (s->mode == ACCEL_MOVED || s->mode == ACCEL_LATENCY) && rtt_us &&
+	       rtt_us * 100 < (uint64_t)s->threshold_us * percent;
 }

@@ -84,7 +84,7 @@ static void report_reached(struct leond *d, const struct accel_node *n, const ch
 	uint16_t slot = nodedb_slot(overlay_nodes(d->overlay), n->id);
 
 	/* The end of an unneeded inter-proxy connection is no fault. */
-	if (!n->reached && accel_latency_is_near(d, slot, 100))
+	if (!n->reached && accel_latency_is_near(d->overlay, d->conf, slot, 100))
 		return;
 	report_event(d, &facts, "the accelerator of node %s is %s", who,
 		     n->reached ? "reached" : "not reached any more");

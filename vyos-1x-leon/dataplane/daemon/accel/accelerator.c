@@ -175,7 +175,8 @@ static bool is_idle(const struct leond *d, uint16_t slot)
 {
 	const struct accel_totals *t = accel_reports_totals(d);
 
-	return t && !t->intercepted_now && accel_latency_is_near(d, slot, ACCEL_KEEP_PERCENT);
+	return t && !t->intercepted_now &&
+	       accel_latency_is_near(d->overlay, d->conf, slot, ACCEL_KEEP_PERCENT);
 }
 
 static void look_at_all(struct leond *d)
@@ -232,7 +233,7 @@ static void notify_nodes(struct leond *d)
 		    d->states->accelerator->fd < 0)
 			continue;
 		f.node.id = s->node[slot].id;
-		f.node.rtt_us = accel_latency_us(d, slot);
+		f.node.rtt_us = accel_latency_us(d->overlay, slot);
 		/* 0 means that the node has no accelerator, and so no inter-proxy connection. A
 		 * node without a path at present has a value above 0. */
 		f.node.room = accel_queues_reach(d, slot)

@@ -10,7 +10,6 @@
 #include "base/hex.h"
 #include "daemon/guard/loop_guard.h"
 #include "daemon/leond.h"
-#include "daemon/report/endpoint_name.h"
 #include "io/clock.h"
 #include "daemon/report/event_text.h"
 #include "daemon/underlay/ipsec.h"

@@ -30,6 +30,11 @@ static void answer_error(struct command *c)
 	jsonw_str(c->w, "error", c->error);
 }
 
+const struct conf *command_conf(const struct command *c)
+{
+	return c->d->conf;
+}
+
 void command_finish(struct command *c, enum command_result result)
 {
 	const char *text;
@@ -63,7 +68,7 @@ static bool is_member(const struct node *n)
 /* Returns NULL and sets the error if no member, or more than one, has the name. */
 static const struct node *find_by_name(struct command *c, const char *name)
 {
-	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct nodedb *db = overlay_nodes(c->overlay);
 	const struct node *found = NULL;
 
 	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++) {
@@ -90,7 +95,7 @@ const struct node *command_find_node(struct command *c, const char *text)
 
 	if (node_id_parse(text, &id) < 0)
 		return find_by_name(c, text);
-	n = nodedb_find(overlay_nodes(c->d->overlay), id);
+	n = nodedb_find(overlay_nodes(c->overlay), id);
 	if (is_member(n))
 		return n;
 	command_refuse(c, "no node has the node-id %s: see `show nodes`", text);

@@ -12,13 +12,17 @@
 #include "base/mono.h"
 #include "state/tables/nodedb.h"
 
+struct conf;
 struct ctl_conn;
 struct leond;
+struct overlay;
 
 #define COMMAND_JSON_VERSION 1
 
 struct command {
 	struct leond *d;
+	struct overlay *overlay;
+	node_id_t self;
 	struct ctl_conn *conn;
 	struct jsonr *doc;
 	struct jsonr_node *arguments; /* arguments, or NULL */
@@ -34,6 +38,8 @@ enum command_result {
 };
 typedef enum command_result (*command_fn)(struct command *c);
 
+/* The configuration; the next reload ends its life. */
+const struct conf *command_conf(const struct command *c);
 /* Sends the answer or the error and frees the command. */
 void command_finish(struct command *c, enum command_result result);
 /* Frees a command without an answer when the daemon stops. */

@@ -9,7 +9,6 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "daemon/capture/collect.h"
-#include "daemon/leond.h"
 
 #define START_MS    500
 #define STARTS_MAX  10 /* an older release ignores the message */

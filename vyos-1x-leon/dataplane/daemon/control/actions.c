@@ -73,7 +73,7 @@ static void warn_of_peers(struct command *c)
 {
 	char text[REACH_TEXT_LEN];
 
-	for (uint32_t i = 0; i < c->d->conf->n_configured_peers && i < c->d->n_seeds; i++)
+	for (uint32_t i = 0; i < c->d->conf->n_configured_peers; i++)
 		if (reach_is_impossible(c->d, i, text))
 			jsonw_str(c->w, NULL, text);
 }
@@ -114,8 +114,7 @@ enum command_result reset_node(struct command *c)
 	answer_node(c->w, "node_id", c->d, n->id);
 	jsonw_u64(c->w, "removed", fdb_forget_slot(c->d->fdb, n->slot, NULL, now_s_of(c->now)));
 	neigh_forget_slot(c->d->neigh, n->slot, NULL);
-	if (n->slot != SLOT_SELF && overlay_link(c->d->overlay, n->slot, &link) &&
-	    link.ep.ip.family)
-		overlay_link_error(c->d->overlay, &link.ep);
+	if (n->slot != SLOT_SELF && overlay_link(c->overlay, n->slot, &link) && link.ep.ip.family)
+		overlay_link_error(c->overlay, &link.ep);
 	return CMD_DONE;
 }

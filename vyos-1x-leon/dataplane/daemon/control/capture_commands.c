@@ -40,7 +40,7 @@ static bool add_node(struct command *c, node_id_t id, node_id_t list[COLLECT_NOD
 static bool nodes_of(struct command *c, node_id_t list[COLLECT_NODES_MAX], unsigned *n)
 {
 	struct jsonr_node *given = jsonr_array(c->arguments, "nodes");
-	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct nodedb *db = overlay_nodes(c->overlay);
 	const struct node *node = NULL;
 	const char *text;
 
@@ -52,7 +52,7 @@ static bool nodes_of(struct command *c, node_id_t list[COLLECT_NODES_MAX], unsig
 	}
 	if (*n)
 		return true;
-	add_node(c, c->d->self, list, n);
+	add_node(c, c->self, list, n);
 	while ((node = nodedb_next(db, node)))
 		if (node->state == NODE_REACHABLE && !add_node(c, node->id, list, n))
 			return false;

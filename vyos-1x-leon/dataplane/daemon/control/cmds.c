@@ -73,6 +73,8 @@ static void on_request(void *arg, struct ctl_conn *conn, const char *request, si
 	struct command *c = x_new(struct command);
 
 	c->d = d;
+	c->overlay = d->overlay;
+	c->self = d->self;
 	c->conn = conn;
 	c->now = loop_now(d->loop);
 	c->doc = jsonr_parse(request, len, JSONR_USUAL_MAX);

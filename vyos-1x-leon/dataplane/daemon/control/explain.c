@@ -8,7 +8,6 @@
 #include "base/defs.h"
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
-#include "daemon/leond.h"
 #include "proto/view.h"
 #include "state/latency/choice.h"
 
@@ -63,11 +62,11 @@ static unsigned keep_cheapest(struct path best[ALTERNATIVES_MAX], unsigned n, co
 	return n;
 }
 
-static bool is_avoided(struct leond *d, uint16_t via, uint16_t to)
+static bool is_avoided(struct overlay *o, uint16_t via, uint16_t to)
 {
 	const uint16_t *avoided;
 	uint64_t tx, lost;
-	unsigned n = overlay_path_data(d->overlay, to, &tx, &lost, &avoided);
+	unsigned n = overlay_path_data(o, to, &tx, &lost, &avoided);
 
 	for (unsigned i = 0; i < n; i++)
 		if (avoided[i] == via)
@@ -76,10 +75,10 @@ static bool is_avoided(struct leond *d, uint16_t via, uint16_t to)
 }
 
 /* Adds the paths through one relay. */
-static void add_alternatives(struct leond *d, uint16_t to, struct candidates *list)
+static void add_alternatives(struct overlay *o, uint16_t to, struct candidates *list)
 {
-	struct path_params pp = overlay_path_params(d->overlay);
-	struct nodedb *db = overlay_nodes(d->overlay);
+	struct path_params pp = overlay_path_params(o);
+	struct nodedb *db = overlay_nodes(o);
 	struct path cheapest[ALTERNATIVES_MAX];
 	unsigned n = 0;
 
@@ -87,9 +86,9 @@ static void add_alternatives(struct leond *d, uint16_t to, struct candidates *li
 		struct path p = { .n_hops = 2, .hop = { via->slot, to } };
 
 		if (via->slot == to || pp.maximum_relays == 0 ||
-		    (pp.no_relay && pp.no_relay[via->slot]) || is_avoided(d, via->slot, to))
+		    (pp.no_relay && pp.no_relay[via->slot]) || is_avoided(o, via->slot, to))
 			continue;
-		path_evaluate(overlay_latdb(d->overlay), &pp, SLOT_SELF, &p);
+		path_evaluate(overlay_latdb(o), &pp, SLOT_SELF, &p);
 		if (p.cost_us != COST_INFINITE)
 			n = keep_cheapest(cheapest, n, &p);
 	}
@@ -105,7 +104,7 @@ static void add_alternatives(struct leond *d, uint16_t to, struct candidates *li
 static void write_load(struct command *c, uint16_t from, uint16_t to)
 {
 	struct overlay_link l = { 0 };
-	bool own = from == SLOT_SELF && overlay_link(c->d->overlay, to, &l) && l.load.known;
+	bool own = from == SLOT_SELF && overlay_link(c->overlay, to, &l) && l.load.known;
 
 	answer_known(c->w, "own_load_us", own, l.load.load_us);
 	answer_known(c->w, "persistent_us", own, (uint64_t)l.load.persistent_us);
@@ -113,9 +112,9 @@ static void write_load(struct command *c, uint16_t from, uint16_t to)
 
 static void write_link(struct command *c, uint16_t from, uint16_t to)
 {
-	struct path_params pp = overlay_path_params(c->d->overlay);
-	struct lat_entry e = path_link(overlay_latdb(c->d->overlay), &pp, from, to);
-	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct path_params pp = overlay_path_params(c->overlay);
+	struct lat_entry e = path_link(overlay_latdb(c->overlay), &pp, from, to);
+	struct nodedb *db = overlay_nodes(c->overlay);
 	const struct node *a = nodedb_at(db, from), *b = nodedb_at(db, to);
 	uint32_t cost = link_cost(&e);
 	bool up = cost != COST_INFINITE;
@@ -158,11 +157,11 @@ static void write_roles(struct jsonw *w, unsigned roles)
 
 static void write_candidate(struct command *c, const struct candidate *cand)
 {
-	struct path_params pp = overlay_path_params(c->d->overlay);
+	struct path_params pp = overlay_path_params(c->overlay);
 	struct path p = cand->path;
 	uint16_t from = SLOT_SELF;
 
-	overlay_path_evaluate(c->d->overlay, &p);
+	overlay_path_evaluate(c->overlay, &p);
 	jsonw_object(c->w, NULL);
 	write_roles(c->w, cand->roles);
 	answer_hops(c->w, "hops", "hop_names", c->d, &p);
@@ -219,7 +218,7 @@ static void write_requirements(struct command *c, const struct choice *ch,
 
 static void write_rule(struct command *c, const struct choice *ch)
 {
-	const struct conf *conf = c->d->conf;
+	const struct conf *conf = command_conf(c);
 	struct choice_params p = choice_params_of(conf);
 	int64_t hold_ms = mono_is_never(ch->hold_until) ? 0 : mono_sub_ms(ch->hold_until, c->now);
 	bool usable = path_works(&ch->path);
@@ -250,10 +249,10 @@ static const struct exclusion {
   data_loss = { "data-loss", "data was lost on this path" };
 
 /* Returns the reason why the path through one relay is no candidate; NULL: it is one. */
-static const struct exclusion *exclusion_of(struct leond *d, const struct path_params *pp,
+static const struct exclusion *exclusion_of(struct overlay *o, const struct path_params *pp,
 					    uint16_t via, uint16_t to)
 {
-	const struct latdb *db = overlay_latdb(d->overlay);
+	const struct latdb *db = overlay_latdb(o);
 
 	if (pp->no_relay[via])
 		return &transit_disabled;
@@ -263,13 +262,13 @@ static const struct exclusion *exclusion_of(struct leond *d, const struct path_p
 		return &second_down;
 	if (path_link_broken(pp, SLOT_SELF, via) || path_link_broken(pp, via, to))
 		return &broken;
-	return is_avoided(d, via, to) ? &data_loss : NULL;
+	return is_avoided(o, via, to) ? &data_loss : NULL;
 }
 
 static void write_excluded(struct command *c, uint16_t to)
 {
-	struct path_params pp = overlay_path_params(c->d->overlay);
-	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct path_params pp = overlay_path_params(c->overlay);
+	struct nodedb *db = overlay_nodes(c->overlay);
 
 	jsonw_array(c->w, "excluded_relays");
 	for (const struct node *via = NULL; pp.maximum_relays && (via = nodedb_next(db, via));) {
@@ -277,7 +276,7 @@ static void write_excluded(struct command *c, uint16_t to)
 
 		if (via->slot == SLOT_SELF || via->slot == to)
 			continue;
-		why = exclusion_of(c->d, &pp, via->slot, to);
+		why = exclusion_of(c->overlay, &pp, via->slot, to);
 		if (!why)
 			continue;
 		jsonw_object(c->w, NULL);
@@ -299,17 +298,17 @@ enum command_result explain_path(struct command *c)
 		return CMD_FAILED;
 	if (n->slot == SLOT_SELF)
 		return command_refuse(c, "no path leads to this node itself");
-	ch = overlay_choice(c->d->overlay, n->slot);
+	ch = overlay_choice(c->overlay, n->slot);
 	if (!ch)
 		return command_refuse(c, "no path to the node has been computed yet");
 	add(&list, &ch->path, ROLE_IN_USE);
 	add(&list, &ch->best, ROLE_BEST);
 	add(&list, &ch->long_term, ROLE_LONG_TERM);
 	add(&list, &(struct path){ .n_hops = 1, .hop = { n->slot } }, ROLE_DIRECT);
-	add_alternatives(c->d, n->slot, &list);
+	add_alternatives(c->overlay, n->slot, &list);
 
-	answer_id(c->w, "source", c->d->self);
-	answer_call(c->w, "source_name", c->d, c->d->self);
+	answer_id(c->w, "source", c->self);
+	answer_call(c->w, "source_name", c->d, c->self);
 	answer_node(c->w, "destination", c->d, n->id);
 	write_rule(c, ch);
 	answer_path_data(c->w, c->d, n->slot, &ch->path);

@@ -7,7 +7,6 @@
 #include "daemon/accel/accel_reports.h"
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
-#include "daemon/leond.h"
 #include "state/conf/conf.h"
 
 /* leon-accel is a separate process, so its answer is parsed before use. */
@@ -72,7 +71,7 @@ enum command_result explain_connection(struct command *c)
 
 	if (!read_endpoint(c, "first", &ep[0]) || !read_endpoint(c, "second", &ep[1]))
 		return CMD_FAILED;
-	if (!c->d->conf->acceleration)
+	if (!command_conf(c)->acceleration)
 		return command_refuse(c, "acceleration is not configured");
 	if (!accel_reports_totals(c->d))
 		return command_refuse(c, "leon-accel does not run: no connection is tracked");

@@ -167,7 +167,7 @@ static bool can_be_used(struct command *c, const struct token *t)
 	const struct conf *conf = c->d->conf;
 	struct token whole = *t;
 	const struct new_node n = { .interface = conf->interface,
-				    .node_id = c->d->self,
+				    .node_id = c->self,
 				    .overlay = &whole };
 	char err[160], *text;
 
@@ -213,7 +213,7 @@ static enum command_result refuse_seeds(struct command *c, const struct token *t
 /* Keeps the invitation of a one-time token. Returns NULL with the error set. */
 static struct invitation *issue(struct command *c, const struct token *t, unsigned uses)
 {
-	struct invitations *l = overlay_invitations(c->d->overlay);
+	struct invitations *l = overlay_invitations(c->overlay);
 	struct invitation *i = invitations_add(l, t->value, t->expires, uses);
 
 	if (!i) {

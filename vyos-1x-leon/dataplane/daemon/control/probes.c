@@ -201,13 +201,13 @@ static bool too_many_jobs(const struct leond *d)
 static struct probe_job *job_new(struct command *c)
 {
 	const struct node *to = command_node(c);
-	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct nodedb *db = overlay_nodes(c->overlay);
 	const struct choice *ch;
 	struct probe_job *job;
 
 	if (!to)
 		return NULL;
-	ch = to->slot == SLOT_SELF ? NULL : overlay_choice(c->d->overlay, to->slot);
+	ch = to->slot == SLOT_SELF ? NULL : overlay_choice(c->overlay, to->slot);
 	if (to->slot == SLOT_SELF)
 		command_refuse(c, "no path leads to this node itself");
 	else if (!ch || ch->path.n_hops == 0)

@@ -9,7 +9,6 @@
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
 #include "daemon/identity/invitation_file.h"
-#include "daemon/leond.h"
 #include "proto/overlay.h"
 #include "state/invitations.h"
 
@@ -36,7 +35,7 @@ static void write_uses(struct jsonw *w, const struct invitation *i)
 
 enum command_result show_invitations(struct command *c)
 {
-	const struct invitations *l = overlay_invitations(c->d->overlay);
+	const struct invitations *l = overlay_invitations(c->overlay);
 
 	jsonw_array(c->w, "invitations");
 	for (const struct invitation *i = NULL; (i = invitations_next(l, i));) {
@@ -55,7 +54,7 @@ enum command_result show_invitations(struct command *c)
 
 enum command_result reset_invitation(struct command *c)
 {
-	struct invitations *l = overlay_invitations(c->d->overlay);
+	struct invitations *l = overlay_invitations(c->overlay);
 	uint8_t id[INVITATION_ID_LEN];
 	struct invitation *i;
 	const char *text = "";

@@ -167,11 +167,11 @@ static void bridge_changed(struct leond *d, const struct nl_event *ev)
 
 static void set_mtu(struct leond *d)
 {
-	int r = tap_set_mtu(d->tap, d->nl, d->mtu->mtu);
+	int r = tap_set_mtu(d->tap, d->nl, d->device.mtu.mtu);
 
 	if (r < 0)
 		log_warn("device", "MTU cannot be set: %s interface=%s mtu=%u", strerror(-r),
-			 d->tap->name, d->mtu->mtu);
+			 d->tap->name, d->device.mtu.mtu);
 }
 
 static uint32_t smallest_path_mtu(struct leond *d)
@@ -213,11 +213,11 @@ void device_run_mtu(struct leond *d, mono_t now)
 	};
 	struct event_facts n = { .kind = EV_INTERFACE_MTU };
 
-	if (!mtu_rule_run(d->mtu, &in, now))
+	if (!mtu_rule_run(&d->device.mtu, &in, now))
 		return;
-	n.value = d->mtu->mtu;
-	n.detail = mtu_source_name(d->mtu->source);
-	report_event(d, &n, "interface MTU is %u bytes", d->mtu->mtu);
+	n.value = d->device.mtu.mtu;
+	n.detail = mtu_source_name(d->device.mtu.source);
+	report_event(d, &n, "interface MTU is %u bytes", d->device.mtu.mtu);
 	set_mtu(d);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "daemon/states.h"
+#include "daemon/underlay/lines.h"
 #include "fwd/fwd.h"
 #include "io/tap.h"
 #include "io/udp.h"
@@ -22,7 +23,7 @@ void offload_apply_conf(struct leond *d)
 					.uso = c->tap_segmentation == TAP_SEGMENTATION_AUTOMATIC,
 				});
 	udp_use_gro(d->udp, !c->udp_gro_disable);
-	udp_use_gro(d->second_udp, !c->udp_gro_disable);
+	udp_use_gro(lines_udp(d, 1), !c->udp_gro_disable);
 }
 
 struct snap_offload offload_disabled(const struct leond *d)

@@ -52,7 +52,7 @@ void scheduling_apply_conf(struct leond *d)
 {
 	bool wanted = !d->conf->scheduling_normal;
 
-	if (wanted == d->realtime)
+	if (wanted == d->device.realtime)
 		return;
 	if (wanted && !kernel_keeps_a_share()) {
 		log_warn(
@@ -64,7 +64,7 @@ void scheduling_apply_conf(struct leond *d)
 			"scheduling=%s: no other is permitted, realtime needs LimitRTPRIO=%d or CAP_SYS_NICE",
 			wanted ? "normal" : "realtime", CONTROL_PRIORITY);
 	} else {
-		d->realtime = wanted;
+		d->device.realtime = wanted;
 		log_info("daemon", "scheduling=%s", wanted ? "realtime" : "normal");
 	}
 }

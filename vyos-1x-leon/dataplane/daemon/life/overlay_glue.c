@@ -13,7 +13,7 @@
 #include "daemon/lan/host_probes.h"
 #include "daemon/lan/loop_guard_io.h"
 #include "daemon/lan/snooping.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/life/overlay_glue.h"
 #include "daemon/life/snapshot.h"
 #include "io/clock.h"
@@ -31,8 +31,8 @@
 
 static int send_control(struct leond *d, const struct endpoint *to, const void *data, size_t len)
 {
-	const struct udp *u = endpoint_is_stream(to) ? d->stream_udp : lines_udp(d, to->line);
-	int fd4 = u->n ? u->fd4[0] : -1, fd6 = u->n ? u->fd6[0] : -1;
+	const struct udp *u = endpoint_is_stream(to) ? streams_udp(d) : lines_udp(d, to->line);
+	int fd4 = u && u->n ? u->fd4[0] : -1, fd6 = u && u->n ? u->fd6[0] : -1;
 
 	if (d->conf->dscp_control == CONF_DSCP_NONE)
 		return udp_send(fd4, fd6, to, data, len);
@@ -197,9 +197,9 @@ static void glue_master_key(void *arg, enum stretch_kind kind, const char *secre
 {
 	struct leond *d = arg;
 
-	if (!d->stretcher)
-		d->stretcher = stretcher_new();
-	stretcher_master(d->stretcher, kind, secret, vni, out);
+	if (!d->states->stretcher)
+		d->states->stretcher = stretcher_new();
+	stretcher_master(d->states->stretcher, kind, secret, vni, out);
 }
 
 static bool glue_store_invitations(void *arg)

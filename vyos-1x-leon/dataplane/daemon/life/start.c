@@ -238,6 +238,7 @@ static void overlay_side_open(struct leond *d)
 
 static int workers_start(struct leond *d)
 {
+	const struct udp *second = lines_udp(d, 1), *stream = streams_udp(d);
 	struct fwd_io io[WORKERS_MAX];
 	struct fwd_setup setup = {
 		.n_workers = d->tap->n_queues,
@@ -257,9 +258,9 @@ static int workers_start(struct leond *d)
 					 .udp4 = d->udp->fd4[i],
 					 .udp6 = d->udp->fd6[i],
 					 .accel = accel_queues_worker_end(d, i),
-					 .second4 = d->second_udp->n ? d->second_udp->fd4[i] : 0,
-					 .second6 = d->second_udp->n ? d->second_udp->fd6[i] : 0,
-					 .stream = d->stream_udp->n ? d->stream_udp->fd4[i] : 0 };
+					 .second4 = second->n ? second->fd4[i] : 0,
+					 .second6 = second->n ? second->fd6[i] : 0,
+					 .stream = stream ? stream->fd4[i] : 0 };
 	d->fwd = fwd_new(&setup);
 	snapshot_publish(d);
 	r = fwd_start(d->fwd);
@@ -316,6 +317,8 @@ static int begin(struct leond *d)
 static const struct leond_ops ops = {
 	.publish = snapshot_publish,
 	.reload = leond_reload,
+	.stream_remote = streams_remote,
+	.stream_ends = streams_far_ends,
 };
 
 static void log_advice(void *arg, const char *text)
@@ -383,7 +386,7 @@ static void tables_free(struct leond *d)
 	/* The protocol calls into fwd, so it is freed first. */
 	probe_jobs_drop(d);
 	overlay_free(d->overlay);
-	stretcher_free(d->stretcher);
+	stretcher_free(d->states->stretcher);
 	fwd_free(d->fwd);
 	fdb_free(d->fdb);
 	neigh_free(d->neigh);
@@ -405,8 +408,7 @@ void leond_free(struct leond *d)
 	watch_stop(d);
 	if (d->states->udp_is_open)
 		udp_close(d->udp);
-	udp_close(d->stream_udp);
-	udp_close(d->second_udp);
+	udp_close(lines_udp(d, 1));
 	if (d->states->tap_is_open)
 		tap_close(d->tap);
 	nl_close(d->nl);

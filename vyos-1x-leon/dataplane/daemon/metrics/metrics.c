@@ -14,7 +14,6 @@
 #include "daemon/accel/accel_queues.h"
 #include "daemon/accel/accel_reports.h"
 #include "daemon/answer/command.h"
-#include "daemon/device/mtu.h"
 #include "daemon/guard/loop_guard.h"
 #include "daemon/metrics/counters.h"
 #include "daemon/metrics/metrics_out.h"
@@ -80,7 +79,7 @@ static void put_segments(struct out *o)
 
 static void put_control(struct out *o)
 {
-	const struct overlay_counters *c = overlay_counters(o->d->overlay);
+	const struct overlay_counters *c = overlay_counters(o->overlay);
 
 	put_counter(o, "control_tx_messages_total", "Control messages sent.", c->tx_msgs);
 	put_counter(o, "control_tx_bytes_total", "Bytes of control messages sent.", c->tx_bytes);
@@ -97,10 +96,10 @@ static void put_tls(struct out *o)
 {
 	struct stream_counts n = streams_counts(o->d);
 
-	if (!o->d->conf->transport_tls)
+	if (!o->conf->transport_tls)
 		return;
 	put_gauge(o, "tls_connections", "TLS connections that carry datagrams.",
-		  o->d->n_stream_links);
+		  streams_links(o->d));
 	put_counter(o, "tls_tx_datagrams_total", "Datagrams sent over TLS.", n.tx_datagrams);
 	put_counter(o, "tls_tx_bytes_total", "Bytes sent over TLS.", n.tx_bytes);
 	put_counter(o, "tls_tx_dropped_total",
@@ -166,7 +165,7 @@ static void put_peers(struct out *o)
 	struct reach r;
 
 	put_head(o, "peer_reached", "gauge", "1 where a configured peer is in session.");
-	for (uint32_t i = 0; i < o->d->conf->n_configured_peers && i < o->d->n_seeds; i++) {
+	for (uint32_t i = 0; i < o->conf->n_configured_peers; i++) {
 		reach_look(o->d, i, &r);
 		if (r.peer->disable)
 			continue;
@@ -220,7 +219,7 @@ static void put_daemon(struct out *o)
 		  guard_count(d->guard, GUARD_BLOCKED));
 	put_gauge(o, "local_loop", "1 if frames of this node return over the local segment.",
 		  d->guard->local_loop);
-	put_gauge(o, "interface_mtu_bytes", "MTU of the interface.", d->mtu->mtu);
+	put_gauge(o, "interface_mtu_bytes", "MTU of the interface.", d->device.mtu.mtu);
 	put_gauge(o, "reassembly_bytes", "Memory held by reassembly.",
 		  fwd_reassembly_bytes(d->fwd));
 	put_gauge(o, "resident_memory_bytes", "Resident memory of the daemon.", resident_bytes());
@@ -244,7 +243,7 @@ static void put_directions(struct out *o, const char *name, const char *help, ui
 
 static void put_accelerators(struct out *o)
 {
-	struct nodedb *nodes = overlay_nodes(o->d->overlay);
+	struct nodedb *nodes = overlay_nodes(o->overlay);
 	struct accel_node counted;
 
 	put_head(o, "accel_reached", "gauge",
@@ -329,7 +328,7 @@ static void put_acceleration(struct out *o)
 {
 	const struct accel_totals *t = accel_reports_totals(o->d);
 
-	if (!o->d->conf->acceleration)
+	if (!o->conf->acceleration)
 		return;
 	put_gauge(o, "accel_up", "1 where leon-accel is there.", t != NULL);
 	if (t)
@@ -338,7 +337,11 @@ static void put_acceleration(struct out *o)
 
 enum command_result show_metrics(struct command *c)
 {
-	struct out o = { .d = c->d, .now = c->now };
+	struct out o = { .d = c->d,
+			 .conf = c->d->conf,
+			 .overlay = c->overlay,
+			 .ipsec = c->d->ipsec,
+			 .now = c->now };
 	char *text = NULL;
 	size_t len = 0;
 

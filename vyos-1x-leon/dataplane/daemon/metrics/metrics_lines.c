@@ -7,7 +7,6 @@
 
 #include "base/defs.h"
 #include "daemon/metrics/metrics_out.h"
-#include "daemon/leond.h"
 #include "daemon/underlay/lines.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"
@@ -39,13 +38,13 @@ static const struct metric {
 
 static void put_own_lines(struct out *o)
 {
-	const struct conf_line *line = o->d->conf->line;
+	const struct conf_line *line = o->conf->line;
 
 	put_head(o, "line_present", "gauge", "1 if the line has its interface and address.");
-	for (uint8_t i = 0; i < o->d->conf->n_lines; i++)
-		put_labelled(o, "line_present", "line", line[i].name, !o->d->line[i].lost);
+	for (uint8_t i = 0; i < o->conf->n_lines; i++)
+		put_labelled(o, "line_present", "line", line[i].name, !lines_lost(o->d, i));
 	put_head(o, "line_links", "gauge", "Links that use the line.");
-	for (uint8_t i = 0; i < o->d->conf->n_lines; i++)
+	for (uint8_t i = 0; i < o->conf->n_lines; i++)
 		put_labelled(o, "line_links", "line", line[i].name, lines_links(o->d, i));
 }
 
@@ -54,7 +53,7 @@ static void put_own_lines(struct out *o)
 static void put_pair(struct out *o, const struct metric *m, const struct node *n,
 		     const struct overlay_pair_view *v)
 {
-	const char *line = conf_line_name(o->d->conf, v->ep.line);
+	const char *line = conf_line_name(o->conf, v->ep.line);
 	char theirs[8];
 	int64_t value;
 
@@ -69,13 +68,13 @@ static void put_pair(struct out *o, const struct metric *m, const struct node *n
 
 static void put_pairs(struct out *o, const struct metric *m)
 {
-	struct nodedb *nodes = overlay_nodes(o->d->overlay);
+	struct nodedb *nodes = overlay_nodes(o->overlay);
 	struct overlay_pair_view v;
 
 	put_head(o, m->name, m->type, m->help);
 	for (const struct node *n = NULL; (n = nodedb_next(nodes, n));)
 		for (unsigned k = 0; k < LINE_PAIRS; k++)
-			if (overlay_line_pair(o->d->overlay, n->slot, k, &v))
+			if (overlay_line_pair(o->overlay, n->slot, k, &v))
 				put_pair(o, m, n, &v);
 }
 
@@ -83,16 +82,16 @@ static bool has_pairs(const struct out *o)
 {
 	struct overlay_pair_view v;
 
-	for (const struct node *n = NULL; (n = nodedb_next(overlay_nodes(o->d->overlay), n));)
+	for (const struct node *n = NULL; (n = nodedb_next(overlay_nodes(o->overlay), n));)
 		for (unsigned k = 0; k < LINE_PAIRS; k++)
-			if (overlay_line_pair(o->d->overlay, n->slot, k, &v))
+			if (overlay_line_pair(o->overlay, n->slot, k, &v))
 				return true;
 	return false;
 }
 
 void put_lines(struct out *o)
 {
-	if (o->d->conf->n_lines)
+	if (o->conf->n_lines)
 		put_own_lines(o);
 	for (size_t i = 0; has_pairs(o) && i < array_size(metrics); i++)
 		put_pairs(o, &metrics[i]);

@@ -6,10 +6,8 @@
 
 #include "base/defs.h"
 #include "base/log.h"
-#include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/metrics/metrics_out.h"
-#include "daemon/leond.h"
 #include "daemon/underlay/ipsec.h"
 #include "proto/view.h"
 #include "state/latency/choice.h"
@@ -69,7 +67,7 @@ static void gather_lines(const struct out *o, struct facts *f)
 	struct overlay_pair_view v;
 
 	for (unsigned i = 0; i < LINE_PAIRS; i++) {
-		if (!overlay_line_pair(o->d->overlay, f->node->slot, i, &v))
+		if (!overlay_line_pair(o->overlay, f->node->slot, i, &v))
 			continue;
 		f->has_lines = true;
 		f->line_changes = v.changes;
@@ -93,7 +91,7 @@ static char *labels_of(const struct out *o, const struct node *n)
 
 static void gather(struct out *o, const struct node *n, struct facts *f)
 {
-	const struct overlay *v = o->d->overlay;
+	const struct overlay *v = o->overlay;
 	const struct gain *g = overlay_gain(v, n->slot);
 	const struct one_way *w = overlay_one_way(v, n->slot);
 	const uint16_t *relay;
@@ -108,7 +106,7 @@ static void gather(struct out *o, const struct node *n, struct facts *f)
 	if (!f->has_link)
 		f->link = (struct overlay_link){ 0 };
 	if (f->link.ep.ip.family)
-		f->is_ipsec = ipsec_protects(o->d->ipsec, &f->link.ep.ip, loop_now(o->d->loop));
+		f->is_ipsec = ipsec_protects(o->ipsec, &f->link.ep.ip, o->now);
 	if (g)
 		gain_add(&f->gain, g, o->now);
 	overlay_path_data(v, n->slot, &tx, &f->path_lost, &relay);
@@ -117,7 +115,7 @@ static void gather(struct out *o, const struct node *n, struct facts *f)
 
 void put_nodes(struct out *o)
 {
-	struct nodedb *nodes = overlay_nodes(o->d->overlay);
+	struct nodedb *nodes = overlay_nodes(o->overlay);
 	struct facts *facts = x_calloc(nodedb_members(nodes), sizeof(*facts));
 	size_t n_facts = 0;
 	int64_t value;

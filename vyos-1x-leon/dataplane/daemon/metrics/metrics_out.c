@@ -4,7 +4,6 @@
  */
 #include "daemon/metrics/metrics_out.h"
 
-#include "daemon/leond.h"
 #include "state/conf/conf.h"
 #include "state/tables/nodedb.h"
 
@@ -31,7 +30,7 @@ void put_head(struct out *o, const char *name, const char *type, const char *hel
 static void put_interface(struct out *o)
 {
 	fputs("{interface=\"", o->f);
-	put_label_value(o->f, o->d->conf->interface);
+	put_label_value(o->f, o->conf->interface);
 	fputc('"', o->f);
 }
 

@@ -9,12 +9,18 @@
 
 #include "base/mono.h"
 
+struct conf;
+struct ipsec_report;
 struct leond;
 struct node;
+struct overlay;
 
 struct out {
 	FILE *f;
 	struct leond *d;
+	const struct conf *conf;
+	struct overlay *overlay;
+	const struct ipsec_report *ipsec;
 	mono_t now;
 };
 

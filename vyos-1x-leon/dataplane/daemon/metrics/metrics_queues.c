@@ -45,7 +45,7 @@ static void put_tier(struct out *o, const char *name, unsigned tier)
 
 static void put_hop(struct out *o, const char *name, unsigned slot)
 {
-	put_node_sample(o, name, nodedb_at(overlay_nodes(o->d->overlay), (uint16_t)slot));
+	put_node_sample(o, name, nodedb_at(overlay_nodes(o->overlay), (uint16_t)slot));
 }
 
 struct queue_of {
@@ -104,7 +104,7 @@ static void put_tiers(struct out *o)
 /* Nodes with a rate limit. The counters of all workers are read once. */
 static void put_hops(struct out *o)
 {
-	struct nodedb *nodes = overlay_nodes(o->d->overlay);
+	struct nodedb *nodes = overlay_nodes(o->overlay);
 	struct queue_of *queue = x_calloc(nodedb_members(nodes), sizeof(*queue));
 	unsigned n_queues = 0;
 
@@ -126,10 +126,10 @@ struct node_rates {
 static void put_rates(struct out *o, const char *name, const char *help, size_t field)
 {
 	put_head(o, name, "gauge", help);
-	for (const struct node *n = NULL; (n = nodedb_next(overlay_nodes(o->d->overlay), n));) {
+	for (const struct node *n = NULL; (n = nodedb_next(overlay_nodes(o->overlay), n));) {
 		const struct node_rates r = { fwd_hop_kbits(o->d->fwd, n->slot),
-					      overlay_requested_kbits(o->d->overlay, n->slot),
-					      overlay_share(o->d->overlay, n->slot),
+					      overlay_requested_kbits(o->overlay, n->slot),
+					      overlay_share(o->overlay, n->slot),
 					      senders_kbits(o->d, n->slot) };
 		uint32_t kbits = *(const uint32_t *)((const char *)&r + field);
 
@@ -151,7 +151,7 @@ void put_next_hop_queues(struct out *o)
 		  offsetof(struct node_rates, requested));
 	put_hops(o);
 	put_gauge(o, "shaper_ingress_bytes_per_second", "Rate of shaper ingress. 0: no limit.",
-		  o->d->conf->shaper_ingress_kbits * UINT64_C(125));
+		  o->conf->shaper_ingress_kbits * UINT64_C(125));
 	put_rates(o, "sender_share_bytes_per_second",
 		  "Rate limit requested from the node for direct traffic to this node.",
 		  offsetof(struct node_rates, share));
@@ -169,7 +169,7 @@ void put_queues(struct out *o)
 
 	put_gauge(o, "queue_bytes", "Backlog between the TAP and the overlay.", q.backlog_bytes);
 	put_gauge(o, "shaper_egress_bytes_per_second", "Rate of shaper egress. 0: no limit.",
-		  o->d->conf->shaper_egress_kbits * UINT64_C(125));
+		  o->conf->shaper_egress_kbits * UINT64_C(125));
 	put_gauge(o, "bottleneck_limit_bytes_per_second",
 		  "Rate limit of the line: shaper egress or automatic. 0: no limit.",
 		  bottleneck_view(o->d).limit_kbits * UINT64_C(125));

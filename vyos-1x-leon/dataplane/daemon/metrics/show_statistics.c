@@ -60,7 +60,7 @@ static void write_by_type(struct jsonw *w, const char *key, const uint64_t count
 
 static void write_control(struct command *c)
 {
-	const struct overlay_counters *o = overlay_counters(c->d->overlay);
+	const struct overlay_counters *o = overlay_counters(c->overlay);
 	struct jsonw *w = c->w;
 
 	jsonw_object(w, "control");
@@ -82,12 +82,12 @@ static void write_control(struct command *c)
 
 static void write_broken(struct command *c)
 {
-	struct nodedb *nodes = overlay_nodes(c->d->overlay);
+	struct nodedb *nodes = overlay_nodes(c->overlay);
 	struct overlay_link link;
 
 	jsonw_array(c->w, "udp_gso_broken");
 	for (const struct node *n = NULL; (n = nodedb_next(nodes, n));) {
-		if (!overlay_link(c->d->overlay, n->slot, &link) || !link.segmentation_broken)
+		if (!overlay_link(c->overlay, n->slot, &link) || !link.segmentation_broken)
 			continue;
 		jsonw_object(c->w, NULL);
 		answer_node(c->w, "node_id", c->d, n->id);
@@ -186,7 +186,7 @@ static void write_tls(struct command *c)
 		return;
 	}
 	jsonw_object(c->w, "tls");
-	jsonw_u64(c->w, "connections", c->d->n_stream_links);
+	jsonw_u64(c->w, "connections", streams_links(c->d));
 	jsonw_u64(c->w, "tx_datagrams", n.tx_datagrams);
 	jsonw_u64(c->w, "tx_bytes", n.tx_bytes);
 	jsonw_u64(c->w, "tx_dropped", n.tx_dropped);
@@ -279,10 +279,10 @@ enum command_result show_statistics(struct command *c)
 	jsonw_u64(c->w, "port", d->udp->port);
 	answer_mac(c->w, "mac", d->device.mac);
 	jsonw_u64(c->w, "workers", d->tap->n_queues);
-	jsonw_str(c->w, "scheduling", d->realtime ? "realtime" : "normal");
+	jsonw_str(c->w, "scheduling", d->device.realtime ? "realtime" : "normal");
 	jsonw_str(c->w, "cipher_library", aead_library());
-	jsonw_u64(c->w, "interface_mtu", d->mtu->mtu);
-	jsonw_str(c->w, "interface_mtu_source", mtu_source_name(d->mtu->source));
+	jsonw_u64(c->w, "interface_mtu", d->device.mtu.mtu);
+	jsonw_str(c->w, "interface_mtu_source", mtu_source_name(d->device.mtu.source));
 	write_interface(c);
 	jsonw_bool(c->w, "authenticated", keyring_sealed(overlay_keyring(d->overlay)));
 	answer_age(c->w, "uptime_seconds", c->now, d->started);

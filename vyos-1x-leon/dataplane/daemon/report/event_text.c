@@ -10,7 +10,6 @@
 #include "base/loop.h"
 #include "daemon/leond.h"
 #include "io/clock.h"
-#include "daemon/report/endpoint_name.h"
 #include "daemon/report/event_log.h"
 #include "daemon/report/event_text.h"
 #include "proto/overlay_ops.h"
@@ -81,6 +80,13 @@ static void path_text(struct leond *d, const struct overlay_event *e, char *buf,
 
 		at += (size_t)n;
 	}
+}
+
+char *endpoint_name(const struct leond *d, const struct endpoint *ep, char *buf, size_t len)
+{
+	const struct endpoint *to = endpoint_is_stream(ep) ? d->ops->stream_remote(d, ep) : NULL;
+
+	return endpoint_format(to ? to : ep, buf, len);
 }
 
 static void endpoint_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)

@@ -30,3 +30,5 @@ void report_overlay_event(struct leond *d, const struct overlay_event *e);
 char *node_label(struct leond *d, node_id_t id, char *buf, size_t len);
 /* Returns the node-name of a node in the table; "" if unknown. */
 const char *node_name_of(struct leond *d, node_id_t id);
+/* Writes "192.0.2.1:443", of the TCP connection for a stream, in ENDPOINT_STRLEN bytes. */
+char *endpoint_name(const struct leond *d, const struct endpoint *ep, char *buf, size_t len);

@@ -12,9 +12,8 @@
 
 #include "base/mem.h"
 #include "daemon/report/event_text.h"
-#include "daemon/seed_host.h"
 #include "io/tap.h"
-#include "ipc/stream_control.h"
+#include "proto/overlay_seeds.h"
 #include "proto/view.h"
 #include "state/latency/choice.h"
 
@@ -81,26 +80,6 @@ static void add_link(struct routes *r, uint16_t slot)
 			add_underlay(r, &v.ep.ip);
 }
 
-/* Far ends of TLS connections, without those of strangers, who must not withdraw a route. */
-static void add_streams(struct routes *r)
-{
-	const struct resolve_answer *proxy = r->d->proxy;
-	unsigned n_proxy = proxy ? proxy->n : 0;
-
-	if (!r->d->n_stream_links && !n_proxy)
-		return;
-	r->tcp = x_realloc(r->tcp, r->d->n_stream_links + n_proxy, sizeof(*r->tcp));
-	for (uint32_t i = 0; i < r->d->n_stream_links; i++) {
-		const struct stream_link *l = &r->d->stream_link[i];
-
-		if (l->kept || !(l->id & STREAM_ACCEPTED))
-			r->tcp[r->n_tcp++] = l->remote.ip;
-	}
-	for (unsigned i = 0; i < n_proxy; i++)
-		r->tcp[r->n_tcp++] = proxy->ep[i].ip;
-	qsort(r->tcp, r->n_tcp, sizeof(*r->tcp), compare_ips);
-}
-
 /* Addresses of all transports and lines of members, addresses of configured peers, and the proxy.
  * Addresses known from records only do not count: a private address behind a NAT is not used from
  * here and may belong to a LAN. */
@@ -108,18 +87,23 @@ void routes_gather_underlay(struct routes *r)
 {
 	struct leond *d = r->d;
 	uint16_t n_slots = nodedb_slots(overlay_nodes(d->overlay));
+	struct overlay_seed s;
 
 	r->n_underlay = r->n_tcp = 0;
 	if (routes_are_apart(r))
 		return;
 	for (uint16_t slot = SLOT_SELF + 1; slot < n_slots; slot++)
 		add_link(r, slot);
-	add_streams(r);
+	r->n_tcp = d->ops->stream_ends(d, &r->tcp);
+	if (r->n_tcp)
+		qsort(r->tcp, r->n_tcp, sizeof(*r->tcp), compare_ips);
 	for (uint32_t i = 0; i < d->conf->n_configured_peers; i++) {
 		if (d->conf->peer[i].is_ip)
 			add_underlay(r, &d->conf->peer[i].ep.ip);
-		for (unsigned k = 0; i < d->n_seeds && k < d->seed[i].n; k++)
-			add_underlay(r, &d->seed[i].ep[k].ip);
+		else if (overlay_seed(d->overlay, i, &s))
+			for (unsigned k = 0; k < s.n; k++)
+				if (!endpoint_is_stream(&s.address[k].ep))
+					add_underlay(r, &s.address[k].ep.ip);
 	}
 	if (r->n_underlay)
 		qsort(r->underlay, r->n_underlay, sizeof(*r->underlay), compare_ips);

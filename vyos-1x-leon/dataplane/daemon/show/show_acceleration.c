@@ -14,7 +14,6 @@
 #include "daemon/accel/accelerator.h"
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
-#include "daemon/leond.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"
 #include "state/latency/choice.h"
@@ -22,18 +21,18 @@
 
 #define LISTED_MAX 8192 /* in one answer; the others are counted */
 
-static const char *state_word(const struct leond *d)
+static const char *state_word(const struct command *c)
 {
-	const struct accel_totals *t = accel_reports_totals(d);
+	const struct accel_totals *t = accel_reports_totals(c->d);
 
-	if (!d->conf->acceleration)
+	if (!command_conf(c)->acceleration)
 		return t && t->intercepted_now ? "releasing" : "off";
 	return t ? "running" : "absent";
 }
 
 static void write_state(struct command *c)
 {
-	jsonw_str(c->w, "state", state_word(c->d));
+	jsonw_str(c->w, "state", state_word(c));
 	jsonw_bool(c->w, "installed", accelerator_is_installed());
 }
 
@@ -74,7 +73,7 @@ static void write_benefit(struct jsonw *w, const struct accel_time *t)
 
 static void write_terms(struct command *c)
 {
-	const struct conf *conf = c->d->conf;
+	const struct conf *conf = command_conf(c);
 	struct jsonw *w = c->w;
 
 	write_state(c);
@@ -132,7 +131,7 @@ static const char *tcp_word(const struct leond *d, uint16_t slot)
 
 static void write_node(struct command *c, const struct node *n)
 {
-	const struct choice *ch = overlay_choice(c->d->overlay, n->slot);
+	const struct choice *ch = overlay_choice(c->overlay, n->slot);
 	bool known = ch && path_works(&ch->path);
 	struct accel_node counted = { 0 };
 	struct jsonw *w = c->w;
@@ -154,7 +153,7 @@ static void write_node(struct command *c, const struct node *n)
 enum command_result show_acceleration(struct command *c)
 {
 	const struct accel_totals none = { 0 }, *t = accel_reports_totals(c->d);
-	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct nodedb *db = overlay_nodes(c->overlay);
 
 	write_terms(c);
 	write_totals(c, t ? t : &none);
@@ -289,7 +288,7 @@ enum command_result reset_acceleration(struct command *c)
 {
 	const struct accel_totals *t = accel_reports_totals(c->d);
 
-	if (!c->d->conf->acceleration)
+	if (!command_conf(c)->acceleration)
 		return command_refuse(c, "acceleration is not configured");
 	if (!t || !accelerator_release(c->d))
 		return command_refuse(c, "leon-accel does not run: no connection is intercepted");

@@ -15,7 +15,7 @@
 
 static void write_entry(struct command *c, const struct fdb_entry *e)
 {
-	const struct node *n = nodedb_at(overlay_nodes(c->d->overlay), e->slot);
+	const struct node *n = nodedb_at(overlay_nodes(c->overlay), e->slot);
 	node_id_t id = n ? n->id : NODE_ID_NONE;
 	uint32_t now_s = now_s_of(c->now);
 
@@ -49,7 +49,7 @@ enum command_result reset_fdb(struct command *c)
 {
 	struct slot_set all = { 0 };
 
-	slot_set_add_range(&all, 0, nodedb_slots(overlay_nodes(c->d->overlay)));
+	slot_set_add_range(&all, 0, nodedb_slots(overlay_nodes(c->overlay)));
 	jsonw_u64(c->w, "removed", fdb_flush(c->d->fdb));
 	neigh_forget_slots(c->d->neigh, &all, NULL);
 	return CMD_DONE;

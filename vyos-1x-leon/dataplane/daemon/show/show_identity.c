@@ -7,16 +7,15 @@
 
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
-#include "daemon/leond.h"
 #include "proto/overlay.h"
 #include "proto/overlay_ops.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"
 
-static const uint8_t *key_of(struct leond *d, const struct node *n)
+static const uint8_t *key_of(struct overlay *o, const struct node *n)
 {
 	if (n->slot == SLOT_SELF)
-		return overlay_identity(d->overlay);
+		return overlay_identity(o);
 	return n->has_key ? n->key : NULL;
 }
 
@@ -33,17 +32,17 @@ static void write_known(struct command *c, const struct node *n, const uint8_t *
 	answer_key(c->w, "identity", key);
 	answer_node(c->w, "node_id", c->d, n->id);
 	jsonw_str(c->w, "state", state_of(n));
-	jsonw_bool(c->w, "listed", c->d->conf->n_trusted && conf_trusts(c->d->conf, key));
+	jsonw_bool(c->w, "listed", command_conf(c)->n_trusted && conf_trusts(command_conf(c), key));
 	jsonw_end(c->w);
 }
 
 static bool is_known(struct command *c, const uint8_t *key)
 {
-	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct nodedb *db = overlay_nodes(c->overlay);
 
 	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++) {
 		const struct node *n = nodedb_at(db, slot);
-		const uint8_t *other = n ? key_of(c->d, n) : NULL;
+		const uint8_t *other = n ? key_of(c->overlay, n) : NULL;
 
 		if (other && memcmp(key, other, MSG_KEY_LEN) == 0)
 			return true;
@@ -69,7 +68,7 @@ static void write_refused(struct command *c, unsigned index)
 	const uint8_t *key;
 	node_id_t id;
 
-	if (!overlay_refusal(c->d->overlay, index, &id, &key))
+	if (!overlay_refusal(c->overlay, index, &id, &key))
 		return;
 	jsonw_object(c->w, NULL);
 	answer_key(c->w, "identity", key);
@@ -82,18 +81,18 @@ static void write_refused(struct command *c, unsigned index)
 
 enum command_result show_identity(struct command *c)
 {
-	struct nodedb *db = overlay_nodes(c->d->overlay);
-	const struct conf *conf = c->d->conf;
+	struct nodedb *db = overlay_nodes(c->overlay);
+	const struct conf *conf = command_conf(c);
 
-	answer_id(c->w, "node_id", c->d->self);
-	answer_key(c->w, "identity", overlay_identity(c->d->overlay));
+	answer_id(c->w, "node_id", c->self);
+	answer_key(c->w, "identity", overlay_identity(c->overlay));
 	jsonw_str(c->w, "file", conf->identity_file);
 	jsonw_bool(c->w, "restricted", conf->n_trusted > 0);
 	answer_duplicate(c->w, "duplicate", c->d, SLOT_SELF, c->now);
 	jsonw_array(c->w, "identities");
 	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++) {
 		const struct node *n = nodedb_at(db, slot);
-		const uint8_t *key = n ? key_of(c->d, n) : NULL;
+		const uint8_t *key = n ? key_of(c->overlay, n) : NULL;
 
 		if (key)
 			write_known(c, n, key);

@@ -13,8 +13,8 @@
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
 #include "daemon/leond.h"
-#include "daemon/seed_host.h"
 #include "daemon/underlay/ipsec.h"
+#include "proto/overlay_seeds.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"
 
@@ -51,7 +51,7 @@ static bool node_endpoint(struct command *c, const struct node *n, unsigned i, s
 	struct overlay_link link = { .up = false };
 
 	*ep = (struct endpoint){ 0 };
-	if (i == 0 && overlay_link(c->d->overlay, n->slot, &link))
+	if (i == 0 && overlay_link(c->overlay, n->slot, &link))
 		*ep = link.ep;
 	if (i > 0 && n->has_record && i <= n->rec.n_locators)
 		*ep = n->rec.locator[i - 1];
@@ -61,7 +61,7 @@ static bool node_endpoint(struct command *c, const struct node *n, unsigned i, s
 /* A configured peer that is a member is shown as a member. */
 static bool is_of_a_node(struct command *c, const struct endpoint *wanted)
 {
-	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct nodedb *db = overlay_nodes(c->overlay);
 	struct endpoint ep;
 
 	for (const struct node *n = NULL; (n = nodedb_next(db, n));)
@@ -80,6 +80,7 @@ static void write_peer(struct command *c, const struct endpoint *ep, const char 
 static void write_peers(struct command *c)
 {
 	const struct conf *conf = c->d->conf;
+	struct overlay_seed s;
 
 	for (uint32_t i = 0; i < conf->n_peers; i++) {
 		const struct conf_peer *p = &conf->peer[i];
@@ -88,9 +89,10 @@ static void write_peers(struct command *c)
 			continue;
 		if (p->is_ip)
 			write_peer(c, &p->ep, p->name);
-		else if (i < c->d->n_seeds)
-			for (unsigned k = 0; k < c->d->seed[i].n; k++)
-				write_peer(c, &c->d->seed[i].ep[k], p->name);
+		else if (overlay_seed(c->overlay, i, &s))
+			for (unsigned k = 0; k < s.n; k++)
+				if (!endpoint_is_stream(&s.address[k].ep))
+					write_peer(c, &s.address[k].ep, p->name);
 	}
 }
 
@@ -121,7 +123,7 @@ static void write_own(struct command *c)
 {
 	const struct conf *conf = c->d->conf;
 
-	answer_id(c->w, "node_id", c->d->self);
+	answer_id(c->w, "node_id", c->self);
 	jsonw_u64(c->w, "port", conf->port);
 	jsonw_array(c->w, "source_addresses");
 	if (conf->source4.family)
@@ -133,7 +135,7 @@ static void write_own(struct command *c)
 
 enum command_result show_ipsec(struct command *c)
 {
-	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct nodedb *db = overlay_nodes(c->overlay);
 
 	write_own(c);
 	answer_age(c->w, "reported_seconds", c->now, c->d->ipsec->at);

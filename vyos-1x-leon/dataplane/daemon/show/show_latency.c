@@ -4,7 +4,6 @@
  */
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
-#include "daemon/leond.h"
 #include "proto/view.h"
 #include "state/latency/choice.h"
 
@@ -30,13 +29,13 @@ static void write_entry(struct command *c, uint16_t from, const struct node *to,
 	answer_known(c->w, "variation_us", measured, e->var_us);
 	answer_known(c->w, "loss_permille", measured, e->loss_pm);
 	answer_known(c->w, "mtu", e->mtu != 0, e->mtu);
-	jsonw_bool(c->w, "asymmetric", overlay_is_asymmetric(c->d->overlay, from, to->slot));
+	jsonw_bool(c->w, "asymmetric", overlay_is_asymmetric(c->overlay, from, to->slot));
 	jsonw_end(c->w);
 }
 
 static void write_row(struct command *c, struct nodedb *db, const struct node *from)
 {
-	const struct latdb *lat = overlay_latdb(c->d->overlay);
+	const struct latdb *lat = overlay_latdb(c->overlay);
 	uint32_t seq = latdb_row_seq(lat, from->slot);
 
 	jsonw_object(c->w, NULL);
@@ -60,7 +59,7 @@ static void write_in_use(struct command *c, struct nodedb *db)
 {
 	jsonw_array(c->w, "paths");
 	for (const struct node *n = NULL; (n = nodedb_next(db, n));) {
-		const struct choice *ch = overlay_choice(c->d->overlay, n->slot);
+		const struct choice *ch = overlay_choice(c->overlay, n->slot);
 
 		if (!ch || ch->path.n_hops == 0)
 			continue;
@@ -75,8 +74,8 @@ static void write_in_use(struct command *c, struct nodedb *db)
 
 enum command_result show_latency(struct command *c)
 {
-	struct path_params pp = overlay_path_params(c->d->overlay);
-	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct path_params pp = overlay_path_params(c->overlay);
+	struct nodedb *db = overlay_nodes(c->overlay);
 	uint32_t n_nodes = nodedb_members(db);
 
 	if (n_nodes > NODES_MAX)
@@ -84,10 +83,10 @@ enum command_result show_latency(struct command *c)
 				      "the latency database has %u nodes, and at most %d fit in an "
 				      "answer: use show paths",
 				      n_nodes, NODES_MAX);
-	answer_id(c->w, "source", c->d->self);
+	answer_id(c->w, "source", c->self);
 	/* Data that leonsim(1) needs in addition to the rows to compute the paths of `show
 	 * paths`. */
-	answer_rules(c->w, c->d->conf);
+	answer_rules(c->w, command_conf(c));
 	jsonw_array(c->w, "nodes");
 	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++) {
 		const struct node *n = nodedb_at(db, slot);

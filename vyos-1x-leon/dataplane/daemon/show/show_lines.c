@@ -5,22 +5,21 @@
  */
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
-#include "daemon/leond.h"
 #include "daemon/underlay/lines.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"
 
 static void write_line(struct command *c, uint8_t i)
 {
-	const struct conf_line *l = &c->d->conf->line[i];
+	const struct conf_line *l = &command_conf(c)->line[i];
 
 	jsonw_object(c->w, NULL);
 	jsonw_str(c->w, "name", l->name);
 	jsonw_u64(c->w, "number", i + 1u);
 	answer_ip(c->w, "address", &l->ip);
 	jsonw_str(c->w, "line_interface", l->interface[0] ? l->interface : NULL);
-	jsonw_str(c->w, "state", c->d->line[i].lost ? "lost" : "present");
-	jsonw_str(c->w, "reason", c->d->line[i].lost);
+	jsonw_str(c->w, "state", lines_lost(c->d, i) ? "lost" : "present");
+	jsonw_str(c->w, "reason", lines_lost(c->d, i));
 	jsonw_u64(c->w, "links", lines_links(c->d, i));
 	jsonw_end(c->w);
 }
@@ -41,7 +40,7 @@ static void write_pair(struct command *c, const struct node *n, const struct ove
 
 	jsonw_object(c->w, NULL);
 	answer_node(c->w, "node_id", c->d, n->id);
-	jsonw_str(c->w, "line", conf_line_name(c->d->conf, v->ep.line));
+	jsonw_str(c->w, "line", conf_line_name(command_conf(c), v->ep.line));
 	jsonw_u64(c->w, "peer_line", v->theirs + 1u);
 	answer_endpoint(c->w, "endpoint", &v->ep);
 	jsonw_str(c->w, "state", state_of(v));
@@ -60,19 +59,19 @@ static void write_pair(struct command *c, const struct node *n, const struct ove
 
 enum command_result show_lines(struct command *c)
 {
-	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct nodedb *db = overlay_nodes(c->overlay);
 	struct overlay_pair_view v;
 
-	answer_id(c->w, "source", c->d->self);
-	answer_call(c->w, "source_name", c->d, c->d->self);
+	answer_id(c->w, "source", c->self);
+	answer_call(c->w, "source_name", c->d, c->self);
 	jsonw_array(c->w, "lines");
-	for (uint8_t i = 0; i < c->d->conf->n_lines; i++)
+	for (uint8_t i = 0; i < command_conf(c)->n_lines; i++)
 		write_line(c, i);
 	jsonw_end(c->w);
 	jsonw_array(c->w, "pairs");
 	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++)
 		for (unsigned k = 0; slot != SLOT_SELF && k < LINE_PAIRS; k++)
-			if (nodedb_at(db, slot) && overlay_line_pair(c->d->overlay, slot, k, &v))
+			if (nodedb_at(db, slot) && overlay_line_pair(c->overlay, slot, k, &v))
 				write_pair(c, nodedb_at(db, slot), &v);
 	jsonw_end(c->w);
 	return CMD_DONE;

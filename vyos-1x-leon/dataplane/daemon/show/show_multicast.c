@@ -120,7 +120,7 @@ static void write_group_name(struct command *c, const struct shown_listener *row
 
 static void write_listener(struct command *c, uint16_t slot)
 {
-	const struct node *n = nodedb_at(overlay_nodes(c->d->overlay), slot);
+	const struct node *n = nodedb_at(overlay_nodes(c->overlay), slot);
 
 	if (!n || slot == SLOT_SELF)
 		return;
@@ -153,7 +153,7 @@ static unsigned write_group(struct command *c, const struct shown_listener *row,
 
 static void write_groups(struct command *c)
 {
-	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct nodedb *db = overlay_nodes(c->overlay);
 	struct shown_listeners r = { .row = x_calloc(ROWS_MAX, sizeof(*r.row)) };
 
 	collect_here(c, &r);
@@ -186,7 +186,7 @@ static void write_node(struct command *c, const struct node *n)
 
 enum command_result show_multicast(struct command *c)
 {
-	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct nodedb *db = overlay_nodes(c->overlay);
 	const struct groups *g = snooping_groups(c->d);
 	const struct groups_domain *domain;
 

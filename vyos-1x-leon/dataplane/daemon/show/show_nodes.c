@@ -41,7 +41,7 @@ static void write_link(struct command *c, const struct node *n, const struct ove
 {
 	static const struct overlay_link none;
 	bool has = l != NULL, sampled = has && l->filter.n_samples > 0;
-	uint32_t probe_ms = has ? overlay_probe_ms(c->d->overlay, n->slot) : 0;
+	uint32_t probe_ms = has ? overlay_probe_ms(c->overlay, n->slot) : 0;
 	struct jsonw *w = c->w;
 
 	l = has ? l : &none;
@@ -110,11 +110,11 @@ static void write_node(struct command *c, const struct node *n, uint32_t n_macs)
 	answer_node(c->w, "node_id", c->d, n->id);
 	jsonw_str(c->w, "state", is_self ? "self" : node_state_name(n->state));
 	answer_age(c->w, "since_seconds", c->now, is_self ? c->d->started : n->since);
-	has_link = !is_self && n->state != NODE_LEFT && overlay_link(c->d->overlay, n->slot, &link);
+	has_link = !is_self && n->state != NODE_LEFT && overlay_link(c->overlay, n->slot, &link);
 	write_link(c, n, has_link ? &link : NULL);
 	answer_protected(c->w, c->d, &link.ep.ip, c->now);
 	answer_key(c->w, "identity",
-		   is_self	? overlay_identity(c->d->overlay)
+		   is_self	? overlay_identity(c->overlay)
 		   : n->has_key ? n->key
 				: NULL);
 	answer_duplicate(c->w, "duplicate", c->d, n->slot, c->now);
@@ -125,7 +125,7 @@ static void write_node(struct command *c, const struct node *n, uint32_t n_macs)
 
 enum command_result show_nodes(struct command *c)
 {
-	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct nodedb *db = overlay_nodes(c->overlay);
 	uint32_t *n_macs = count_macs(c->d);
 
 	jsonw_array(c->w, "nodes");

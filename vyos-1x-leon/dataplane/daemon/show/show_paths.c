@@ -4,7 +4,6 @@
  */
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
-#include "daemon/leond.h"
 #include "daemon/routes/kernel_routes.h"
 #include "proto/view.h"
 #include "state/latency/choice.h"
@@ -33,7 +32,7 @@ static void write_protected(struct command *c, const struct path *p)
 	struct overlay_link link = { .up = false };
 
 	if (p->n_hops > 0)
-		overlay_link(c->d->overlay, p->hop[0], &link);
+		overlay_link(c->overlay, p->hop[0], &link);
 	answer_protected(c->w, c->d, &link.ep.ip, c->now);
 }
 
@@ -57,7 +56,7 @@ static uint64_t us_of(int64_t us)
 static void write_jitter(struct command *c, const struct node *n)
 {
 	static const struct one_way none;
-	const struct one_way *w = overlay_one_way(c->d->overlay, n->slot);
+	const struct one_way *w = overlay_one_way(c->overlay, n->slot);
 	bool known = w && one_way_is_known(w, c->now);
 
 	if (!w)
@@ -107,21 +106,21 @@ static void write_path(struct command *c, const struct node *n, const struct cho
 
 enum command_result show_paths(struct command *c)
 {
-	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct nodedb *db = overlay_nodes(c->overlay);
 	struct gain all = { 0 };
 
-	answer_id(c->w, "source", c->d->self);
-	answer_call(c->w, "source_name", c->d, c->d->self);
+	answer_id(c->w, "source", c->self);
+	answer_call(c->w, "source_name", c->d, c->self);
 	jsonw_array(c->w, "paths");
 	for (const struct node *n = NULL; (n = nodedb_next(db, n));) {
-		const struct gain *gain = overlay_gain(c->d->overlay, n->slot);
+		const struct gain *gain = overlay_gain(c->overlay, n->slot);
 		struct gain one = { 0 };
 
 		if (gain) {
 			gain_add(&one, gain, c->now);
 			gain_add(&all, gain, c->now);
 		}
-		write_path(c, n, overlay_choice(c->d->overlay, n->slot), &one);
+		write_path(c, n, overlay_choice(c->overlay, n->slot), &one);
 	}
 	jsonw_end(c->w);
 	write_gain(c, &all);

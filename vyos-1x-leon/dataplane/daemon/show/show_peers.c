@@ -4,8 +4,6 @@
  */
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
-#include "daemon/leond.h"
-#include "daemon/seed_host.h"
 #include "daemon/transport/fallback.h"
 #include "daemon/underlay/reach.h"
 #include "proto/view.h"
@@ -34,13 +32,13 @@ static void write_address(struct command *c, const struct overlay_seed *s, unsig
 /* Transport of the direct link, and state of the TLS connection that may replace it. */
 static void write_transport(struct command *c, uint32_t i, const struct reach *r)
 {
-	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct nodedb *db = overlay_nodes(c->overlay);
 	const struct node *n = r->seed.reached ? nodedb_find(db, r->seed.node) : NULL;
 	struct fallback_view tls = fallback_view(c->d, i);
 	struct overlay_link link = { .up = false };
 	const char *transport = NULL;
 
-	if (n && overlay_link(c->d->overlay, n->slot, &link) && link.up)
+	if (n && overlay_link(c->overlay, n->slot, &link) && link.up)
 		transport = endpoint_is_stream(&link.ep) ? "tls" : "udp";
 	jsonw_str(c->w, "transport", transport);
 	answer_known(c->w, "tls_port", r->peer->tls_port != 0, r->peer->tls_port);
@@ -50,7 +48,6 @@ static void write_transport(struct command *c, uint32_t i, const struct reach *r
 
 static void write_peer(struct command *c, uint32_t i)
 {
-	const struct seed_host *s = &c->d->seed[i];
 	node_id_t node = NODE_ID_NONE;
 	struct reach r;
 	char buf[REACH_TEXT_LEN];
@@ -67,9 +64,9 @@ static void write_peer(struct command *c, uint32_t i)
 	answer_age(c->w, "since_seconds", c->now, r.since);
 	answer_id(c->w, "node_id", node);
 	answer_name(c->w, "node_name", c->d, node);
-	jsonw_str(c->w, "reason", reach_reason(c->d, i, &r, buf));
-	answer_age(c->w, "resolved_seconds", c->now, s->resolved_at);
-	jsonw_str(c->w, "resolve_error", s->error[0] ? s->error : NULL);
+	jsonw_str(c->w, "reason", reach_reason(&r, buf));
+	answer_age(c->w, "resolved_seconds", c->now, r.resolved_at);
+	jsonw_str(c->w, "resolve_error", r.resolve_error[0] ? r.resolve_error : NULL);
 	write_transport(c, i, &r);
 	jsonw_array(c->w, "addresses");
 	for (unsigned k = 0; k < r.seed.n; k++)
@@ -81,7 +78,7 @@ static void write_peer(struct command *c, uint32_t i)
 enum command_result show_peers(struct command *c)
 {
 	jsonw_array(c->w, "peers");
-	for (uint32_t i = 0; i < c->d->conf->n_configured_peers && i < c->d->n_seeds; i++)
+	for (uint32_t i = 0; i < command_conf(c)->n_configured_peers; i++)
 		write_peer(c, i);
 	jsonw_end(c->w);
 	return CMD_DONE;

@@ -154,16 +154,16 @@ static void write_pair(struct command *c, const struct node *n, const struct pai
 
 enum command_result show_policy(struct command *c)
 {
-	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct nodedb *db = overlay_nodes(c->overlay);
 
-	answer_id(c->w, "source", c->d->self);
-	answer_call(c->w, "source_name", c->d, c->d->self);
+	answer_id(c->w, "source", c->self);
+	answer_call(c->w, "source_name", c->d, c->self);
 	write_class(c->w, &c->d->conf->policy.critical);
 	write_terms(c, &c->d->conf->policy);
 	write_counts(c);
 	jsonw_array(c->w, "pairs");
 	for (const struct node *n = NULL; (n = nodedb_next(db, n));) {
-		const struct pairing *p = overlay_pair(c->d->overlay, n->slot);
+		const struct pairing *p = overlay_pair(c->overlay, n->slot);
 
 		if (p && p->state != PAIR_OFF)
 			write_pair(c, n, p);

@@ -69,7 +69,7 @@ static void write_tier(struct command *c, enum fwd_tier tier)
 
 static void write_next_hop(struct command *c, const struct node *n, uint32_t kbits)
 {
-	uint32_t asked = overlay_requested_kbits(c->d->overlay, n->slot);
+	uint32_t asked = overlay_requested_kbits(c->overlay, n->slot);
 	struct fwd_queue q;
 
 	fwd_queue_hop(c->d->fwd, n->slot, &q);
@@ -83,7 +83,7 @@ static void write_next_hop(struct command *c, const struct node *n, uint32_t kbi
 
 static void write_next_hops(struct command *c)
 {
-	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct nodedb *db = overlay_nodes(c->overlay);
 
 	jsonw_array(c->w, "next_hops");
 	for (const struct node *n = NULL; (n = nodedb_next(db, n));) {
@@ -97,11 +97,11 @@ static void write_next_hops(struct command *c)
 
 static void write_senders(struct command *c)
 {
-	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct nodedb *db = overlay_nodes(c->overlay);
 
 	jsonw_array(c->w, "senders");
 	for (const struct node *n = NULL; (n = nodedb_next(db, n));) {
-		uint32_t kbits = overlay_share(c->d->overlay, n->slot);
+		uint32_t kbits = overlay_share(c->overlay, n->slot);
 
 		if (!kbits)
 			continue;

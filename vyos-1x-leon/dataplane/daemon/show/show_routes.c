@@ -46,10 +46,10 @@ static void write_head(struct command *c, const struct prefix *dst, bool is_pref
 
 static void write_route(struct command *c, const struct routes_view *v, const struct rib_route *e)
 {
-	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct nodedb *db = overlay_nodes(c->overlay);
 	const struct rib_installed *in = installed_as(v, e);
 	const struct node *n = nodedb_find(db, e->node);
-	const struct choice *ch = n ? overlay_choice(c->d->overlay, n->slot) : NULL;
+	const struct choice *ch = n ? overlay_choice(c->overlay, n->slot) : NULL;
 
 	write_head(c, &e->dst, e->is_prefix, e->node);
 	answer_ip(c->w, "gateway", &e->gateway);

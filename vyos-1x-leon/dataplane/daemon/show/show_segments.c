@@ -95,7 +95,7 @@ static void write_node(struct command *c, const struct node *n)
 
 enum command_result show_segments(struct command *c)
 {
-	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct nodedb *db = overlay_nodes(c->overlay);
 	struct fwd_vlan *counted = x_calloc(VLAN_IDS, sizeof(*counted));
 
 	fwd_vlans(c->d->fwd, counted);

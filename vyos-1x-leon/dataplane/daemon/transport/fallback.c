@@ -48,11 +48,6 @@ struct fallback {
 	struct attempt *attempt;
 };
 
-static uint32_t n_peers(const struct leond *d)
-{
-	return min_of(d->conf->n_configured_peers, d->n_seeds);
-}
-
 static bool is_watched(const struct leond *d, uint32_t i)
 {
 	return d->conf->peer[i].tls_port && !d->conf->peer[i].disable;
@@ -165,7 +160,7 @@ static void on_tick(void *arg, mono_t now)
 {
 	struct leond *d = arg;
 
-	for (uint32_t i = 0; i < d->states->fallback->n && i < n_peers(d); i++)
+	for (uint32_t i = 0; i < d->states->fallback->n && i < d->conf->n_configured_peers; i++)
 		if (is_watched(d, i))
 			look(d, i, now);
 	timer_set(d->states->fallback->timer, mono_add_ms(now, TICK_MS));
@@ -183,7 +178,7 @@ static void forget(struct leond *d, uint32_t i, const char *reason)
 	seeds_set_stream(d, i, &a->stream);
 }
 
-static void on_changed(struct leond *d, uint32_t id, const struct stream_link *link,
+static void on_changed(struct leond *d, uint32_t id, const struct endpoint *stream,
 		       const char *reason)
 {
 	for (uint32_t i = 0; i < d->states->fallback->n; i++) {
@@ -192,14 +187,14 @@ static void on_changed(struct leond *d, uint32_t id, const struct stream_link *l
 		/* 0: all connections ended. */
 		if (!a->id || (id && a->id != id))
 			continue;
-		if (!link) {
+		if (!stream) {
 			forget(d, i, reason);
 			continue;
 		}
-		a->stream = link->local;
+		a->stream = *stream;
 		a->dial_wait_ms = 0;
 		a->reason[0] = '\0';
-		seeds_set_stream(d, i, &a->stream);
+		seeds_set_stream(d, i, stream);
 		timer_set(d->states->fallback->timer, loop_now(d->loop));
 	}
 }
@@ -240,7 +235,7 @@ void fallback_apply_conf(struct leond *d)
 	if (!f)
 		return;
 	old = *f;
-	f->n = n_peers(d);
+	f->n = d->conf->n_configured_peers;
 	f->name = x_calloc(max_of(f->n, 1u), sizeof(*f->name));
 	f->attempt = x_calloc(max_of(f->n, 1u), sizeof(*f->attempt));
 	for (uint32_t i = 0; i < f->n; i++) {

@@ -27,7 +27,20 @@
 #define PROXY_RETRY_S	5 /* after a failure */
 #define SILENT_S	15
 
+/* A TLS connection that carries datagrams. */
+struct stream_link {
+	uint32_t id;		/* ipc/stream_control.h */
+	struct endpoint local;	/* the stream, as workers and the protocol see it */
+	struct endpoint remote; /* the TCP endpoint of the other end */
+	mono_t used;		/* last time at which a node was there */
+	bool kept;		/* leon-tls knows that a node is there */
+};
+
 struct stream_relay {
+	struct udp udp; /* sockets to leon-tls */
+	uint32_t n_links;
+	struct stream_link *link;
+
 	struct child child; /* leon-tls */
 	unsigned silent;    /* seconds of the loop since the last report */
 	bool reported;	    /* since it got the certificate */
@@ -47,72 +60,110 @@ int streams_open(struct leond *d)
 {
 	struct udp_config c = { .n = d->tap->n_queues, .v4 = true, .source4 = IP_STREAM_HOST };
 
-	return d->conf->transport_tls ? udp_open(d->stream_udp, &c) : 0;
+	if (!d->conf->transport_tls)
+		return 0;
+	d->states->streams = x_new(struct stream_relay);
+	*d->states->streams = (struct stream_relay){ .child = CHILD_INIT };
+	return udp_open(&d->states->streams->udp, &c);
+}
+
+const struct udp *streams_udp(const struct leond *d)
+{
+	return d->states->streams ? &d->states->streams->udp : NULL;
 }
 
 /* --- table --- */
 
-static struct stream_link *find(struct leond *d, uint32_t id)
+uint32_t streams_links(const struct leond *d)
 {
-	for (uint32_t i = 0; i < d->n_stream_links; i++)
-		if (d->stream_link[i].id == id)
-			return &d->stream_link[i];
+	return d->states->streams ? d->states->streams->n_links : 0;
+}
+
+const struct endpoint *streams_remote(const struct leond *d, const struct endpoint *local)
+{
+	for (uint32_t i = 0; i < streams_links(d); i++)
+		if (endpoint_equal(&d->states->streams->link[i].local, local))
+			return &d->states->streams->link[i].remote;
 	return NULL;
 }
 
-static void add_link(struct leond *d, const struct stream_report *p)
+unsigned streams_far_ends(const struct leond *d, struct ip_addr **ip)
 {
-	mono_t now = loop_now(d->loop);
+	const struct stream_relay *s = d->states->streams;
+	unsigned n = 0;
+
+	if (!s)
+		return 0;
+	*ip = x_realloc(*ip, s->n_links + s->proxy.n + 1, sizeof(**ip));
+	for (uint32_t i = 0; i < s->n_links; i++)
+		if (s->link[i].kept || !(s->link[i].id & STREAM_ACCEPTED))
+			(*ip)[n++] = s->link[i].remote.ip;
+	for (unsigned i = 0; i < s->proxy.n; i++)
+		(*ip)[n++] = s->proxy.ep[i].ip;
+	return n;
+}
+
+static struct stream_link *find(const struct stream_relay *s, uint32_t id)
+{
+	for (uint32_t i = 0; i < s->n_links; i++)
+		if (s->link[i].id == id)
+			return &s->link[i];
+	return NULL;
+}
+
+static struct stream_link *add_link(struct stream_relay *s, const struct stream_report *p,
+				    mono_t now)
+{
 	struct stream_link *l;
 
-	d->stream_link = x_realloc(d->stream_link, d->n_stream_links + 1, sizeof(*d->stream_link));
-	l = &d->stream_link[d->n_stream_links++];
+	s->link = x_realloc(s->link, s->n_links + 1, sizeof(*s->link));
+	l = &s->link[s->n_links++];
 	/* A connection belongs to the first line. */
 	*l = (struct stream_link){ .id = p->id,
 				   .local = { .ip = p->local.ip, .port = p->local.port },
 				   .remote = { .ip = p->remote.ip, .port = p->remote.port },
-				   .since = now,
 				   .used = now };
+	return l;
 }
 
 static void remove_link(struct leond *d, struct stream_link *l)
 {
+	struct stream_relay *s = d->states->streams;
 	struct endpoint local = l->local;
 
-	*l = d->stream_link[--d->n_stream_links];
+	*l = s->link[--s->n_links];
 	overlay_endpoint_ended(d->overlay, &local);
 }
 
 /* --- messages --- */
 
-static int order(struct leond *d, struct stream_command *c, int fd)
+static int order(const struct stream_relay *s, struct stream_command *c, int fd)
 {
 	c->protocol = STREAM_PROTOCOL;
-	return d->states->streams->child.control < 0
-		       ? -ENOTCONN
-		       : stream_send(d->states->streams->child.control, c, sizeof(*c), fd);
+	return s->child.control < 0 ? -ENOTCONN : stream_send(s->child.control, c, sizeof(*c), fd);
 }
 
 void streams_close(struct leond *d, uint32_t id)
 {
 	if (d->states->streams && id)
-		order(d, &(struct stream_command){ .order = STREAM_CLOSE, .id = id }, -1);
+		order(d->states->streams,
+		      &(struct stream_command){ .order = STREAM_CLOSE, .id = id }, -1);
 }
 
 static void took(struct leond *d, const struct stream_report *p)
 {
 	struct stream_relay *s = d->states->streams;
-	struct stream_link *l = find(d, p->id);
+	struct stream_link *l = find(s, p->id);
 	bool dialed = !(p->id & STREAM_ACCEPTED) && p->id;
 
 	s->silent = 0;
 	s->reported = true;
 	switch (p->news) {
 	case STREAM_UP:
-		add_link(d, p);
+		l = add_link(s, p, loop_now(d->loop));
 		s->child.wait_s = 1;
 		if (dialed && s->changed)
-			s->changed(d, p->id, find(d, p->id), "");
+			s->changed(d, p->id, &l->local, "");
 		break;
 	case STREAM_DOWN:
 		if (!p->id)
@@ -163,10 +214,10 @@ static void end_program(struct leond *d)
 	s->listening[0] = s->listening[1] = false;
 	add_counts(&s->before, &s->now);
 	s->now = (struct stream_counts){ 0 };
-	while (d->n_stream_links) {
-		uint32_t id = d->stream_link[0].id;
+	while (s->n_links) {
+		uint32_t id = s->link[0].id;
 
-		remove_link(d, &d->stream_link[0]);
+		remove_link(d, &s->link[0]);
 		if (!(id & STREAM_ACCEPTED) && s->changed)
 			s->changed(d, id, NULL, "leon-tls ended");
 	}
@@ -215,17 +266,18 @@ static void end_silent_program(struct leond *d)
 /* Nodes check no certificate. leon-tls makes its own one if it hung, until a reload. */
 static void configure(struct leond *d)
 {
+	struct stream_relay *s = d->states->streams;
 	struct stream_command c = {
 		.order = STREAM_SETUP,
-		.sockets = { .ip = IP_STREAM_HOST, .port = d->stream_udp->port },
+		.sockets = { .ip = IP_STREAM_HOST, .port = s->udp.port },
 	};
 
-	if (!d->states->streams->hung) {
+	if (!s->hung) {
 		snprintf(c.certificate, sizeof(c.certificate), "%s", d->conf->tls_certificate);
 		snprintf(c.key, sizeof(c.key), "%s", d->conf->tls_key);
 	}
-	order(d, &c, -1);
-	d->states->streams->reported = false;
+	order(s, &c, -1);
+	s->reported = false;
 }
 
 static struct tcp_config tcp_of(const struct conf *c)
@@ -259,7 +311,7 @@ static void listen_there(struct leond *d)
 		fd = tcp_listen(&tc, i ? 6 : 4, d->conf->tls_listen_port);
 		if (fd >= 0) {
 			s->listening[i] =
-				order(d, &(struct stream_command){ .order = STREAM_LISTEN }, fd) ==
+				order(s, &(struct stream_command){ .order = STREAM_LISTEN }, fd) ==
 				0;
 			close(fd);
 			continue;
@@ -377,7 +429,7 @@ uint32_t streams_dial(struct leond *d, const struct conf_peer *peer, const struc
 	s->last_id = (s->last_id + 1) & ~(STREAM_ACCEPTED);
 	c.id = s->last_id = max_of(s->last_id, 1u);
 	name_peer(&c, d->conf, peer);
-	rc = order(d, &c, fd);
+	rc = order(s, &c, fd);
 	close(fd);
 	if (rc == 0)
 		return c.id;
@@ -387,25 +439,25 @@ uint32_t streams_dial(struct leond *d, const struct conf_peer *peer, const struc
 
 /* --- module --- */
 
-static void keep(struct leond *d, struct stream_link *l)
+static void keep(const struct stream_relay *s, struct stream_link *l)
 {
 	struct stream_command c = { .order = STREAM_KEEP, .id = l->id };
 
 	if (!l->kept)
-		l->kept = order(d, &c, -1) == 0;
+		l->kept = order(s, &c, -1) == 0;
 }
 
 /* A stranger becomes a member when the protocol uses its connection. */
 void streams_look(struct leond *d, mono_t now)
 {
-	for (uint32_t i = 0; i < d->n_stream_links; i++) {
-		struct stream_link *l = &d->stream_link[i];
+	for (uint32_t i = 0; i < streams_links(d); i++) {
+		struct stream_link *l = &d->states->streams->link[i];
 
 		if (!(l->id & STREAM_ACCEPTED))
 			continue;
 		if (overlay_uses_endpoint(d->overlay, &l->local)) {
 			l->used = now;
-			keep(d, l);
+			keep(d->states->streams, l);
 		} else if (mono_sub_ms(now, l->used) > UNUSED_MS) {
 			streams_close(d, l->id);
 		}
@@ -434,17 +486,16 @@ void streams_second(struct leond *d, mono_t now)
 
 void streams_apply_conf(struct leond *d)
 {
-	if (!d->states->streams)
+	struct stream_relay *s = d->states->streams;
+
+	if (!s)
 		return;
 	end_program(d);
-	d->states->streams->child.start_at = loop_now(d->loop);
-	d->states->streams->child.wait_s = 1;
-	d->states->streams->resolve_at = (mono_t){ 0 };
-	d->states->streams->proxy =
-		(struct resolve_answer){ .id = d->states->streams->proxy.id + 1 };
-	d->states->streams->unresolved = false;
-	d->states->streams->listen_failed = false;
-	d->states->streams->hung = false;
+	s->child.start_at = loop_now(d->loop);
+	s->child.wait_s = 1;
+	s->resolve_at = (mono_t){ 0 };
+	s->proxy = (struct resolve_answer){ .id = s->proxy.id + 1 };
+	s->unresolved = s->listen_failed = s->hung = false;
 }
 
 void streams_renew(struct leond *d)
@@ -457,11 +508,8 @@ void streams_renew(struct leond *d)
 
 void streams_start(struct leond *d)
 {
-	if (!d->conf->transport_tls)
+	if (!d->states->streams)
 		return;
-	d->states->streams = x_new(struct stream_relay);
-	*d->states->streams = (struct stream_relay){ .child = CHILD_INIT };
-	d->proxy = &d->states->streams->proxy;
 	resolve_proxy(d, loop_now(d->loop));
 	start_program(d);
 }
@@ -475,10 +523,8 @@ void streams_stop(struct leond *d)
 	/* leon-tls ends when it sees that; it is no zombie longer than leond. */
 	child_end(&s->child, d->loop);
 	resolver_free(s->resolver);
+	udp_close(&s->udp);
+	free(s->link);
 	free(s);
-	free(d->stream_link);
 	d->states->streams = NULL;
-	d->stream_link = NULL;
-	d->proxy = NULL;
-	d->n_stream_links = 0;
 }

@@ -12,12 +12,15 @@
 #include "ipc/stream_control.h"
 
 struct conf_peer;
+struct endpoint;
 struct ip_addr;
 struct leond;
-struct stream_link;
+struct udp;
 
 /* Opens the sockets of the workers for streams; called before the workers start. */
 int streams_open(struct leond *d);
+/* The sockets to leon-tls; NULL: no `transport tls`. */
+const struct udp *streams_udp(const struct leond *d);
 void streams_start(struct leond *d);
 void streams_apply_conf(struct leond *d);
 /* At each reload: the files of the certificate may have other content. */
@@ -27,8 +30,14 @@ void streams_look(struct leond *d, mono_t now);
 void streams_second(struct leond *d, mono_t now);
 void streams_stop(struct leond *d);
 
-/* Changes of a connection that this node began. NULL link: it ended. */
-typedef void (*streams_changed_fn)(struct leond *d, uint32_t id, const struct stream_link *link,
+/* Connections that carry datagrams. */
+uint32_t streams_links(const struct leond *d);
+/* For struct leond_ops. */
+const struct endpoint *streams_remote(const struct leond *d, const struct endpoint *local);
+unsigned streams_far_ends(const struct leond *d, struct ip_addr **ip);
+
+/* Changes of a connection that this node began. NULL stream: it ended. */
+typedef void (*streams_changed_fn)(struct leond *d, uint32_t id, const struct endpoint *stream,
 				   const char *reason);
 void streams_set_watcher(struct leond *d, streams_changed_fn fn);
 /* Begins a connection to the peer, whose address is ip. Behind a proxy, `turn` selects one of the

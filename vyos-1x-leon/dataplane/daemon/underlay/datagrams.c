@@ -5,6 +5,7 @@
  */
 #include "daemon/leond.h"
 #include "daemon/underlay/datagrams.h"
+#include "daemon/underlay/lines.h"
 #include "io/udp.h"
 #include "state/conf/conf.h"
 
@@ -18,7 +19,7 @@ int datagrams_apply_conf(struct leond *d)
 				       .df_unset = c->df_unset,
 				       .fwmark = c->fwmark };
 
-	int first = udp_set_marking(d->udp, &m), second = udp_set_marking(d->second_udp, &m);
+	int first = udp_set_marking(d->udp, &m), second = udp_set_marking(lines_udp(d, 1), &m);
 
 	return first ? first : second;
 }

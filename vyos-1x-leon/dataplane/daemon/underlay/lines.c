@@ -8,13 +8,13 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/report/event_text.h"
 #include "daemon/underlay/locators.h"
+#include "daemon/underlay/underlay_state.h"
 #include "fwd/fwd.h"
 #include "io/netlink/netlink.h"
 #include "io/tap.h"
-#include "io/udp.h"
 #include "proto/overlay.h"
 #include "proto/overlay_ops.h"
 #include "proto/view.h"
@@ -24,7 +24,12 @@
 
 struct udp *lines_udp(struct leond *d, uint8_t line)
 {
-	return line ? d->second_udp : d->udp;
+	return line ? &d->states->lines->second : d->udp;
+}
+
+const char *lines_lost(const struct leond *d, uint8_t line)
+{
+	return d->states->lines->line[line].lost;
 }
 
 /* --- state of the host --- */
@@ -74,21 +79,22 @@ static struct udp_config sockets_of(const struct leond *d, uint8_t i)
 /* The interface was created, perhaps again. Returns false if a socket cannot use it. */
 static bool bind_again(struct leond *d, uint8_t i, int index)
 {
+	struct line *s = &d->states->lines->line[i];
 	struct udp_config c = sockets_of(d, i);
 	struct udp *u = lines_udp(d, i);
 	int r;
 
 	c.port = d->udp->port;
 	r = udp_reopen(u, &c);
-	if (r < 0 && -r != d->line[i].bind_error)
+	if (r < 0 && -r != s->bind_error)
 		log_error("udp", "line %s cannot use interface %s: %s", d->conf->line[i].name,
 			  d->conf->line[i].interface, strerror(-r));
 	/* The workers do not run yet at the start. */
 	if (d->fwd)
 		fwd_wake(d->fwd);
 	udp_use_gro(u, !d->conf->udp_gro_disable);
-	d->line[i].index = r < 0 ? 0 : index;
-	d->line[i].bind_error = -r;
+	s->index = r < 0 ? 0 : index;
+	s->bind_error = -r;
 	return r == 0;
 }
 
@@ -97,7 +103,7 @@ static bool bind_again(struct leond *d, uint8_t i, int index)
 static const char *look(struct leond *d, uint8_t i)
 {
 	const struct conf_line *l = &d->conf->line[i];
-	struct line *s = &d->line[i];
+	struct line *s = &d->states->lines->line[i];
 	struct nl_link link = { 0 };
 	int r = l->interface[0] ? nl_link_by_name(d->nl, l->interface, &link) : 0;
 
@@ -120,21 +126,21 @@ static const char *look(struct leond *d, uint8_t i)
 
 static void report(struct leond *d, uint8_t i)
 {
-	const struct event_facts n = { .kind = d->line[i].lost ? EV_LINE_LOST : EV_LINE_RESTORED,
-				       .detail = d->line[i].lost };
-	const char *name = d->conf->line[i].name;
+	const char *name = d->conf->line[i].name, *lost = lines_lost(d, i);
+	const struct event_facts n = { .kind = lost ? EV_LINE_LOST : EV_LINE_RESTORED,
+				       .detail = lost };
 
-	if (d->line[i].lost)
-		report_event(d, &n, "line %s cannot be used: %s", name, d->line[i].lost);
+	if (lost)
+		report_event(d, &n, "line %s cannot be used: %s", name, lost);
 	else
 		report_event(d, &n, "line %s can be used again", name);
 }
 
 static void look_again(struct leond *d, uint8_t i)
 {
-	const char *lost = look(d, i), *before = d->line[i].lost;
+	const char *lost = look(d, i), *before = lines_lost(d, i);
 
-	d->line[i].lost = lost;
+	d->states->lines->line[i].lost = lost;
 	if (!lost != !before)
 		report(d, i);
 	overlay_line_changed(d->overlay, i, lost != NULL);
@@ -161,12 +167,12 @@ static bool concerns(const struct leond *d, uint8_t i, const struct nl_event *ev
 	switch (ev->change) {
 	case NL_LINK_CHANGED:
 	case NL_LINK_GONE:
-		return !l->interface[0] || ev->link.index == d->line[i].index ||
+		return !l->interface[0] || ev->link.index == d->states->lines->line[i].index ||
 		       strcmp(ev->link.name, l->interface) == 0;
 	case NL_ADDR_ADDED:
 	case NL_ADDR_GONE:
 		return l->ip.family ? ip_equal(&l->ip, &ev->addr.ip)
-				    : ev->addr.index == d->line[i].index;
+				    : ev->addr.index == d->states->lines->line[i].index;
 	case NL_OVERRUN:
 		return true;
 	case NL_PORT_CHANGED:
@@ -188,11 +194,11 @@ void lines_second(struct leond *d, mono_t now)
 {
 	(void)now;
 	for (uint8_t i = 0; i < d->conf->n_lines; i++) {
-		if (!d->line[i].bind_error)
+		if (!d->states->lines->line[i].bind_error)
 			continue;
 		look_again(d, i);
 		/* The addresses of the interface are those of this node now. */
-		if (!d->line[i].bind_error)
+		if (!d->states->lines->line[i].bind_error)
 			locators_changed(d, NULL);
 	}
 }
@@ -211,7 +217,7 @@ int lines_open(struct leond *d, bool v6)
 		c.v6 &= v6 || d->conf->line[i].ip.family == 6;
 		/* Before the bind: the index of an interface that appears afterwards is new. */
 		if (*interface && nl_link_by_name(d->nl, interface, &link) == 0)
-			d->line[i].index = link.index;
+			d->states->lines->line[i].index = link.index;
 		r = udp_open(lines_udp(d, i), &c);
 	}
 	return r;
@@ -225,12 +231,12 @@ void lines_hand_over(struct leond *d)
 		return;
 	for (uint8_t i = 0; i < d->conf->n_lines; i++) {
 		const struct udp *u = lines_udp(d, i);
+		const char *lost = d->states->lines->line[i].lost = look(d, i);
 
-		d->line[i].lost = look(d, i);
 		line[i] = (struct overlay_line){ .v4 = u->fd4[0] >= 0,
 						 .v6 = u->fd6[0] >= 0,
-						 .lost = d->line[i].lost };
-		if (d->line[i].lost)
+						 .lost = lost };
+		if (lost)
 			report(d, i);
 	}
 	overlay_set_lines(d->overlay, line, d->conf->n_lines);

@@ -24,5 +24,7 @@ void lines_changed(struct leond *d, const struct nl_event *ev); /* life/watch.c 
 void lines_second(struct leond *d, mono_t now);
 /* Number of links that use this line. */
 unsigned lines_links(struct leond *d, uint8_t line);
-/* The sockets of this line. */
+/* The sockets of this line; n 0: the site has no second line. */
 struct udp *lines_udp(struct leond *d, uint8_t line);
+/* The reason why this line cannot be used; NULL: none. */
+const char *lines_lost(const struct leond *d, uint8_t line);

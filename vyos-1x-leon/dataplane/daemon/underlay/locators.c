@@ -15,6 +15,7 @@
 #include "daemon/states.h"
 #include "daemon/routes/kernel_routes.h"
 #include "daemon/underlay/locators.h"
+#include "daemon/underlay/underlay_state.h"
 #include "io/netlink/netlink.h"
 #include "io/tap.h"
 #include "io/udp.h"
@@ -157,7 +158,8 @@ static unsigned add_of_lines(struct leond *d, struct endpoint list[ADDRS_MAX],
 			continue;
 		}
 		for (int k = 0; k < count; k++)
-			if (addr[k].index == d->line[i].index && is_wanted(d, &addr[k]))
+			if (addr[k].index == d->states->lines->line[i].index &&
+			    is_wanted(d, &addr[k]))
 				add(d, list, &n, &addr[k].ip);
 	}
 	return n;

@@ -9,8 +9,8 @@
 
 #include "daemon/states.h"
 #include "daemon/report/event_text.h"
-#include "daemon/seed_host.h"
 #include "daemon/underlay/reach.h"
+#include "daemon/underlay/underlay_state.h"
 #include "state/conf/conf.h"
 #include "wire/datagram/leon.h"
 
@@ -111,8 +111,13 @@ static const char *text_of(enum seed_diagnosis f, int error)
 void reach_look(struct leond *d, uint32_t i, struct reach *out)
 {
 	const struct conf_peer *p = &d->conf->peer[i];
+	const struct seed_host *s = seeds_host(d, i);
 
-	*out = (struct reach){ .peer = p, .since = d->seed[i].since, .best = SEED_NOT_QUERIED };
+	*out = (struct reach){ .peer = p,
+			       .since = s->since,
+			       .resolved_at = s->resolved_at,
+			       .resolve_error = s->error,
+			       .best = SEED_NOT_QUERIED };
 	overlay_seed(d->overlay, i, &out->seed);
 	for (unsigned k = 0; k < out->seed.n; k++) {
 		if (out->seed.address[k].diagnosis < out->best)
@@ -165,18 +170,15 @@ bool reach_is_impossible(struct leond *d, uint32_t i, char buf[REACH_TEXT_LEN])
 }
 
 /* Returns NULL if there is nothing to explain. */
-const char *reach_reason(const struct leond *d, uint32_t i, const struct reach *r,
-			 char buf[REACH_TEXT_LEN])
+const char *reach_reason(const struct reach *r, char buf[REACH_TEXT_LEN])
 {
-	const char *error = d->seed[i].error;
-
 	if (r->peer->disable || r->seed.reached)
 		return NULL;
 	if (r->seed.n)
 		return reach_diagnosis_text(r->best, r->error, buf);
-	if (!error[0])
+	if (!r->resolve_error[0])
 		return "the name is being resolved";
-	snprintf(buf, REACH_TEXT_LEN, "the name cannot be resolved: %s", error);
+	snprintf(buf, REACH_TEXT_LEN, "the name cannot be resolved: %s", r->resolve_error);
 	return buf;
 }
 
@@ -186,7 +188,7 @@ static void peer_label(const struct conf_peer *p, char *buf, size_t len)
 	snprintf(buf, len, "peer %s (%.80s, port %u)", p->name, p->host, p->ep.port);
 }
 
-static void report_unreached(struct leond *d, uint32_t i, const struct reach *r, mono_t now)
+static void report_unreached(struct leond *d, const struct reach *r, mono_t now)
 {
 	const struct event_facts n = { .kind = EV_PEER_UNREACHED,
 				       .detail = reach_diagnosis_name(r->best) };
@@ -194,7 +196,7 @@ static void report_unreached(struct leond *d, uint32_t i, const struct reach *r,
 
 	peer_label(r->peer, label, sizeof(label));
 	report_event(d, &n, "%s is not reached for %lld s: %s", label,
-		     (long long)mono_sub_ms(now, r->since) / 1000, reach_reason(d, i, r, buf));
+		     (long long)mono_sub_ms(now, r->since) / 1000, reach_reason(r, buf));
 }
 
 static void report_reached(struct leond *d, const struct reach *r)
@@ -221,7 +223,7 @@ static bool may_notify(struct leond *d, mono_t now)
 
 static void watch(struct leond *d, uint32_t i, mono_t now)
 {
-	struct seed_host *s = &d->seed[i];
+	struct seed_host *s = seeds_host(d, i);
 	struct reach r;
 
 	reach_look(d, i, &r);
@@ -239,11 +241,11 @@ static void watch(struct leond *d, uint32_t i, mono_t now)
 	if (s->reached)
 		report_reached(d, &r);
 	else
-		report_unreached(d, i, &r, now);
+		report_unreached(d, &r, now);
 }
 
 void reach_run(struct leond *d, mono_t now)
 {
-	for (uint32_t i = 0; i < d->conf->n_configured_peers && i < d->n_seeds; i++)
+	for (uint32_t i = 0; i < d->conf->n_configured_peers; i++)
 		watch(d, i, now);
 }

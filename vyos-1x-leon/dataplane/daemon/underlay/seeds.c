@@ -15,24 +15,38 @@
 #include "base/mem.h"
 #include "daemon/states.h"
 #include "daemon/report/event_text.h"
-#include "daemon/seed_host.h"
 #include "daemon/underlay/cache.h"
+#include "daemon/underlay/resolve.h"
 #include "daemon/underlay/seeds.h"
+#include "daemon/underlay/underlay_state.h"
 #include "proto/overlay_seeds.h"
 #include "state/conf/conf.h"
 
 #define BACKOFF_FIRST_S 5
 #define BACKOFF_LAST_S	60
 
+struct seed_hosts {
+	uint32_t generation; /* answers for an earlier list of peers are ignored */
+	struct resolver *resolver;
+	uint32_t n;
+	struct seed_host *host;
+};
+
+struct seed_host *seeds_host(const struct leond *d, uint32_t i)
+{
+	return i < d->states->seeds->n ? &d->states->seeds->host[i] : NULL;
+}
+
 /* Addresses of UDP, then the stream. */
 static void set_all(struct leond *d, uint32_t i, const struct endpoint *ep, unsigned n)
 {
+	const struct endpoint *stream = &seeds_host(d, i)->stream;
 	struct endpoint all[SEED_ENDPOINTS];
 
 	n = min_of(n, (unsigned)SEED_ENDPOINTS - 1);
 	memcpy(all, ep, n * sizeof(all[0]));
-	if (d->seed[i].stream.ip.family)
-		all[n++] = d->seed[i].stream;
+	if (stream->ip.family)
+		all[n++] = *stream;
 	overlay_set_seed(d->overlay, i, all, n);
 }
 
@@ -47,16 +61,15 @@ static void set_address(struct leond *d, uint32_t i)
 	} else if (d->conf->peer[i].is_ip) {
 		set_all(d, i, &d->conf->peer[i].ep, 1);
 	} else {
-		set_all(d, i, d->seed[i].ep, d->seed[i].n);
+		set_all(d, i, seeds_host(d, i)->ep, seeds_host(d, i)->n);
 	}
 }
 
 void seeds_set_stream(struct leond *d, uint32_t i, const struct endpoint *stream)
 {
-	struct seed_host *s = &d->seed[i];
+	struct seed_host *s = seeds_host(d, i);
 
-	if (i >= d->conf->n_configured_peers || i >= d->n_seeds ||
-	    endpoint_equal(&s->stream, stream))
+	if (i >= d->conf->n_configured_peers || !s || endpoint_equal(&s->stream, stream))
 		return;
 	s->stream = *stream;
 	if (d->conf->peer[i].is_ip)
@@ -94,20 +107,19 @@ static void keep_reach(struct seed_host *s, const struct seed_host *old, uint32_
 
 void seeds_reset(struct leond *d)
 {
-	struct seed_host *old = d->seed;
-	uint32_t n_old = d->n_seeds;
+	struct seed_hosts *s = d->states->seeds, old = *s;
 
-	d->n_seeds = d->conf->n_peers;
-	d->seed = x_calloc(max_of(d->n_seeds, 1u), sizeof(*d->seed));
-	d->states->seed_generation++;
-	for (uint32_t i = 0; i < d->n_seeds; i++) {
-		d->seed[i].backoff_s = BACKOFF_FIRST_S;
-		d->seed[i].since = loop_now(d->loop);
-		d->seed[i].name = identity_of(&d->conf->peer[i]);
-		keep_reach(&d->seed[i], old, n_old);
+	s->n = d->conf->n_peers;
+	s->host = x_calloc(max_of(s->n, 1u), sizeof(*s->host));
+	s->generation++;
+	for (uint32_t i = 0; i < s->n; i++) {
+		s->host[i].backoff_s = BACKOFF_FIRST_S;
+		s->host[i].since = loop_now(d->loop);
+		s->host[i].name = identity_of(&d->conf->peer[i]);
+		keep_reach(&s->host[i], old.host, old.n);
 		set_address(d, i);
 	}
-	free(old);
+	free(old.host);
 	seeds_run(d, loop_now(d->loop));
 }
 
@@ -119,9 +131,9 @@ static bool is_name(const struct leond *d, uint32_t i)
 
 void seeds_run(struct leond *d, mono_t now)
 {
-	for (uint32_t i = 0; i < d->n_seeds; i++) {
+	for (uint32_t i = 0; i < d->states->seeds->n; i++) {
 		const struct conf_peer *p = &d->conf->peer[i];
-		struct seed_host *s = &d->seed[i];
+		struct seed_host *s = seeds_host(d, i);
 
 		if (!is_name(d, i) || s->asking)
 			continue;
@@ -131,8 +143,8 @@ void seeds_run(struct leond *d, mono_t now)
 		}
 		if (mono_before(now, s->request_at))
 			continue;
-		s->asking = resolver_request(d->states->resolver,
-					     (uint64_t)d->states->seed_generation << 32 | i,
+		s->asking = resolver_request(d->states->seeds->resolver,
+					     (uint64_t)d->states->seeds->generation << 32 | i,
 					     p->host, p->ep.port);
 		s->request_at = mono_add_ms(now, (int64_t)s->backoff_s * 1000);
 		s->backoff_s = min_of(s->backoff_s * 2, (uint32_t)BACKOFF_LAST_S);
@@ -143,9 +155,9 @@ static void report_failure(struct leond *d, uint32_t i, const char *why)
 {
 	const struct event_facts n = { .kind = EV_PEER_UNRESOLVED, .detail = why };
 
-	if (d->seed[i].failing)
+	if (seeds_host(d, i)->failing)
 		return;
-	d->seed[i].failing = true;
+	seeds_host(d, i)->failing = true;
 	report_event(d, &n, "peer %.40s: name %.60s cannot be resolved: %s", d->conf->peer[i].name,
 		     d->conf->peer[i].host, why);
 }
@@ -164,23 +176,24 @@ static bool answer_differs(const struct seed_host *s, const struct resolve_answe
 static void take_answer(struct leond *d, const struct resolve_answer *a)
 {
 	uint32_t i = (uint32_t)(a->id & UINT32_MAX);
+	struct seed_host *s = seeds_host(d, i);
 
-	if (a->id >> 32 != d->states->seed_generation || i >= d->n_seeds)
+	if (a->id >> 32 != d->states->seeds->generation || !s)
 		return;
-	d->seed[i].asking = false;
+	s->asking = false;
 	if (a->error[0]) {
 		/* The previous addresses stay: an old answer is better than none. */
-		snprintf(d->seed[i].error, sizeof(d->seed[i].error), "%s", a->error);
+		snprintf(s->error, sizeof(s->error), "%s", a->error);
 		report_failure(d, i, a->error);
 		return;
 	}
-	d->seed[i].failing = false;
-	d->seed[i].error[0] = '\0';
-	d->seed[i].resolved_at = loop_now(d->loop);
-	if (!answer_differs(&d->seed[i], a))
+	s->failing = false;
+	s->error[0] = '\0';
+	s->resolved_at = loop_now(d->loop);
+	if (!answer_differs(s, a))
 		return;
-	memcpy(d->seed[i].ep, a->ep, sizeof(a->ep));
-	d->seed[i].n = a->n;
+	memcpy(s->ep, a->ep, sizeof(a->ep));
+	s->n = a->n;
 	set_all(d, i, a->ep, a->n);
 }
 
@@ -191,23 +204,28 @@ static void on_answers(void *arg, int fd, uint32_t epoll_events)
 
 	(void)fd;
 	(void)epoll_events;
-	while (resolver_next(d->states->resolver, &a))
+	while (resolver_next(d->states->seeds->resolver, &a))
 		take_answer(d, &a);
 }
 
 void seeds_stop(struct leond *d)
 {
-	resolver_free(d->states->resolver);
-	free(d->seed);
+	if (!d->states->seeds)
+		return;
+	resolver_free(d->states->seeds->resolver);
+	free(d->states->seeds->host);
+	free(d->states->seeds);
 }
 
 int seeds_start(struct leond *d)
 {
-	d->states->resolver = resolver_new();
-	if (!d->states->resolver) {
+	struct seed_hosts *s = d->states->seeds = x_new(struct seed_hosts);
+
+	s->resolver = resolver_new();
+	if (!s->resolver) {
 		log_error("peers", "resolver cannot be started: %s", strerror(errno));
 		return -errno;
 	}
 	seeds_reset(d);
-	return loop_fd_add(d->loop, resolver_fd(d->states->resolver), EPOLLIN, on_answers, d);
+	return loop_fd_add(d->loop, resolver_fd(s->resolver), EPOLLIN, on_answers, d);
 }

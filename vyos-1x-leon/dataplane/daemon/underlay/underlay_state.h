@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Addresses and state of a configured peer: underlay writes them, routes and commands read them.
- * Control thread.
+ * State of the configured peers and of the lines, for the files of this folder. Control thread.
  */
 #pragma once
 
@@ -11,6 +10,9 @@
 #include "base/addr.h"
 #include "base/mono.h"
 #include "daemon/underlay/resolve.h"
+#include "io/udp.h"
+
+struct leond;
 
 /* A configured or cached peer, indexed like conf->peer. */
 struct seed_host {
@@ -28,4 +30,18 @@ struct seed_host {
 	bool reached;  /* last known state */
 	bool reported; /* its absence was reported */
 	mono_t since;  /* time of the last change of `reached` */
+};
+
+/* NULL: no such peer. */
+struct seed_host *seeds_host(const struct leond *d, uint32_t i);
+
+struct line {
+	int index;	  /* of its interface; 0: none, or missing */
+	int bind_error;	  /* errno of the last request or bind; 0: none */
+	const char *lost; /* reason why it cannot be used; NULL: none */
+};
+
+struct line_states {
+	struct line line[LINES_MAX];
+	struct udp second; /* sockets of the second line */
 };
