@@ -43,6 +43,17 @@ static void random_delays(struct sim *s)
 			sim_set_rtt(s, a, b, 5000 + (int64_t)(sim_random(s) % 200000));
 }
 
+/* PINGs that a peer could not answer yet are no loss of a link. */
+static void assert_no_loss(struct sim *s)
+{
+	struct overlay_link l;
+
+	for (unsigned i = 0; i < s->n; i++)
+		for (unsigned k = 0; k < s->n; k++)
+			if (i != k && overlay_link(s->node[i].o, sim_slot(s, i, k), &l))
+				assert_int_equal(l.filter.loss_pm, 0);
+}
+
 static void test_many_join_at_once(void **state)
 {
 	struct sim *s = sim_new(JOINERS, 1);
@@ -63,6 +74,8 @@ static void test_many_join_at_once(void **state)
 	       (long long)took, (double)sim_tx_bytes(s) / 1000 / s->n, (double)max / 1000);
 	assert_true(took >= 0);
 	assert_true(sim_tx_bytes(s) / s->n < 3000000);
+	sim_run(s, 2000);
+	assert_no_loss(s);
 	sim_free(s);
 }
 

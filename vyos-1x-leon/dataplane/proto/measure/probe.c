@@ -153,7 +153,8 @@ static void missed(struct overlay *o, struct peer *p, mono_t sent, mono_t now)
 
 	pr->lost++;
 	pr->answers = 0;
-	if (!pr->up)
+	/* A peer does not answer before it has the session too. */
+	if (!pr->up || mono_before(sent, pr->up_since))
 		return;
 	if (pr->misses == 0) {
 		pr->missing = sent;
