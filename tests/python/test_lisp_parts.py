@@ -397,6 +397,9 @@ def test_a_table_with_a_name(monkeypatch):
 
 
 def latency(source, *links, unheard=(), closed=()):
+    """Both ends report a link, with equal times if only one is listed."""
+    links = [*links, *((b, a, rtt) for a, b, rtt in links
+                       if not any(known[:2] == (b, a) for known in links))]
     names = sorted({n for a, b, _ in links for n in (a, b)} | {source})
     rows = [
         {'origin': name, 'entries': [
@@ -440,6 +443,14 @@ def test_best_paths_count():
     near = overlay.nearness(latency('a', *LINKS), ['a', 'b'])
     assert near == {'a': 6000, 'b': 36000}
     assert overlay.nearness(latency('a', *LINKS, closed=['a']), ['a', 'b'])['b'] == 55000
+
+
+@pytest.mark.parametrize('claim, counts', [(21000, 21000), (20999, 50000), (1, 50000), (None, None)])
+def test_a_link_needs_the_reports_of_both_ends(claim, counts):
+    """b alone makes its link to c shorter by at most a factor of two and 8 ms."""
+    links = [('b', 'c', claim), ('c', 'b', 50000), ('a', 'c', 30000)]
+    near = overlay.nearness(latency('a', *links), ['a', 'b'])
+    assert near == ({} if counts is None else {'a': 30000, 'b': counts})
 
 
 def test_who_counts():

@@ -3,15 +3,17 @@
 
 LEON does not measure the latency to LISP sites. The distance of a node is a mean of round-trip
 times from the latency database, which is equal at all nodes. The mean covers the best paths to
-nodes that do not announce the prefix. Nodes within a tenth of each other have equal ranks. All
-nodes compute equal ranks without communication, because a map server keeps only the last
-registration and all nodes must register the same mapping.
+nodes that do not announce the prefix. The nearest node and all nodes within a tenth and 1 ms of it
+have equal ranks, and likewise the rest. All nodes compute equal ranks without communication,
+because a map server keeps only the last registration and all nodes must register the same mapping.
 """
 
 import heapq
 
 # Limits of a rank, relative to the nearest node: a share, and a number of microseconds.
 SAME_SHARE, SAME_US = 0.1, 1000
+# Limits of lat_is_asymmetric() in latdb.h.
+ASYMMETRY_FACTOR, ASYMMETRY_US = 2, 8000
 
 
 def announced(routes):
@@ -31,16 +33,20 @@ def announcers(nodes):
 
 
 def _links(latency):
-    """{node: {neighbour: microseconds}}. Both ends measure, and the lower value counts."""
-    links = {}
+    """{node: {neighbour: microseconds}}, as in path.c: both ends report the link up. The
+    measurement of the node counts, or the larger one if the two contradict (decision 020)."""
+    told = {}
     for row in latency['rows']:
         for entry in row['entries']:
             rtt = entry['long_term_rtt_us'] or entry['rtt_us']
-            if not entry['up'] or not rtt:
-                continue
-            for a, b in ((row['origin'], entry['node']), (entry['node'], row['origin'])):
-                known = links.setdefault(a, {})
-                known[b] = min(rtt, known.get(b, rtt))
+            if entry['up'] and rtt:
+                told[row['origin'], entry['node']] = rtt
+    links = {}
+    for (a, b), rtt in told.items():
+        other = told.get((b, a))
+        if other is not None:
+            contradicts = other > ASYMMETRY_FACTOR * rtt + ASYMMETRY_US
+            links.setdefault(a, {})[b] = other if contradicts else rtt
     return links
 
 
