@@ -4,14 +4,19 @@ a crash of charon."""
 
 import json
 import os
+import re
 import socket
 import struct
 import subprocess
 import threading
+from pathlib import Path
 
 import pytest
 
 from leon_ipsec import control, guard, kernel, settings, vici
+from vyos_leon import ipsec
+
+TOP = Path(__file__).resolve().parents[2]
 
 SECRET = {'mode': 'pre-shared-secret', 'pre-shared-secret': 'long enough'}
 DAEMON = {'version': 1, 'interface': 'leon0'}
@@ -54,6 +59,10 @@ def test_defaults():
             'authentication.pre-shared-secret is a placeholder',
         ),
         (
+            {'authentication': {'pre-shared-secret': 'ChangeMe'}},
+            'authentication.pre-shared-secret is a placeholder or an obvious secret',
+        ),
+        (
             {'authentication': {**SECRET, 'certificate': 'x'}},
             'authentication.certificate is not known',
         ),
@@ -73,6 +82,14 @@ def test_faults(changes, sentence):
         parse(**changes)
     assert sentence in str(e.value)
     assert 'long enough' not in str(e.value)
+
+
+def test_obvious_secrets_are_those_of_leond():
+    source = (TOP / 'vyos-1x-leon/dataplane/state/conf/conf_secrets.c').read_text()
+    (listed,) = re.findall(r'obvious\[\] = \{(.*?)\};', source, re.S)
+    obvious = set(re.findall('"(.*)"', listed))
+    assert 'changeme' in obvious
+    assert settings.OBVIOUS_SECRETS == ipsec.OBVIOUS_SECRETS == obvious
 
 
 def test_files_are_named_in_the_fault(tmp_path):

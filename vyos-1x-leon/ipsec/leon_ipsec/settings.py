@@ -25,7 +25,12 @@ VERSION = 1
 PORT = 5366
 VNI = 1
 SECRET_MIN = 8
-PLACEHOLDER = 'OUTPUT OF leonctl generate secret'  # in the documents
+# The list of is_obvious() in conf_secrets.c. Case does not matter.
+OBVIOUS_SECRETS = frozenset((
+    'replace-this-by-your-own', 'output of leonctl generate secret', 'change-me',
+    'changeme', 'mysecret', 'my-secret', 'password', 'password123', 'pre-shared-secret',
+    'replace-me', 'replaceme', 'top-secret', 'topsecret',
+))
 IKE_PROPOSALS = ('aes256gcm16-prfsha384-ecp384', 'aes128gcm16-prfsha256-ecp256')
 ESP_PROPOSALS = ('aes256gcm16-ecp384', 'aes128gcm16-ecp256')
 PROPOSAL = re.compile(r'[a-z0-9_]+(-[a-z0-9_]+)*')
@@ -136,9 +141,9 @@ def _authentication(section):
         if secret is None or len(secret) < SECRET_MIN:
             raise SettingsError(f'authentication.pre-shared-secret must have {SECRET_MIN} '
                                 f'characters or more')
-        if secret == PLACEHOLDER:
-            raise SettingsError('authentication.pre-shared-secret is a placeholder; use the output '
-                                'of: leonctl generate secret')
+        if secret.lower() in OBVIOUS_SECRETS:
+            raise SettingsError('authentication.pre-shared-secret is a placeholder or an obvious '
+                                'secret; use the output of: leonctl generate secret')
         found = Authentication(mode, secret=secret)
     elif mode == 'x509':
         authorities = section.get('ca-certificate', list, [], 'a list of files or PEM texts')

@@ -18,7 +18,12 @@ RUN_DIR = '/run/leon-ipsec'
 PROGRAM = '/usr/lib/leon/leon-ipsec'
 # VyOS accepts less for an ike-group, and leon-ipsec refuses it.
 LIFETIME_MIN_S = 30
-PLACEHOLDER = 'OUTPUT OF leonctl generate secret'  # leon-ipsec refuses it
+# The list of is_obvious() in conf_secrets.c, which leon-ipsec refuses, too. Case does not matter.
+OBVIOUS_SECRETS = frozenset((
+    'replace-this-by-your-own', 'output of leonctl generate secret', 'change-me',
+    'changeme', 'mysecret', 'my-secret', 'password', 'password123', 'pre-shared-secret',
+    'replace-me', 'replaceme', 'top-secret', 'topsecret',
+))
 SECRET_MODE, X509_MODE = 'pre-shared-secret', 'x509'
 
 
@@ -109,9 +114,9 @@ def _secret_faults(config):
             'IPsec has no secret: set "ipsec authentication pre-shared-secret", or '
             '"ipsec authentication mode x509".'
         )
-    elif secret == PLACEHOLDER:
+    elif secret.lower() in OBVIOUS_SECRETS:
         yield (
-            'The secret of IPsec is a placeholder: set "ipsec authentication '
+            'The secret of IPsec is a placeholder or an obvious secret: set "ipsec authentication '
             'pre-shared-secret" to the output of "leonctl generate secret".'
         )
 

@@ -16,7 +16,8 @@
 
 static_assert(SECRET_MIN == 8 && SECRET_MAX == 128, "the sentence of fault_of()");
 
-/* Placeholders of documents, and secrets that an attacker tries first. Case does not matter. */
+/* Placeholders of documents, and secrets that an attacker tries first. Case does not matter.
+ * leon_ipsec/settings.py and vyos_leon/ipsec.py have the same list. */
 static bool is_obvious(const char *s)
 {
 	static const char *const obvious[] = {
