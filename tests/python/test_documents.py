@@ -64,6 +64,14 @@ def test_links_are_found_and_anchors_too():
     assert 'duplicate-node-id' in anchors((DOC / 'operations.md').read_text())
 
 
+def test_the_cache_size_leads_to_the_memory_bounds():
+    (row,) = re.findall(r'^\| `acceleration compression cache-size`.*', (DOC / 'reference.md').read_text(), re.M)
+    (anchor,) = re.findall(r'\(acceleration\.md#([\w-]+)\)', row)
+    sections = re.split('^## ', (DOC / 'acceleration.md').read_text(), flags=re.M)
+    (section,) = [text for text in sections if anchor in anchors('# ' + text)]
+    assert section.startswith('Memory bounds\n') and '| zstd windows of all' in section
+
+
 def test_titles_named_exist():
     """Checks a page name with a title: `protocol.md`, "Join, leave, failure"."""
     missing = []
