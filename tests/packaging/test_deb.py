@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from deb import field
+from deb import contents, field
 
 TOP = Path(__file__).resolve().parents[2]
 
@@ -39,6 +39,7 @@ FILES = {
     *(f'/usr/share/fish/vendor_completions.d/{name}.fish' for name in PROGRAMS),
     '/usr/share/zsh/vendor-completions/_leonctl',
     '/usr/share/leond/leond.schema.json',
+    '/usr/share/doc/leond/CHANGELOG.md',
     '/usr/share/doc/leond/README.md',
     '/usr/share/doc/leond/one-hour.md',
     '/usr/share/doc/leond/architecture.md',
@@ -46,11 +47,14 @@ FILES = {
     '/usr/share/doc/leond/glossary.md',
     '/usr/share/doc/leond/changelog',
     '/usr/share/doc/leond/copyright',
+    *(f'/usr/share/doc/leond/images/{name}' for name in (
+        'bench.svg', 'map.png', 'paths-aside-hold.svg', 'paths-aside-noise.svg', 'web.svg')),
     '/usr/share/doc/leond/ipsec.md',
     '/usr/share/doc/leond/measurements.md',
     '/usr/share/doc/leond/operations.md',
     '/usr/share/doc/leond/protocol.md',
     '/usr/share/doc/leond/reference.md',
+    '/usr/share/doc/leond/releases.md',
     '/usr/share/doc/leond/security.md',
     '/usr/share/doc/leond/routing.md',
     '/usr/share/doc/leond/segments.md',
@@ -87,19 +91,17 @@ def documented_configurations():
             yield pytest.param(block, id=f'{Path(page).stem}-{i}')
 
 
-def test_links_between_documents(unpacked):
-    """Links name pages of the installed packages. Some pages are in the source tree only."""
-    pages = {}
-    for listed in (TOP / 'packaging/debian').glob('*.docs'):
-        pages.update({Path(name).name: listed.stem for name in listed.read_text().split()})
-    folder = unpacked / 'usr/share/doc/leond'
-    found = {target for page in folder.glob('*.md')
-             for target in re.findall(r'\]\(([\w./-]+\.md)[)#]', page.read_text())}
-    named = {target for target in found if Path(target).name in pages and 'README' not in target}
-    assert named == {f'../{pages[Path(target).name]}/{Path(target).name}' for target in named}
-    assert {'../leond/operations.md', '../leon-accel/acceleration.md'} <= named
-    decisions = {target for target in found if target.startswith('../leond/decisions/')}
-    assert decisions and all((folder / target).exists() for target in decisions)
+def test_links_between_documents(built, tmp_path):
+    """Each relative link of an installed page leads to a file or folder of a package."""
+    for package in built.glob('*.deb'):
+        if '-dbgsym_' not in package.name:
+            contents(package, tmp_path)
+    links = [(page, target) for page in (tmp_path / 'usr/share/doc').rglob('*.md')
+             for target in re.findall(r'\]\(([^)#\s]+)[^)]*\)', page.read_text()) if '://' not in target]
+    assert {'../leond/operations.md', '../leon-accel/acceleration.md', 'images/map.png', 'decisions/'} <= {
+        target for _, target in links}
+    assert [f'{page.relative_to(tmp_path)}: {target}' for page, target in links
+            if not (page.parent / target).exists()] == []
 
 
 def test_file_list(unpacked, units):
