@@ -560,6 +560,46 @@ static void a_link_has_the_larger_report(void **state)
 	latdb_free(db);
 }
 
+/* Node 2 states the link to node 3 as faster than it is, in one of the two round-trip times. */
+static void a_false_report_gains_at_most_a_factor(void **state)
+{
+	static const struct {
+		struct row_entry claim;
+		uint32_t cost_us, long_term_us;
+	} cases[] = {
+		{ { .rtt_us = 60000, .long_term_us = 60000 }, 60000, 60000 },
+		{ { .rtt_us = 26000, .long_term_us = 26000 }, 26000, 26000 },
+		{ { .rtt_us = 25999, .long_term_us = 60000 }, 60000, 60000 },
+		{ { .rtt_us = 60000, .long_term_us = 25999 }, 60000, 60000 },
+		{ { .rtt_us = 1, .long_term_us = 1 }, 60000, 60000 },
+		{ { .rtt_us = 0, .long_term_us = 60000 }, 60000, 60000 },
+		{ { .rtt_us = 60000, .long_term_us = 0 }, 60000, 60000 },
+	};
+	struct latdb *db = latdb_new();
+	struct path_params pp = { .maximum_relays = 3 };
+	struct path p = { .n_hops = 2, .hop = { 1, 2 } };
+	struct lat_entry own = { .rtt_us = 1000, .long_term_us = 1000, .up = true };
+	struct msg_row m = { .incarnation = 1, .seq = 1, .parts = 1, .n = 1 };
+
+	(void)state;
+	latdb_set(db, 1, &own);
+	m.entry[0] =
+		(struct row_entry){ .node = 2, .up = true, .rtt_us = 60000, .long_term_us = 60000 };
+	latdb_merge(db, 2, &m, slot_is_id_minus_one, NULL);
+	for (size_t i = 0; i < array_size(cases); i++) {
+		m.seq++;
+		m.entry[0] = cases[i].claim;
+		m.entry[0].node = 3;
+		m.entry[0].up = true;
+		latdb_merge(db, 1, &m, slot_is_id_minus_one, NULL);
+		path_evaluate(db, &pp, 0, &p);
+		if (p.cost_us != 1000 + cases[i].cost_us ||
+		    p.long_term_us != 1000 + cases[i].long_term_us)
+			fail_msg("case %zu: %u, %u", i, p.cost_us, p.long_term_us);
+	}
+	latdb_free(db);
+}
+
 /* Decision 020: a link between two other nodes exists if both ends report it and both ends were
  * received recently. */
 static void a_link_takes_two_ends(void **state)
@@ -746,6 +786,7 @@ int main(void)
 		cmocka_unit_test(mtu_is_the_smallest_or_unknown),
 		cmocka_unit_test(a_link_takes_two_ends),
 		cmocka_unit_test(a_link_has_the_larger_report),
+		cmocka_unit_test(a_false_report_gains_at_most_a_factor),
 		cmocka_unit_test(small_networks_as_by_trying_all),
 		cmocka_unit_test(larger_networks_as_by_rounds_and_heap),
 		cmocka_unit_test(measured_networks_as_by_rounds_and_heap),

@@ -70,11 +70,16 @@ struct cell *latdb_cell_at(struct row *r, uint16_t to)
 	return &r->cell[to];
 }
 
+bool lat_contradicts(uint32_t a_us, uint32_t b_us)
+{
+	uint64_t low = min_of(a_us, b_us), high = max_of(a_us, b_us);
+
+	return high > ASYMMETRY_FACTOR * low + ASYMMETRY_US;
+}
+
 bool lat_is_asymmetric(const struct lat_entry *a, const struct lat_entry *b)
 {
-	uint64_t low = min_of(a->rtt_us, b->rtt_us), high = max_of(a->rtt_us, b->rtt_us);
-
-	return a->up && b->up && low && high > ASYMMETRY_FACTOR * low + ASYMMETRY_US;
+	return a->up && b->up && a->rtt_us && b->rtt_us && lat_contradicts(a->rtt_us, b->rtt_us);
 }
 
 struct lat_entry latdb_get(const struct latdb *db, uint16_t from, uint16_t to)

@@ -100,6 +100,8 @@ static inline struct lat_entry cell_entry(const struct cell *c)
 
 /* Returns true if the measurements of the two ends of a link contradict: one is twice the other and
  * 8 ms more, beyond any measurement error. */
+bool lat_contradicts(uint32_t a_us, uint32_t b_us);
+/* Returns true if both ends measured the RTT of the link, and the values contradict. */
 bool lat_is_asymmetric(const struct lat_entry *a, const struct lat_entry *b);
 
 struct latdb;

@@ -103,7 +103,11 @@ static void read_other_end(const struct latdb *db, const struct path_params *pp,
 
 	if (from != SLOT_SELF && (!other.up || is_unheard(pp, from) || is_unheard(pp, to)))
 		e->up = false;
-	if (other.rtt_us <= e->rtt_us || !lat_is_asymmetric(e, &other))
+	if (!other.up)
+		return;
+	if (from != SLOT_SELF && lat_contradicts(e->long_term_us, other.long_term_us))
+		e->long_term_us = max_of(e->long_term_us, other.long_term_us);
+	if (other.rtt_us <= e->rtt_us || !lat_contradicts(e->rtt_us, other.rtt_us))
 		return;
 	e->rtt_us = other.rtt_us;
 	e->long_term_us = max_of(e->long_term_us, other.long_term_us);
