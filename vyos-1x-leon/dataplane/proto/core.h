@@ -203,3 +203,13 @@ struct overlay {
 
 	uint8_t buf[DATAGRAM_MAX]; /* buffer of the outgoing message */
 };
+
+/* Iterates the peers with a slot: NULL starts the iteration; returns NULL behind the last. The loop
+ * drops no peer. */
+static inline struct peer *peer_next(const struct overlay *o, const struct peer *p)
+{
+	for (uint32_t i = p ? p->slot + 1u : 0; i < o->cap_slots; i++)
+		if (o->by_slot[i])
+			return o->by_slot[i];
+	return NULL;
+}

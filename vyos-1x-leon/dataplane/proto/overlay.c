@@ -153,9 +153,8 @@ void overlay_leave(struct overlay *o)
 {
 	if (!o->started)
 		return;
-	for (uint32_t i = 0; i < o->cap_slots; i++)
-		if (o->by_slot[i])
-			alarm_set(&o->by_slot[i]->tick, MONO_NEVER);
+	for (struct peer *p = NULL; (p = peer_next(o, p));)
+		alarm_set(&p->tick, MONO_NEVER);
 	own_leave(o);
 	alarm_set(&o->periodic, MONO_NEVER);
 	alarm_set(&o->looking, MONO_NEVER);
@@ -185,9 +184,8 @@ void overlay_set_conf(struct overlay *o, const struct conf *conf)
 	if (!o->started || o->leaving)
 		return;
 	own_refresh(o, false);
-	for (uint32_t i = 0; i < o->cap_slots; i++)
-		if (o->by_slot[i])
-			schedule_probe(o, o->by_slot[i]);
+	for (struct peer *p = NULL; (p = peer_next(o, p));)
+		schedule_probe(o, p);
 	pairs_apply_conf(o);
 	schedule_paths_now(o);
 }
@@ -198,9 +196,8 @@ static void addresses_changed(struct overlay *o)
 		return;
 	own_refresh(o, false);
 	/* Our address may have changed; peers learn the new one from any message. */
-	for (uint32_t i = 0; i < o->cap_slots; i++)
-		if (o->by_slot[i])
-			schedule_probe(o, o->by_slot[i]);
+	for (struct peer *p = NULL; (p = peer_next(o, p));)
+		schedule_probe(o, p);
 }
 
 void overlay_set_locators(struct overlay *o, const struct endpoint *ep, unsigned n)
@@ -245,11 +242,8 @@ void overlay_probe(struct overlay *o, uint16_t slot)
 
 void overlay_link_error(struct overlay *o, const struct endpoint *ep)
 {
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		struct peer *p = o->by_slot[i];
-
-		/* ICMP errors can be forged, so each causes at most one probe per fast interval. */
-		if (p && p->probe.up && endpoint_equal(&p->ep, ep))
+	/* ICMP errors can be forged, so each causes at most one probe per fast interval. */
+	for (struct peer *p = NULL; (p = peer_next(o, p));)
+		if (p->probe.up && endpoint_equal(&p->ep, ep))
 			schedule_probe(o, p);
-	}
 }

@@ -76,14 +76,11 @@ static bool goes_over(const struct path *path, uint16_t from, uint16_t to)
  * member can invalidate only links that the member relays for us. */
 static bool relays_for_us(const struct overlay *o, uint16_t from, uint16_t to)
 {
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		const struct peer *p = o->by_slot[i];
-
-		if (p && (goes_over(&p->choice.path, from, to) ||
-			  goes_over(&p->pair.way.first, from, to) ||
-			  goes_over(&p->pair.way.path, from, to)))
+	for (const struct peer *p = NULL; (p = peer_next(o, p));)
+		if (goes_over(&p->choice.path, from, to) ||
+		    goes_over(&p->pair.way.first, from, to) ||
+		    goes_over(&p->pair.way.path, from, to))
 			return true;
-	}
 	return false;
 }
 
@@ -128,18 +125,16 @@ void paths_periodic(struct overlay *o, mono_t now)
 	bool late = mono_sub_ms(now, o->paths->listened) > LATE_MS, changed = false;
 
 	o->paths->listened = now;
-	for (uint32_t i = 0; i < o->cap_slots && !late; i++) {
-		struct peer *p = o->by_slot[i];
-
-		if (!p || p->unreceived || peer_is_alive(o, p))
+	for (struct peer *p = NULL; !late && (p = peer_next(o, p));) {
+		if (p->unreceived || peer_is_alive(o, p))
 			continue;
 		p->unreceived = true;
 		changed = true;
 	}
 	if (changed)
 		schedule_paths_now(o);
-	for (uint32_t i = 0; i < o->cap_slots; i++)
-		if (o->by_slot[i] && loss_path_expire(o, o->by_slot[i]))
+	for (struct peer *p = NULL; (p = peer_next(o, p));)
+		if (loss_path_expire(o, p))
 			schedule_paths_later(o);
 }
 

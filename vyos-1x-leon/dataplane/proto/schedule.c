@@ -89,9 +89,9 @@ static mono_t row_soon(struct overlay *o)
 	int64_t ms = overlay_stretch(o, o->conf->interval_ms / 2);
 	mono_t at;
 
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		linked += o->by_slot[i] && o->by_slot[i]->probe.up;
-		before += o->by_slot[i] && o->by_slot[i]->probe.was_up;
+	for (const struct peer *p = NULL; (p = peer_next(o, p));) {
+		linked += p->probe.up;
+		before += p->probe.was_up;
 	}
 	if (!are_most(o, linked, nodedb_members(o->nodes)))
 		ms = max_of(ms, (int64_t)SETTLE_MS);

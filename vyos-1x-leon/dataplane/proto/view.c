@@ -68,12 +68,9 @@ const struct overlay_counters *overlay_counters(const struct overlay *o)
 
 bool overlay_is_observed_at(const struct overlay *o, const struct ip_addr *ip)
 {
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		const struct peer *p = o->by_slot[i];
-
-		if (p && p->cur && ip_equal(&p->observed.ip, ip))
+	for (const struct peer *p = NULL; (p = peer_next(o, p));)
+		if (p->cur && ip_equal(&p->observed.ip, ip))
 			return true;
-	}
 	return false;
 }
 
@@ -124,10 +121,8 @@ unsigned overlay_has_no_common_secret(const struct overlay *o, node_id_t *id, un
 {
 	unsigned n = 0;
 
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		const struct peer *p = o->by_slot[i];
-
-		if (!p || !p->cur || !p->rekey.no_common_secret)
+	for (const struct peer *p = NULL; (p = peer_next(o, p));) {
+		if (!p->cur || !p->rekey.no_common_secret)
 			continue;
 		if (n < max)
 			id[n] = p->id;

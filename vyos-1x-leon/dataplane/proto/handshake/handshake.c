@@ -20,12 +20,9 @@ void handshake_cancel(struct handshake *f)
 
 void handshake_expire(struct overlay *o, mono_t now)
 {
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		struct peer *p = o->by_slot[i];
-
-		if (p && p->handshake.value && mono_sub_ms(now, p->handshake.at) > OFFER_MS)
+	for (struct peer *p = NULL; (p = peer_next(o, p));)
+		if (p->handshake.value && mono_sub_ms(now, p->handshake.at) > OFFER_MS)
 			handshake_cancel(&p->handshake);
-	}
 }
 
 /* Data of the previous and the current session differ by their epoch, so our part of it changes. */

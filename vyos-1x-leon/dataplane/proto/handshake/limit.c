@@ -49,10 +49,8 @@ static void renew_known(struct overlay *o)
 		return;
 	o->limit.known_at = overlay_now(o);
 	memset(o->limit.known, 0, sizeof(o->limit.known));
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		if (!o->by_slot[i])
-			continue;
-		word = known_word(o, &o->by_slot[i]->ep.ip, &bit);
+	for (const struct peer *p = NULL; (p = peer_next(o, p));) {
+		word = known_word(o, &p->ep.ip, &bit);
 		*word |= bit;
 	}
 }
@@ -63,8 +61,8 @@ static bool is_known_address(struct overlay *o, const struct ip_addr *ip)
 	uint64_t bit, *word = known_word(o, ip, &bit);
 
 	renew_known(o);
-	for (uint32_t i = 0; (*word & bit) && i < o->cap_slots; i++)
-		if (o->by_slot[i] && ip_equal(&o->by_slot[i]->ep.ip, ip))
+	for (const struct peer *p = NULL; (*word & bit) && (p = peer_next(o, p));)
+		if (ip_equal(&p->ep.ip, ip))
 			return true;
 	return seed_of_address(o, ip) != NULL;
 }

@@ -142,10 +142,8 @@ static void confirm_soon(struct overlay *o, struct peer *p, mono_t now)
 
 void rekey_periodic(struct overlay *o, mono_t now)
 {
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		struct peer *p = o->by_slot[i];
-
-		if (!p || !p->cur)
+	for (struct peer *p = NULL; (p = peer_next(o, p));) {
+		if (!p->cur)
 			continue;
 		if (p->prev && !mono_is_never(p->rekey.prev_until) &&
 		    !mono_before(now, p->rekey.prev_until))
@@ -263,9 +261,8 @@ static bool is_one_gone(const uint32_t old[SECRETS_MAX], const uint32_t new[SECR
  * must not be paired any more. */
 static void cancel_handshakes(struct overlay *o)
 {
-	for (uint32_t i = 0; i < o->cap_slots; i++)
-		if (o->by_slot[i])
-			handshake_cancel(&o->by_slot[i]->handshake);
+	for (struct peer *p = NULL; (p = peer_next(o, p));)
+		handshake_cancel(&p->handshake);
 	for (unsigned i = 0; i < o->n_pending; i++)
 		handshake_cancel(&o->pending[i]->handshake);
 	seed_withdraw(o);
@@ -298,11 +295,10 @@ void rekey_configure(struct overlay *o, const struct conf *old)
 		cancel_handshakes(o);
 	if (!k && !other_data && old->rekey_ms == o->conf->rekey_ms)
 		return;
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		struct peer *p = o->by_slot[i];
+	for (struct peer *p = NULL; (p = peer_next(o, p));) {
 		int64_t ms = k || other_data ? SECRETS_MS : o->conf->rekey_ms;
 
-		if (!p || !p->cur)
+		if (!p->cur)
 			continue;
 		p->rekey.at = earlier(p->rekey.at, overlay_in(o, 0, ms));
 		if (gone)

@@ -144,11 +144,9 @@ static node_id_t reached_by(struct overlay *o, const struct seed *s)
 
 	if (p && peer_is_alive(o, p))
 		return p->id;
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		p = o->by_slot[i];
-		if (p && peer_is_alive(o, p) && has_endpoint(s, &p->ep))
+	for (p = NULL; (p = peer_next(o, p));)
+		if (peer_is_alive(o, p) && has_endpoint(s, &p->ep))
 			return p->id;
-	}
 	return NODE_ID_NONE;
 }
 

@@ -268,10 +268,8 @@ void lines_tick(struct overlay *o, struct peer *p, mono_t now)
 
 void lines_periodic(struct overlay *o)
 {
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		struct peer *p = o->by_slot[i];
-
-		if (!p || !is_active(o, p))
+	for (struct peer *p = NULL; (p = peer_next(o, p));) {
+		if (!is_active(o, p))
 			continue;
 		pairs_of(o, p);
 		ping_locators(o, p, overlay_now(o));
@@ -411,10 +409,8 @@ void overlay_line_changed(struct overlay *o, uint8_t line, bool lost)
 	o->line[line].lost = lost;
 	if (!o->started)
 		return;
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		struct peer *p = o->by_slot[i];
-
-		if (!p || !is_active(o, p))
+	for (struct peer *p = NULL; (p = peer_next(o, p));) {
+		if (!is_active(o, p))
 			continue;
 		for (unsigned k = 0; k < LINE_PAIRS; k++) {
 			if (own_line(k) == line)

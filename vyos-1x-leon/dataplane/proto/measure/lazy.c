@@ -31,9 +31,9 @@ static int64_t nearest_us(const struct overlay *o)
 	int64_t *us = x_calloc(o->cap_slots + 1, sizeof(*us)), bound;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < o->cap_slots; i++)
-		if (o->by_slot[i] && o->by_slot[i]->probe.up)
-			us[n++] = o->by_slot[i]->probe.filter.long_term_us;
+	for (struct peer *p = NULL; (p = peer_next(o, p));)
+		if (p->probe.up)
+			us[n++] = p->probe.filter.long_term_us;
 	qsort(us, n, sizeof(*us), by_us);
 	bound = us[min_of(n, EAGER_LINKS) - (n > 0)];
 	free(us);
@@ -94,18 +94,13 @@ void lazy_choose(struct overlay *o, mono_t now)
 	bool many = lazy_permitted(o), *eager = x_calloc(o->cap_slots + 1, sizeof(bool));
 	int64_t near_us = many ? nearest_us(o) : 0;
 
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		const struct peer *p = o->by_slot[i];
-
-		if (!p)
-			continue;
-		eager[i] |= !many || is_eager(o, p, members, near_us, now);
+	for (const struct peer *p = NULL; (p = peer_next(o, p));) {
+		eager[p->slot] |= !many || is_eager(o, p, members, near_us, now);
 		/* The first link of a path with relays. */
 		if (p->choice.path.n_hops > 1)
 			eager[p->choice.path.hop[0]] = true;
 	}
-	for (uint32_t i = 0; i < o->cap_slots; i++)
-		if (o->by_slot[i])
-			set_lazy(o, o->by_slot[i], !eager[i], now);
+	for (struct peer *p = NULL; (p = peer_next(o, p));)
+		set_lazy(o, p, !eager[p->slot], now);
 	free(eager);
 }

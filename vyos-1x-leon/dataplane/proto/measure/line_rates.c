@@ -202,10 +202,8 @@ void overlay_limit_line(struct overlay *o, uint32_t kbits, bool full)
 	bool changed = kbits != o->limit_kbits;
 
 	o->limit_kbits = kbits;
-	for (uint32_t i = 0; o->n_lines > 1 && i < o->cap_slots; i++) {
-		struct peer *p = o->by_slot[i];
-
-		if (!p || !p->lines.pair)
+	for (struct peer *p = NULL; o->n_lines > 1 && (p = peer_next(o, p));) {
+		if (!p->lines.pair)
 			continue;
 		if (full)
 			note_full(o, p);
@@ -218,11 +216,10 @@ uint32_t overlay_second_kbits(const struct overlay *o)
 {
 	uint32_t sum = 0;
 
-	for (uint32_t i = 0; o->n_lines > 1 && i < o->cap_slots; i++) {
-		const struct peer *p = o->by_slot[i];
+	for (const struct peer *p = NULL; o->n_lines > 1 && (p = peer_next(o, p));) {
 		const struct line_rate *r;
 
-		if (!p || !p->lines.distributes ||
+		if (!p->lines.distributes ||
 		    own_line(p->lines.second) == own_line(p->lines.in_use))
 			continue;
 		r = rate_of(p, p->lines.second);

@@ -24,11 +24,10 @@ static void load_of_site(const struct overlay *o, const struct peer *self, struc
 {
 	mono_t now = overlay_now(o);
 
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		const struct peer *p = o->by_slot[i];
-		const struct link_load *l = p ? &p->probe.load : NULL;
+	for (const struct peer *p = NULL; (p = peer_next(o, p));) {
+		const struct link_load *l = &p->probe.load;
 
-		if (!p || p == self || !p->probe.up || !is_fresh(l, now))
+		if (p == self || !p->probe.up || !is_fresh(l, now))
 			continue;
 		if (l->forward.ours)
 			s->site_forward_us =

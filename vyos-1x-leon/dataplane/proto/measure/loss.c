@@ -249,14 +249,11 @@ void loss_evaluate(const struct overlay *o, const struct peer *p, struct path *p
 
 void loss_forget(struct overlay *o, uint16_t slot)
 {
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		struct loss *l = o->by_slot[i] ? &o->by_slot[i]->loss : NULL;
-
-		/* The slot may be reused soon. */
-		for (unsigned k = 0; l && k < l->n_distrusted; k++)
-			if (l->distrusted[k] == slot)
-				l->distrusted[k] = SLOT_NONE;
-	}
+	/* The slot may be reused soon. */
+	for (struct peer *p = NULL; (p = peer_next(o, p));)
+		for (unsigned k = 0; k < p->loss.n_distrusted; k++)
+			if (p->loss.distrusted[k] == slot)
+				p->loss.distrusted[k] = SLOT_NONE;
 }
 
 bool loss_path_expire(struct overlay *o, struct peer *p)

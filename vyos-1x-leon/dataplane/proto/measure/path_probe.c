@@ -39,11 +39,9 @@ static int64_t overdue_gap_ms(const struct overlay *o)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		const struct peer *p = o->by_slot[i];
-
+	for (const struct peer *p = NULL; (p = peer_next(o, p));) {
 		/* On a path that became direct, the number is that of its last relays. */
-		n += p && (is_relayed(p) || is_lifeline(p)) && p->path_probe.n_unanswered > 1;
+		n += (is_relayed(p) || is_lifeline(p)) && p->path_probe.n_unanswered > 1;
 	}
 	return overlay_spread(FAST_MS, n);
 }
@@ -167,12 +165,11 @@ void path_probe_tick(struct overlay *o, struct peer *p, mono_t now)
 
 void path_probe_look(struct overlay *o)
 {
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		struct peer *p = o->by_slot[i];
-		struct path_probe *a = p ? &p->path_probe : NULL;
+	for (struct peer *p = NULL; (p = peer_next(o, p));) {
+		struct path_probe *a = &p->path_probe;
 		int32_t sent;
 
-		if (!p || !is_relayed(p) || (!a->idle && (a->data || !a->n_unanswered)))
+		if (!is_relayed(p) || (!a->idle && (a->data || !a->n_unanswered)))
 			continue;
 		sent = sent_since(o, p);
 		if (sent <= 0) {

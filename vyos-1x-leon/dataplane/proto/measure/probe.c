@@ -256,11 +256,7 @@ void probe_tick(struct overlay *o, struct peer *p, mono_t now)
 void probe_periodic(struct overlay *o, mono_t now)
 {
 	lazy_choose(o, now);
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		struct peer *p = o->by_slot[i];
-
-		if (!p)
-			continue;
+	for (struct peer *p = NULL; (p = peer_next(o, p));) {
 		if (loss_link_expire(o, p))
 			link_state_loss_changed(o, p);
 		segmentation_expire(o, p);

@@ -113,11 +113,7 @@ void segmentation_configure(struct overlay *o, const struct conf *old)
 {
 	if (old->udp_segmentation_disable == o->conf->udp_segmentation_disable)
 		return;
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		struct peer *p = o->by_slot[i];
-
-		if (!p)
-			continue;
+	for (struct peer *p = NULL; (p = peer_next(o, p));) {
 		gso_trial_reset(&p->segmentation.trial);
 		apply(o, p);
 	}

@@ -87,9 +87,8 @@ void expel_untrusted(struct overlay *o)
 	notify_links_down(o);
 	trust_forget(o);
 	remove_untrusted(o);
-	for (uint32_t i = 0; i < o->cap_slots; i++)
-		if (o->by_slot[i])
-			cancel_handshake(o, o->by_slot[i]);
+	for (struct peer *p = NULL; (p = peer_next(o, p));)
+		cancel_handshake(o, p);
 	for (unsigned i = 0; i < o->n_pending; i++)
 		cancel_handshake(o, o->pending[i]);
 	/* An identity may be trusted now that was not before: request summaries at once. */

@@ -398,13 +398,10 @@ void member_periodic(struct overlay *o, mono_t now)
 /* Sessions with nodes that are no members: they sent a HELLO but no record. */
 void member_fetch_missing(struct overlay *o)
 {
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		struct peer *p = o->by_slot[i];
-		struct node *n = p ? peer_node(o, p) : NULL;
+	for (struct peer *p = NULL; (p = peer_next(o, p));) {
+		const struct node *n = peer_node(o, p);
 
-		if (!n || !peer_is_alive(o, p))
-			continue;
-		if (!n->has_record || n->state == NODE_LEFT)
+		if (n && peer_is_alive(o, p) && (!n->has_record || n->state == NODE_LEFT))
 			sync_want(o, p, p);
 	}
 }

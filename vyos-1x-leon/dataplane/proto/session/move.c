@@ -110,11 +110,7 @@ void overlay_offer_endpoint(struct overlay *o, node_id_t node, const struct endp
 
 void overlay_endpoint_ended(struct overlay *o, const struct endpoint *ep)
 {
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		struct peer *p = o->by_slot[i];
-
-		if (!p)
-			continue;
+	for (struct peer *p = NULL; (p = peer_next(o, p));) {
 		if (endpoint_equal(&p->backup, ep)) {
 			p->backup = (struct endpoint){ 0 };
 			schedule_snapshot(o);
@@ -128,22 +124,15 @@ void overlay_endpoint_ended(struct overlay *o, const struct endpoint *ep)
 
 bool overlay_uses_endpoint(const struct overlay *o, const struct endpoint *ep)
 {
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		const struct peer *p = o->by_slot[i];
-
-		if (p && (endpoint_equal(&p->ep, ep) || endpoint_equal(&p->backup, ep)))
+	for (const struct peer *p = NULL; (p = peer_next(o, p));)
+		if (endpoint_equal(&p->ep, ep) || endpoint_equal(&p->backup, ep))
 			return true;
-	}
 	return false;
 }
 
 void move_periodic(struct overlay *o)
 {
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		struct peer *p = o->by_slot[i];
-
-		if (!p)
-			continue;
+	for (struct peer *p = NULL; (p = peer_next(o, p));) {
 		query_again(o, p);
 		if (p->move.unreported)
 			p->move.unreported = !initiator_observed(o, p);

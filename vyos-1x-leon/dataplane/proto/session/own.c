@@ -48,10 +48,8 @@ static unsigned count_votes(struct overlay *o, struct vote *votes, unsigned *n_v
 {
 	unsigned n_peers = 0, k;
 
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		const struct peer *p = o->by_slot[i];
-
-		if (!p || !p->observed.ip.family || !peer_is_alive(o, p))
+	for (const struct peer *p = NULL; (p = peer_next(o, p));) {
+		if (!p->observed.ip.family || !peer_is_alive(o, p))
 			continue;
 		n_peers++;
 		for (k = 0; k < *n_votes && !endpoint_equal(&votes[k].ep, &p->observed); k++)
@@ -185,10 +183,8 @@ void own_send(struct overlay *o, struct peer *p)
 
 static void announce(struct overlay *o)
 {
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		struct peer *p = o->by_slot[i];
-
-		if (!p || !p->cur)
+	for (struct peer *p = NULL; (p = peer_next(o, p));) {
+		if (!p->cur)
 			continue;
 		own_send(o, p);
 		schedule_arm(p);
@@ -317,7 +313,7 @@ void own_leave(struct overlay *o)
 		sign_own(o);
 		o->leaving = true;
 	}
-	for (uint32_t i = 0; i < o->cap_slots; i++)
-		if (o->by_slot[i] && o->by_slot[i]->cur)
-			send_record(o, o->by_slot[i]);
+	for (struct peer *p = NULL; (p = peer_next(o, p));)
+		if (p->cur)
+			send_record(o, p);
 }

@@ -99,9 +99,8 @@ static void announce(void *arg, mono_t now)
 	o->multicast.changed = false;
 	o->multicast.announced = now;
 	o->multicast.seq++;
-	for (uint32_t i = 0; i < o->cap_slots; i++)
-		if (o->by_slot[i])
-			offer_within(o, o->by_slot[i], within_ms);
+	for (struct peer *p = NULL; (p = peer_next(o, p));)
+		offer_within(o, p, within_ms);
 }
 
 void overlay_set_groups(struct overlay *o, const uint64_t *entry, unsigned n)
@@ -206,9 +205,8 @@ void multicast_configure(struct overlay *o, const struct conf *old)
 {
 	if (o->conf->multicast_snooping || !old->multicast_snooping)
 		return;
-	for (uint32_t i = 0; i < o->cap_slots; i++)
-		if (o->by_slot[i])
-			multicast_forget(o, o->by_slot[i]);
+	for (struct peer *p = NULL; (p = peer_next(o, p));)
+		multicast_forget(o, p);
 }
 
 void multicast_init(struct overlay *o)

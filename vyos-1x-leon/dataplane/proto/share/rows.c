@@ -20,7 +20,7 @@
 
 static bool is_addressee(const struct overlay *o, const struct peer *p)
 {
-	const struct node *n = p && p->cur ? peer_node(o, p) : NULL;
+	const struct node *n = p->cur ? peer_node(o, p) : NULL;
 
 	return n && n->state != NODE_LEFT;
 }
@@ -42,9 +42,7 @@ static bool form_for(const struct overlay *o, bool whole, enum row_form *form)
 {
 	bool any = false, is_short = true;
 
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		const struct peer *p = o->by_slot[i];
-
+	for (const struct peer *p = NULL; (p = peer_next(o, p));) {
 		if (!is_addressee(o, p) || p->rows.whole_due != whole)
 			continue;
 		any = true;
@@ -57,12 +55,9 @@ static bool form_for(const struct overlay *o, bool whole, enum row_form *form)
 /* Sends the complete row to new nodes and the changes to the others. */
 static void send_part(struct overlay *o, struct msg *m, bool whole)
 {
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		struct peer *p = o->by_slot[i];
-
+	for (struct peer *p = NULL; (p = peer_next(o, p));)
 		if (is_addressee(o, p) && p->rows.whole_due == whole)
 			send_row(o, p, m);
-	}
 }
 
 void rows_session_up(struct overlay *o, struct peer *p)
@@ -101,9 +96,9 @@ void rows_announce(void *arg, mono_t now)
 	if (latdb_row_seq(o->lat, SLOT_SELF) && form_for(o, true, &form))
 		while (latdb_own_next(o->lat, o->nodes, incarnation, form, &iter, &m.row))
 			send_part(o, &m, true);
-	for (uint32_t i = 0; i < o->cap_slots; i++)
-		if (is_addressee(o, o->by_slot[i]) && o->by_slot[i]->rows.whole_due)
-			sent_whole(o, o->by_slot[i]);
+	for (struct peer *p = NULL; (p = peer_next(o, p));)
+		if (is_addressee(o, p) && p->rows.whole_due)
+			sent_whole(o, p);
 	if (latdb_own_dirty(o->lat))
 		schedule_row(o, ROW_LATER);
 }

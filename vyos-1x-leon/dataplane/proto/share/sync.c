@@ -62,9 +62,8 @@ static void settle(struct overlay *o, struct peer *p)
 void sync_again(struct overlay *o)
 {
 	o->synced = false;
-	for (uint32_t i = 0; i < o->cap_slots; i++)
-		if (o->by_slot[i])
-			o->by_slot[i]->sync.settled_until = MONO_NEVER;
+	for (struct peer *p = NULL; (p = peer_next(o, p));)
+		p->sync.settled_until = MONO_NEVER;
 }
 
 void sync_digest(struct overlay *o, struct peer *p, uint64_t digest)
@@ -96,12 +95,9 @@ static struct peer *random_alive(struct overlay *o)
 	struct peer *chosen = NULL;
 	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		struct peer *p = o->by_slot[i];
-
-		if (p && peer_is_alive(o, p) && overlay_random(o) % ++n == 0)
+	for (struct peer *p = NULL; (p = peer_next(o, p));)
+		if (peer_is_alive(o, p) && overlay_random(o) % ++n == 0)
 			chosen = p;
-	}
 	return chosen;
 }
 
