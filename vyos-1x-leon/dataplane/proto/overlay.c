@@ -165,6 +165,17 @@ void overlay_leave(struct overlay *o)
 	alarm_set(&o->run, MONO_NEVER);
 }
 
+/* The record and the interval of PINGs may have changed. Peers learn a new address of this node from
+ * any message. */
+static void renew(struct overlay *o)
+{
+	if (!o->started || o->leaving)
+		return;
+	own_refresh(o, false);
+	for (struct peer *p = NULL; (p = peer_next(o, p));)
+		schedule_probe(o, p);
+}
+
 void overlay_set_conf(struct overlay *o, const struct conf *conf)
 {
 	const struct conf *old = o->conf;
@@ -183,21 +194,9 @@ void overlay_set_conf(struct overlay *o, const struct conf *conf)
 	multicast_configure(o, old);
 	if (!o->started || o->leaving)
 		return;
-	own_refresh(o, false);
-	for (struct peer *p = NULL; (p = peer_next(o, p));)
-		schedule_probe(o, p);
+	renew(o);
 	pairs_apply_conf(o);
 	schedule_paths_now(o);
-}
-
-static void addresses_changed(struct overlay *o)
-{
-	if (!o->started || o->leaving)
-		return;
-	own_refresh(o, false);
-	/* Our address may have changed; peers learn the new one from any message. */
-	for (struct peer *p = NULL; (p = peer_next(o, p));)
-		schedule_probe(o, p);
 }
 
 void overlay_set_locators(struct overlay *o, const struct endpoint *ep, unsigned n)
@@ -207,13 +206,13 @@ void overlay_set_locators(struct overlay *o, const struct endpoint *ep, unsigned
 	for (unsigned i = 0; i < n; i++)
 		if (endpoint_is_usable(&ep[i]))
 			o->locator[o->n_locators++] = ep[i];
-	addresses_changed(o);
+	renew(o);
 }
 
 void overlay_set_mapped(struct overlay *o, const struct endpoint *ep)
 {
 	o->mapped = ep && endpoint_is_usable(ep) ? *ep : (struct endpoint){ .port = 0 };
-	addresses_changed(o);
+	renew(o);
 }
 
 /* --- notifications of the host --- */

@@ -70,6 +70,15 @@ bool overlay_once_a_minute(const struct overlay *o, struct bucket *b)
 	return bucket_pass(b, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S);
 }
 
+struct overlay_traffic overlay_traffic_of(const struct overlay *o, uint16_t slot)
+{
+	struct overlay_traffic t = { 0 };
+
+	if (o->ops.traffic)
+		o->ops.traffic(o->arg, slot, &t);
+	return t;
+}
+
 mono_t earlier(mono_t a, mono_t b)
 {
 	if (mono_is_never(a))

@@ -24,6 +24,9 @@ void overlay_emit(struct overlay *o, enum event_kind kind, node_id_t node, node_
 		  uint64_t value, const char *detail);
 /* Returns true at most once a minute, for events that a remote host can cause. */
 bool overlay_once_a_minute(const struct overlay *o, struct bucket *b);
+/* Counters of the data to and from a node; zero if the host has no data. */
+struct overlay_traffic overlay_traffic_of(const struct overlay *o, uint16_t slot);
+
 mono_t earlier(mono_t a, mono_t b); /* never is later than any time */
 void alarm_init(struct overlay *o, struct alarm *a, timer_fn fn, void *arg);
 void alarm_set(struct alarm *a, mono_t at); /* never: stops the alarm */

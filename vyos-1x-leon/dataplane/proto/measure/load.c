@@ -54,7 +54,7 @@ void load_note(struct overlay *o, struct peer *p, const struct msg_pong *m, mono
 	       uint32_t rtt_us)
 {
 	uint32_t held_us = (uint32_t)(m->held_ns / NS_PER_US);
-	struct overlay_traffic t = { 0 };
+	struct overlay_traffic t;
 	struct load_sample s = { .rtt_us = rtt_us,
 				 .forward_us = m->arrived_us - (uint32_t)(sent.ns / NS_PER_US),
 				 .reverse_us =
@@ -65,7 +65,7 @@ void load_note(struct overlay *o, struct peer *p, const struct msg_pong *m, mono
 
 	if (!o->ops.traffic || !rtt_us)
 		return;
-	o->ops.traffic(o->arg, p->slot, &t);
+	t = overlay_traffic_of(o, p->slot);
 	s.tx_datagrams = t.link_tx;
 	s.tx_bytes = t.link_tx_bytes;
 	s.rx_bytes = t.link_rx_bytes;

@@ -20,15 +20,6 @@
 #define LOSS_MAX_PM 990 /* expensive, but still usable as the last resort */
 #define DISTRUST_US 20000000
 
-static struct overlay_traffic counters(const struct overlay *o, uint16_t slot)
-{
-	struct overlay_traffic t = { 0 };
-
-	if (o->ops.traffic)
-		o->ops.traffic(o->arg, slot, &t);
-	return t;
-}
-
 void loss_init(struct overlay *o, struct peer *p)
 {
 	p->loss.epoch = (uint32_t)overlay_random(o);
@@ -36,7 +27,7 @@ void loss_init(struct overlay *o, struct peer *p)
 
 void loss_fill(const struct overlay *o, const struct peer *p, struct msg_pong *m)
 {
-	struct overlay_traffic t = counters(o, p->slot);
+	struct overlay_traffic t = overlay_traffic_of(o, p->slot);
 
 	m->epoch = p->loss.epoch;
 	m->link_rx = (uint32_t)t.link_rx;
@@ -47,7 +38,7 @@ void loss_fill(const struct overlay *o, const struct peer *p, struct msg_pong *m
 
 static uint32_t sent_on_link(const struct overlay *o, const struct peer *p)
 {
-	struct overlay_traffic t = counters(o, p->slot);
+	struct overlay_traffic t = overlay_traffic_of(o, p->slot);
 
 	return (uint32_t)(t.link_tx - t.refused);
 }
@@ -137,12 +128,12 @@ void loss_line_changed(struct overlay *o, struct peer *p)
 
 uint32_t loss_path_tx(const struct overlay *o, const struct peer *p)
 {
-	struct overlay_traffic t = counters(o, p->slot), first = { 0 };
+	struct overlay_traffic t = overlay_traffic_of(o, p->slot), first = { 0 };
 
 	/* All datagrams that the kernel refused on the first link may have been for the
 	 * destination. */
 	if (p->choice.path.n_hops)
-		first = counters(o, p->choice.path.hop[0]);
+		first = overlay_traffic_of(o, p->choice.path.hop[0]);
 	return (uint32_t)(t.path_tx - first.refused);
 }
 

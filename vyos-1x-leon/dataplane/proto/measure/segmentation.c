@@ -8,15 +8,6 @@
 
 #include "proto/service.h"
 
-static struct overlay_traffic traffic(const struct overlay *o, const struct peer *p)
-{
-	struct overlay_traffic t = { 0 };
-
-	if (o->ops.traffic)
-		o->ops.traffic(o->arg, p->slot, &t);
-	return t;
-}
-
 /* The host switches segmentation. In a trial, the first PING of the period follows soon. */
 static void apply(struct overlay *o, struct peer *p)
 {
@@ -39,7 +30,7 @@ void segmentation_ping(const struct overlay *o, const struct peer *p, struct pro
 	q->phase = gso_trial_phase(&p->segmentation.trial, overlay_now(o));
 	if (!q->phase)
 		return;
-	t = traffic(o, p);
+	t = overlay_traffic_of(o, p->slot);
 	q->data_now = (uint32_t)(t.link_tx - t.refused);
 	q->trains = (uint32_t)t.trains;
 }
@@ -54,7 +45,7 @@ static void look_for_loss(struct overlay *o, struct peer *p)
 	if (l->sent == s->compared)
 		return;
 	s->compared = l->sent;
-	trains = (uint32_t)traffic(o, p).trains;
+	trains = (uint32_t)overlay_traffic_of(o, p->slot).trains;
 	s->trains = trains;
 	if (trains == before || l->loss_pm < GSO_TRIAL_LOSS_PM || !p->probe.up || p->probe.silent)
 		return;

@@ -78,6 +78,16 @@ static void send_to_anyone(struct overlay *o, struct msg *m, const struct rx_hel
 	send_outside(o, m, &there);
 }
 
+/* Returns the value that the other node must echo, for a limited time. */
+static uint64_t value_to_echo(const struct overlay *o, struct duplicate_state *d)
+{
+	if (!d->value || mono_sub_ms(overlay_now(o), d->value_at) > VALUE_MS) {
+		d->value = random_u64_nonzero();
+		d->value_at = overlay_now(o);
+	}
+	return d->value;
+}
+
 /* --- a peer in session and another node with its node-id --- */
 
 /* With `mine` not 0 the receiver must echo it, which proves its presence. */
@@ -142,11 +152,7 @@ void duplicate_attempt(struct overlay *o, struct peer *p, const struct rx_hello 
 	if (!bucket_pass(&p->duplicate.checks, overlay_now(o), NS_PER_S, 5 * NS_PER_S) ||
 	    !is_genuine(o, p, h))
 		return;
-	if (!p->duplicate.value || mono_sub_ms(overlay_now(o), p->duplicate.value_at) > VALUE_MS) {
-		p->duplicate.value = random_u64_nonzero();
-		p->duplicate.value_at = overlay_now(o);
-	}
-	refuse(o, p, h, p->duplicate.value, is_same(o, p, h->m->identity));
+	refuse(o, p, h, value_to_echo(o, &p->duplicate), is_same(o, p, h->m->identity));
 }
 
 void duplicate_proved(struct overlay *o, struct peer *p, const struct rx_hello *h)
@@ -231,7 +237,6 @@ void duplicate_own_hello(struct overlay *o, const struct rx_hello *h)
 {
 	const struct msg_hello *hello = h->m;
 	struct msg m = { .type = MSG_CONFLICT, .conflict = { .yours = hello->session_mine } };
-	mono_t now = overlay_now(o);
 	unsigned at;
 
 	if (seed_of_value(o, hello->session_mine, &at)) {
@@ -240,10 +245,6 @@ void duplicate_own_hello(struct overlay *o, const struct rx_hello *h)
 	}
 	if (!h->direct || h->to != NODE_ID_ANY)
 		return;
-	if (!o->duplicate.value || mono_sub_ms(now, o->duplicate.value_at) > VALUE_MS) {
-		o->duplicate.value = random_u64_nonzero();
-		o->duplicate.value_at = now;
-	}
-	m.conflict.mine = o->duplicate.value;
+	m.conflict.mine = value_to_echo(o, &o->duplicate);
 	send_to_anyone(o, &m, h);
 }

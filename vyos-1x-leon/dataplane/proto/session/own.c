@@ -196,6 +196,8 @@ void own_refresh(struct overlay *o, bool force)
 	struct node *self = own_node(o);
 	struct msg_record r;
 
+	if (!o->started || o->leaving)
+		return;
 	own_facts(o, &r);
 	if (!force && self->has_record && is_same_facts(&self->rec, &r)) {
 		/* forget-time may have decreased. */
@@ -216,8 +218,7 @@ void overlay_set_prefixes(struct overlay *o, const struct prefix *p, unsigned n)
 	o->own.n_prefixes = (uint8_t)min_of(n, (unsigned)MSG_PREFIXES_MAX);
 	if (n)
 		memcpy(o->own.prefix, p, o->own.n_prefixes * sizeof(*p));
-	if (o->started && !o->leaving)
-		own_refresh(o, false);
+	own_refresh(o, false);
 }
 
 void overlay_set_segments(struct overlay *o, const struct id_range *served, unsigned n)
@@ -226,23 +227,20 @@ void overlay_set_segments(struct overlay *o, const struct id_range *served, unsi
 	o->own.n_segments = (uint8_t)min_of(n, (unsigned)MSG_SEGMENTS_MAX);
 	if (served)
 		memcpy(o->own.segment, served, o->own.n_segments * sizeof(*served));
-	if (o->started && !o->leaving)
-		own_refresh(o, false);
+	own_refresh(o, false);
 }
 
 void overlay_set_lan(struct overlay *o, uint16_t lan_flags, const struct record_lan *lan)
 {
 	o->own.lan_flags = lan_flags & RECORD_LAN_MASK;
 	o->own.lan = lan_flags & RECORD_LAN ? *lan : (struct record_lan){ 0 };
-	if (o->started && !o->leaving)
-		own_refresh(o, false);
+	own_refresh(o, false);
 }
 
 void overlay_set_accelerates(struct overlay *o, bool accelerates)
 {
 	o->own.accelerates = accelerates;
-	if (o->started && !o->leaving)
-		own_refresh(o, false);
+	own_refresh(o, false);
 }
 
 void own_periodic(struct overlay *o, mono_t now)

@@ -9,7 +9,7 @@
 
 void own_start(struct overlay *o);
 /* Rebuilds the record from configuration and addresses; announces it after a change or with
- * `force`. */
+ * `force`. Does nothing before the start and after leaving. */
 void own_refresh(struct overlay *o, bool force);
 void own_periodic(struct overlay *o, mono_t now);
 /* Sends the record to one peer, repeatedly until the digest of the peer confirms the record. */
