@@ -25,7 +25,7 @@ static void set_policy(struct snap *s)
 					  .n_services = 2,
 					  .service = { { 6, 5060 }, { 17, 0 } } } };
 
-	policy_add_vlan(&p.critical, 7);
+	vlan_set_add(&p.critical.vlans, 7);
 	snap_set_policy(s, &p);
 	snap_set_pair(s, 2, (struct snap_route){ straight, 1, NULL_MTU },
 		      (struct snap_route){ relayed, 2, NULL_MTU - 100 });

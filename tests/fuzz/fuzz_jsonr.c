@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		abort();
 	visit(root);
 	map = jsonr_object(root, "m");
-	for (size_t i = 0; i < jsonr_n_members(map) && i < 64; i++)
+	for (size_t i = 0; i < jsonr_len(map) && i < 64; i++)
 		visit(jsonr_member(map, i, &name));
 	jsonr_finish(r);
 	jsonr_free(r);

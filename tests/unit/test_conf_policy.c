@@ -24,8 +24,8 @@ static void policies_are_read(void **state)
 	(void)state;
 	assert_true(p->duplicate);
 	assert_true(p->critical.dscp == (1ULL << 46 | 1ULL << 10 | 1ULL << 63 | 1));
-	assert_true(policy_has_vlan(&p->critical, 7) && policy_has_vlan(&p->critical, 4094));
-	assert_false(policy_has_vlan(&p->critical, 6));
+	assert_true(vlan_set_has(&p->critical.vlans, 7) && vlan_set_has(&p->critical.vlans, 4094));
+	assert_false(vlan_set_has(&p->critical.vlans, 6));
 	assert_int_equal(p->critical.n_macs, 1);
 	assert_int_equal(p->critical.mac[0].b[5], 0xab);
 	assert_int_equal(p->critical.n_ethertypes, 2);

@@ -85,7 +85,7 @@ static void class_by_field(void **state)
 
 	(void)state;
 	mac.mac[0] = fx_mac(HOST);
-	policy_add_vlan(&vlan, 4094);
+	vlan_set_add(&vlan.vlans, 4094);
 	assert_true(policy_class_is_empty(&none));
 	assert_false(matches(&none, len));
 	assert_true(matches(&dscp, len));
@@ -126,7 +126,7 @@ static void class_by_tag_and_ipv6(void **state)
 	uint8_t *p = frame + fx_eth(frame, FAR, HOST, ETHERTYPE_DOT1Q);
 
 	(void)state;
-	policy_add_vlan(&vlan, 100);
+	vlan_set_add(&vlan.vlans, 100);
 	put_u16(p, 0xa000 | 100);
 	put_u16(p + 2, ETHERTYPE_V6);
 	memset(p + 4, 0, 60);

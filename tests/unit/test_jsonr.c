@@ -99,7 +99,7 @@ static void map_members(void **state)
 	uint64_t v = 0;
 
 	(void)state;
-	assert_int_equal(jsonr_n_members(map), 2);
+	assert_int_equal(jsonr_len(map), 2);
 	assert_true(jsonr_u64(jsonr_member(map, 1, &name), "port", 0, 9, &v));
 	assert_string_equal(name, "east");
 	assert_true(v == 2);

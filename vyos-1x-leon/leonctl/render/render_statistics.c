@@ -18,7 +18,7 @@ static const struct table_column pair[] = { LEFT("COUNTER", "", text_str),
 static void add_numbers(struct table *t, struct jsonr_node *obj, const char *const *skip,
 			size_t n_skip)
 {
-	for (size_t i = 0; i < jsonr_n_members(obj); i++) {
+	for (size_t i = 0; i < jsonr_len(obj); i++) {
 		const char *key = jsonr_key(obj, i);
 		bool skipped = false;
 

@@ -384,9 +384,9 @@ bool jsonr_is_number(struct jsonr_node *obj, const char *key)
 	return n && json_object_is_type(n->value, json_type_int);
 }
 
-size_t jsonr_len(const struct jsonr_node *arr)
+size_t jsonr_len(const struct jsonr_node *n)
 {
-	return arr && !arr->doc->failed ? arr->n_children : 0;
+	return n && !n->doc->failed ? n->n_children : 0;
 }
 
 struct jsonr_node *jsonr_at(struct jsonr_node *arr, size_t i)
@@ -399,11 +399,6 @@ struct jsonr_node *jsonr_at(struct jsonr_node *arr, size_t i)
 bool jsonr_str_at(struct jsonr_node *arr, size_t i, const char **out)
 {
 	return i < jsonr_len(arr) && get_string(&arr->children[i], out);
-}
-
-size_t jsonr_n_members(const struct jsonr_node *obj)
-{
-	return jsonr_len(obj);
 }
 
 struct jsonr_node *jsonr_member(struct jsonr_node *obj, size_t i, const char **name)

@@ -50,14 +50,13 @@ bool jsonr_has(struct jsonr_node *obj, const char *key);
 bool jsonr_is_str(struct jsonr_node *obj, const char *key);
 bool jsonr_is_number(struct jsonr_node *obj, const char *key);
 
-/* Array elements. */
-size_t jsonr_len(const struct jsonr_node *arr);
+/* Array elements. Behind the last, or after an error, an element is NULL or false. */
+size_t jsonr_len(const struct jsonr_node *n); /* elements, or members of an object */
 struct jsonr_node *jsonr_at(struct jsonr_node *arr, size_t i);	       /* an object element */
 bool jsonr_str_at(struct jsonr_node *arr, size_t i, const char **out); /* a string element */
 
 /* Iterates objects used as maps (peer NAME { ... }): returns the i-th key and its object and marks
  * the key as known. */
-size_t jsonr_n_members(const struct jsonr_node *obj);
 struct jsonr_node *jsonr_member(struct jsonr_node *obj, size_t i, const char **name);
 
 /* Returns the i-th key of an object for any type of value; NULL behind the last. For display of

@@ -49,8 +49,8 @@ static void write_class(struct jsonw *w, const struct policy_class *p)
 	jsonw_object(w, "critical");
 	write_code_points(w, p->dscp);
 	jsonw_array(w, "vlan");
-	for (uint16_t i = 1; i <= POLICY_VLAN_MAX; i++)
-		if (policy_has_vlan(p, i))
+	for (uint16_t i = 1; i < VLAN_IDS; i++)
+		if (vlan_set_has(&p->vlans, i))
 			write_named(w, NULL, NULL, i);
 	jsonw_end(w);
 	jsonw_array(w, "mac");

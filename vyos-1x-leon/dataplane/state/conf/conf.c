@@ -81,7 +81,7 @@ static void read_underlay(struct jsonr_node *root, struct conf *c)
 	const char *s;
 
 	conf_get_ifname(root, "source-interface", c->source_interface);
-	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
+	for (size_t i = 0; jsonr_str_at(list, i, &s); i++) {
 		struct ip_addr *source;
 
 		if (ip_parse(s, &ip) < 0 || !is_usable_address(&ip)) {
@@ -126,13 +126,11 @@ static void read_overlay(struct jsonr_node *root, struct conf *c)
 	struct jsonr_node *list = conf_list(root, "overlay-address", CONF_OVERLAY_MAX, "addresses");
 	const char *s;
 
-	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
+	for (size_t i = 0; jsonr_str_at(list, i, &s); i++) {
 		struct ip_addr *ip = &c->overlay[c->n_overlay];
 
-		if (ip_parse(s, ip) < 0 || !is_usable_address(ip)) {
+		if (ip_parse(s, ip) < 0 || !is_usable_address(ip))
 			jsonr_fail(list, "\"%.64s\" is not a unicast IP address", s);
-			return;
-		}
 		for (uint8_t j = 0; j < c->n_overlay; j++)
 			if (ip_equal(&c->overlay[j], ip))
 				jsonr_fail(list, "names %.64s twice", s);
@@ -152,8 +150,7 @@ static void read_peer(struct jsonr_node *obj, const char *name, struct conf_peer
 	const char *s;
 	uint32_t port;
 
-	if (!conf_get_name(obj, "peer", name, p->name, sizeof(p->name)))
-		return;
+	conf_get_name(obj, "peer", name, p->name, sizeof(p->name));
 	p->ep.port = CONF_PEER_PORT_DEFAULT;
 	if (conf_get_u32(obj, "port", CONF_PEER_PORT_MIN, CONF_PEER_PORT_MAX, &port))
 		p->ep.port = (uint16_t)port;
@@ -202,16 +199,13 @@ static void read_peers(struct jsonr_node *root, struct conf *c)
 {
 	struct jsonr_node *map = conf_map(root, "peer", CONF_PEERS_MAX,
 					  "peers; one reachable member is enough to join");
-	size_t n = jsonr_n_members(map);
+	struct jsonr_node *obj;
+	const char *name;
 
-	c->peer = x_calloc(n ? n : 1, sizeof(*c->peer));
-	for (size_t i = 0; i < n; i++) {
+	c->peer = x_calloc(jsonr_len(map), sizeof(*c->peer));
+	for (size_t i = 0; (obj = jsonr_member(map, i, &name)); i++) {
 		struct conf_peer *p = &c->peer[c->n_peers];
-		const char *name;
-		struct jsonr_node *obj = jsonr_member(map, i, &name);
 
-		if (!obj)
-			return;
 		read_peer(obj, name, p);
 		for (uint32_t j = 0; j < c->n_peers; j++)
 			if (is_same_peer(&c->peer[j], p))
@@ -264,7 +258,7 @@ static void read_capture(struct jsonr_node *root, struct conf *c)
 	/* Without a secret, node-ids are not proved and the frames would travel in clear. */
 	if (jsonr_len(list) && !c->secret)
 		jsonr_fail(list, "needs authentication.pre-shared-secret");
-	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
+	for (size_t i = 0; jsonr_str_at(list, i, &s); i++) {
 		if (strcmp(s, "all") == 0)
 			p->all = true;
 		else if (conf_parse_node(s, &p->node[p->n]))

@@ -11,7 +11,7 @@ static void read_prefixes(struct jsonr_node *obj, struct accel_selection *out)
 	struct jsonr_node *list = conf_list(obj, "prefix", ACCEL_PREFIXES_MAX, "prefixes");
 	const char *s;
 
-	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++)
+	for (size_t i = 0; jsonr_str_at(list, i, &s); i++)
 		if (prefix_parse(s, &out->prefix[out->n_prefixes++]) < 0)
 			jsonr_fail(list,
 				   "\"%.64s\" is no prefix such as 10.1.0.0/16 or 2001:db8::/32",
@@ -23,7 +23,7 @@ static void read_ports(struct jsonr_node *obj, struct accel_selection *out)
 	struct jsonr_node *list = conf_list(obj, "port", ACCEL_PORTS_MAX, "ports and ranges");
 	const char *s;
 
-	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++)
+	for (size_t i = 0; jsonr_str_at(list, i, &s); i++)
 		if (!accel_ports_parse(s, &out->port[out->n_ports++]))
 			jsonr_fail(list,
 				   "\"%.64s\" is no port; write a number from 1 to 65535, or a "

@@ -72,7 +72,7 @@ static void read_addresses(struct jsonr_node *list, struct conf *c)
 {
 	const char *s;
 
-	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
+	for (size_t i = 0; jsonr_str_at(list, i, &s); i++) {
 		if (!read_address(list, s, &c->address[c->n_addresses]))
 			return;
 		for (uint8_t j = 0; j < c->n_addresses; j++)

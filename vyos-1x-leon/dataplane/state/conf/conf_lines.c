@@ -10,8 +10,7 @@
 
 static void read_line(struct jsonr_node *obj, const char *name, struct conf_line *l)
 {
-	if (!conf_get_name(obj, "line", name, l->name, sizeof(l->name)))
-		return;
+	conf_get_name(obj, "line", name, l->name, sizeof(l->name));
 	conf_get_address(obj, "address", &l->ip);
 	conf_get_ifname(obj, "interface", l->interface);
 	if (!jsonr_has(obj, "address") && !jsonr_has(obj, "interface"))
@@ -47,16 +46,11 @@ static void check(struct jsonr_node *root, struct jsonr_node *map, const struct 
 void conf_read_lines(struct jsonr_node *root, struct conf *c)
 {
 	struct jsonr_node *map = conf_map(root, "line", CONF_LINES_MAX, "lines");
-	size_t n = jsonr_n_members(map);
+	struct jsonr_node *obj;
 	const char *name;
 
-	for (size_t i = 0; i < n; i++) {
-		struct jsonr_node *obj = jsonr_member(map, i, &name);
-
-		if (!obj)
-			return;
+	for (size_t i = 0; (obj = jsonr_member(map, i, &name)); i++)
 		read_line(obj, name, &c->line[c->n_lines++]);
-	}
 	/* The order in the document has no meaning. */
 	qsort(c->line, c->n_lines, sizeof(c->line[0]), compare_names);
 	check(root, map, c);

@@ -18,17 +18,15 @@ static void read_dscp(struct jsonr_node *critical, struct policy_class *c)
 	uint8_t value;
 	const char *s;
 
-	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
-		if (conf_dscp(s, &value)) {
+	for (size_t i = 0; jsonr_str_at(list, i, &s); i++) {
+		if (conf_dscp(s, &value))
 			c->dscp |= 1ULL << value;
-		} else {
+		else
 			jsonr_fail(
 				list,
 				"\"%.64s\" is no code point; write a name such as ef, cs5 or af41, "
 				"or a number from 0 to %d",
 				s, DSCP_MAX);
-			return;
-		}
 	}
 }
 
@@ -38,13 +36,12 @@ static void read_vlans(struct jsonr_node *critical, struct policy_class *c)
 	unsigned long vlan;
 	const char *s;
 
-	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
-		if (!conf_number(s, POLICY_VLAN_MAX, &vlan) || !vlan) {
+	for (size_t i = 0; jsonr_str_at(list, i, &s); i++) {
+		if (conf_number(s, CONF_VLAN_MAX, &vlan) && vlan)
+			vlan_set_add(&c->vlans, (uint16_t)vlan);
+		else
 			jsonr_fail(list, "\"%.64s\" is no VLAN; write a number from 1 to %d", s,
-				   POLICY_VLAN_MAX);
-			return;
-		}
-		policy_add_vlan(c, (uint16_t)vlan);
+				   CONF_VLAN_MAX);
 	}
 }
 
@@ -53,7 +50,7 @@ static void read_macs(struct jsonr_node *critical, struct policy_class *c)
 	struct jsonr_node *list = conf_list(critical, "mac", POLICY_MACS_MAX, "addresses");
 	const char *s;
 
-	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++)
+	for (size_t i = 0; jsonr_str_at(list, i, &s); i++)
 		if (mac_parse(s, &c->mac[c->n_macs++]) < 0)
 			jsonr_fail(list, "\"%.64s\" is no MAC address such as 02:00:00:00:00:01",
 				   s);
@@ -66,16 +63,15 @@ static void read_ethertypes(struct jsonr_node *critical, struct policy_class *c)
 	unsigned long number;
 	const char *s;
 
-	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
-		if (!conf_number(s, UINT16_MAX, &number) || number < ETHERTYPE_MIN) {
+	for (size_t i = 0; jsonr_str_at(list, i, &s); i++) {
+		if (conf_number(s, UINT16_MAX, &number) && number >= ETHERTYPE_MIN)
+			c->ethertype[c->n_ethertypes++] = (uint16_t)number;
+		else
 			jsonr_fail(
 				list,
 				"\"%.64s\" is no EtherType; write a number from 0x0600 to 0xffff, "
 				"such as 0x88b8",
 				s);
-			return;
-		}
-		c->ethertype[c->n_ethertypes++] = (uint16_t)number;
 	}
 }
 
@@ -122,28 +118,23 @@ static void read_protocol(struct jsonr_node *obj, const char *name, struct polic
 			   name);
 	if (!jsonr_len(ports))
 		add_service(obj, c, number, 0);
-	for (size_t i = 0; i < jsonr_len(ports) && jsonr_str_at(ports, i, &s); i++) {
-		if (!conf_number(s, UINT16_MAX, &port) || !port) {
+	for (size_t i = 0; jsonr_str_at(ports, i, &s); i++) {
+		if (conf_number(s, UINT16_MAX, &port) && port)
+			add_service(obj, c, number, port);
+		else
 			jsonr_fail(ports, "\"%.64s\" is no port; write a number from 1 to 65535",
 				   s);
-			return;
-		}
-		add_service(obj, c, number, port);
 	}
 }
 
 static void read_protocols(struct jsonr_node *critical, struct policy_class *c)
 {
 	struct jsonr_node *map = jsonr_object(critical, "protocol");
+	struct jsonr_node *obj;
 	const char *name;
 
-	for (size_t i = 0; i < jsonr_n_members(map); i++) {
-		struct jsonr_node *obj = jsonr_member(map, i, &name);
-
-		if (!obj)
-			return;
+	for (size_t i = 0; (obj = jsonr_member(map, i, &name)); i++)
 		read_protocol(obj, name, c);
-	}
 }
 
 static void set_parity(struct conf *c)

@@ -29,7 +29,7 @@ static uint8_t read_prefixes(struct jsonr_node *list, struct prefix *out)
 	const char *s;
 	uint8_t n = 0;
 
-	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++)
+	for (size_t i = 0; jsonr_str_at(list, i, &s); i++)
 		if (prefix_parse(s, &out[n++]) < 0)
 			jsonr_fail(list,
 				   "\"%.64s\" is not a prefix such as 10.1.0.0/16 with all host "
@@ -57,13 +57,11 @@ static void read_export(struct jsonr_node *root, struct conf *c)
 
 	c->n_prefixes = read_prefixes(list, c->prefix);
 	for (uint8_t i = 0; i < c->n_prefixes; i++)
-		if (!has_family(c, c->prefix[i].ip.family)) {
+		if (!has_family(c, c->prefix[i].ip.family))
 			jsonr_fail(list,
 				   "has an IPv%u prefix: it needs an IPv%u overlay-address that "
 				   "others can use as next-hop",
 				   c->prefix[i].ip.family, c->prefix[i].ip.family);
-			return;
-		}
 }
 
 bool conf_parse_node(const char *s, struct conf_node *out)
@@ -79,7 +77,7 @@ static void read_import_nodes(struct jsonr_node *obj, struct conf_import *im)
 	struct jsonr_node *list = conf_list(obj, "node", CONF_IMPORT_NODES_MAX, "nodes");
 	const char *s;
 
-	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++)
+	for (size_t i = 0; jsonr_str_at(list, i, &s); i++)
 		if (!conf_parse_node(s, &im->node[im->n_nodes++]))
 			jsonr_fail(list,
 				   "\"%.64s\" is no identity of 64 hexadecimal digits and no "
@@ -116,18 +114,13 @@ static void read_import(struct jsonr_node *root, struct conf *c)
 	struct jsonr_node *list =
 		conf_list(import, "address", CONF_IMPORT_ADDRESSES_MAX, "prefixes");
 	struct jsonr_node *map = conf_map(import, "prefix", CONF_IMPORTS_MAX, "prefixes");
-	size_t n = jsonr_n_members(map);
+	struct jsonr_node *obj;
+	const char *name;
 
 	c->n_import_addresses = read_prefixes(list, c->import_address);
-	c->import = x_calloc(n ? n : 1, sizeof(*c->import));
-	for (size_t i = 0; i < n; i++) {
-		const char *name;
-		struct jsonr_node *obj = jsonr_member(map, i, &name);
-
-		if (!obj)
-			return;
+	c->import = x_calloc(jsonr_len(map), sizeof(*c->import));
+	for (size_t i = 0; (obj = jsonr_member(map, i, &name)); i++)
 		read_import_rule(obj, name, &c->import[c->n_imports++]);
-	}
 	qsort(c->import, c->n_imports, sizeof(*c->import), compare_imports);
 	/* Formats the prefix again, because an IPv6 prefix has many spellings. */
 	for (uint32_t i = 1; i < c->n_imports; i++)

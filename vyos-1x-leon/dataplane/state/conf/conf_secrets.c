@@ -70,7 +70,7 @@ static void read_accepted(struct jsonr_node *auth, struct conf *c)
 
 	if (jsonr_len(list) && !c->secret)
 		jsonr_fail(list, "also needs a pre-shared-secret of this node");
-	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
+	for (size_t i = 0; jsonr_str_at(list, i, &s); i++) {
 		if (fault_of(s))
 			jsonr_fail(list, "entry %zu %s", i + 1, fault_of(s));
 		else if (is_known(c, s))

@@ -121,18 +121,16 @@ void conf_get_address(struct jsonr_node *obj, const char *key, struct ip_addr *o
 		*out = ep.ip;
 }
 
-bool conf_get_name(struct jsonr_node *obj, const char *of, const char *name, char *out, size_t size)
+void conf_get_name(struct jsonr_node *obj, const char *of, const char *name, char *out, size_t size)
 {
 	size_t len = strlen(name);
 
-	if (!len || len >= size || strspn(name, NAME_LETTERS) != len) {
+	if (!len || len >= size || strspn(name, NAME_LETTERS) != len)
 		jsonr_fail(obj,
 			   "a %s's name must have 1 to %zu letters, digits, \".\", \"_\" or \"-\"",
 			   of, size - 1);
-		return false;
-	}
-	memcpy(out, name, len + 1);
-	return true;
+	else
+		memcpy(out, name, len + 1);
 }
 
 static bool is_dns_label(const char *s, size_t len)

@@ -25,8 +25,8 @@ struct jsonr_node *conf_map(struct jsonr_node *obj, const char *key, uint32_t ma
 void conf_get_path(struct jsonr_node *obj, const char *key, char *out, size_t size);
 /* Reads a whole number, decimal or hexadecimal with 0x. Leading zeros do not mean octal. */
 bool conf_number(const char *s, unsigned long max, unsigned long *out);
-/* Copies the name of a peer, segment or line (`of`). Returns false and reports an invalid name. */
-bool conf_get_name(struct jsonr_node *obj, const char *of, const char *name, char *out,
+/* Copies the name of a peer, segment or line (`of`), if it is valid. */
+void conf_get_name(struct jsonr_node *obj, const char *of, const char *name, char *out,
 		   size_t size);
 /* Reads the name of an interface. */
 void conf_get_ifname(struct jsonr_node *obj, const char *key, char out[CONF_IFNAME_MAX + 1]);

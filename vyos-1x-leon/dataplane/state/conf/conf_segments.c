@@ -10,34 +10,21 @@
 #include "base/mem.h"
 #include "state/conf/conf_section.h"
 
-static bool read_segment(struct jsonr_node *obj, const char *name, struct segment *s)
+static void read_segment(struct jsonr_node *obj, const char *name, struct segment *s)
 {
-	uint32_t vlan;
+	uint32_t vlan = 0;
 
-	if (!conf_get_name(obj, "segment", name, s->name, sizeof(s->name)))
-		return false;
-	if (!conf_get_u32(obj, "vlan", CONF_SEGMENT_VLAN_MIN, CONF_SEGMENT_VLAN_MAX, &vlan)) {
+	conf_get_name(obj, "segment", name, s->name, sizeof(s->name));
+	if (!conf_get_u32(obj, "vlan", CONF_SEGMENT_VLAN_MIN, CONF_SEGMENT_VLAN_MAX, &vlan))
 		jsonr_fail_key(obj, "vlan",
 			       "is missing; give the VLAN that the segment has here, 0 for "
 			       "untagged frames");
-		return false;
-	}
 	s->vlan = (uint16_t)vlan;
-	if (!conf_get_u32(obj, "id", CONF_SEGMENT_ID_MIN, CONF_SEGMENT_ID_MAX, &s->id)) {
+	if (!conf_get_u32(obj, "id", CONF_SEGMENT_ID_MIN, CONF_SEGMENT_ID_MAX, &s->id))
 		jsonr_fail_key(obj, "id",
 			       "is missing; give the number that the segment has at all nodes");
-		return false;
-	}
 	if (s->id == VLAN_IDS - 1)
 		jsonr_fail_key(obj, "id", "is 4095, which no VLAN tag can have; give another");
-	return s->id != VLAN_IDS - 1;
-}
-
-static int compare_ids(const void *a, const void *b)
-{
-	const struct segment *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
 }
 
 static void check_ids(struct jsonr_node *map, const struct conf *c)
@@ -78,22 +65,17 @@ static void check_vlans(struct jsonr_node *map, const struct conf *c)
 void conf_read_segments(struct jsonr_node *root, struct conf *c)
 {
 	struct jsonr_node *map = conf_map(root, "segment", CONF_SEGMENTS_MAX, "segments");
-	size_t n = jsonr_n_members(map);
+	struct jsonr_node *obj;
+	const char *name;
 
-	if (n && c->acceleration)
+	if (jsonr_len(map) && c->acceleration)
 		jsonr_fail(map, "cannot be used together with acceleration, which does not know of "
 				"other VLANs: remove one");
-	c->segment = x_calloc(n ? n : 1, sizeof(*c->segment));
-	for (size_t i = 0; i < n; i++) {
-		const char *name;
-		struct jsonr_node *obj = jsonr_member(map, i, &name);
-
-		if (!obj || !read_segment(obj, name, &c->segment[c->n_segments]))
-			return;
-		c->n_segments++;
-	}
+	c->segment = x_calloc(jsonr_len(map), sizeof(*c->segment));
+	for (size_t i = 0; (obj = jsonr_member(map, i, &name)); i++)
+		read_segment(obj, name, &c->segment[c->n_segments++]);
 	/* Sorted, because order in the document has no meaning. */
-	qsort(c->segment, c->n_segments, sizeof(*c->segment), compare_ids);
+	qsort(c->segment, c->n_segments, sizeof(*c->segment), segment_compare);
 	check_ids(map, c);
 	check_vlans(map, c);
 }
@@ -128,15 +110,14 @@ void conf_read_vlans(struct jsonr_node *root, struct conf *c)
 	struct id_range r;
 	const char *s;
 
-	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
-		if (!parse_range(s, &r)) {
+	for (size_t i = 0; jsonr_str_at(list, i, &s); i++) {
+		c->has_vlans = true;
+		if (parse_range(s, &r))
+			vlan_set_add_range(&c->vlans, (uint16_t)r.first, (uint16_t)r.last);
+		else
 			jsonr_fail(list,
 				   "\"%.64s\" is no VLAN; write a number such as 10 or a range "
 				   "such as 20-29, from 0 (untagged frames) to %d",
 				   s, CONF_VLAN_MAX);
-			return;
-		}
-		c->has_vlans = true;
-		vlan_set_add_range(&c->vlans, (uint16_t)r.first, (uint16_t)r.last);
 	}
 }

@@ -102,17 +102,12 @@ void conf_read_shaper(struct jsonr_node *root, struct conf *c)
 {
 	struct jsonr_node *map =
 		conf_map(jsonr_object(root, "shaper"), "peer", CONF_SHAPER_PEERS_MAX, "nodes");
-	size_t n = jsonr_n_members(map);
+	struct jsonr_node *obj;
+	const char *name;
 
-	c->rate = x_calloc(n ? n : 1, sizeof(*c->rate));
-	for (size_t i = 0; i < n; i++) {
-		const char *name;
-		struct jsonr_node *obj = jsonr_member(map, i, &name);
-
-		if (!obj)
-			return;
+	c->rate = x_calloc(jsonr_len(map), sizeof(*c->rate));
+	for (size_t i = 0; (obj = jsonr_member(map, i, &name)); i++)
 		read_rate(obj, name, &c->rate[c->n_rates++]);
-	}
 	qsort(c->rate, c->n_rates, sizeof(*c->rate), compare_rates);
 	/* A node-id has one spelling, but a JSON object may contain a key twice. */
 	for (uint32_t i = 1; i < c->n_rates; i++)

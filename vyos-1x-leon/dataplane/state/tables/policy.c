@@ -67,24 +67,14 @@ static bool has_service(const struct policy_class *c, const uint8_t *frame, size
 bool policy_matches(const struct policy_class *c, const uint8_t *frame, size_t len,
 		    const struct eth_view *v)
 {
-	return has_dscp(c, frame, len, v) || (c->any_vlan && policy_has_vlan(c, v->vlan)) ||
+	return has_dscp(c, frame, len, v) || vlan_set_has(&c->vlans, v->vlan) ||
 	       has_ethertype(c, v) || has_service(c, frame, len, v) || has_mac(c, v);
 }
 
 bool policy_class_is_empty(const struct policy_class *c)
 {
-	return !c->dscp && !c->any_vlan && !c->n_macs && !c->n_ethertypes && !c->n_services;
-}
-
-void policy_add_vlan(struct policy_class *c, uint16_t vlan)
-{
-	c->vlan[vlan / 64] |= 1ULL << vlan % 64;
-	c->any_vlan = true;
-}
-
-bool policy_has_vlan(const struct policy_class *c, uint16_t vlan)
-{
-	return vlan <= POLICY_VLAN_MAX && c->vlan[vlan / 64] >> vlan % 64 & 1;
+	return !c->dscp && vlan_set_is_empty(&c->vlans) && !c->n_macs && !c->n_ethertypes &&
+	       !c->n_services;
 }
 
 /* --- DSCP names --- */

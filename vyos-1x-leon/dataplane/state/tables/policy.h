@@ -10,12 +10,12 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "base/vlan_set.h"
 #include "wire/frame/eth.h"
 
 #define POLICY_MACS_MAX	      64
 #define POLICY_ETHERTYPES_MAX 16
 #define POLICY_SERVICES_MAX   32
-#define POLICY_VLAN_MAX	      4094
 
 /* Transport protocol and a port at either end. */
 struct policy_service {
@@ -26,8 +26,7 @@ struct policy_service {
 /* A frame is critical if one criterion matches. */
 struct policy_class {
 	uint64_t dscp; /* bit n: DSCP n of IPv4 and IPv6 */
-	uint64_t vlan[(POLICY_VLAN_MAX + 64) / 64];
-	bool any_vlan; /* at least one VLAN is listed */
+	struct vlan_set vlans;
 	uint8_t n_macs, n_ethertypes, n_services;
 	struct mac mac[POLICY_MACS_MAX]; /* source or destination address */
 	uint16_t ethertype[POLICY_ETHERTYPES_MAX];
@@ -54,8 +53,6 @@ static inline bool policy_uses_pairs(const struct policy *p)
 bool policy_matches(const struct policy_class *c, const uint8_t *frame, size_t len,
 		    const struct eth_view *v);
 bool policy_class_is_empty(const struct policy_class *c);
-void policy_add_vlan(struct policy_class *c, uint16_t vlan);
-bool policy_has_vlan(const struct policy_class *c, uint16_t vlan);
 
 /* Looks up a DSCP by name; returns false for an unknown name. */
 bool policy_dscp_parse(const char *name, uint8_t *out);

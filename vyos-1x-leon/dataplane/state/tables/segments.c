@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "wire/message/msg.h"
 
-static int compare_segments(const void *a, const void *b)
+int segment_compare(const void *a, const void *b)
 {
 	const struct segment *x = a, *y = b;
 
@@ -65,7 +65,7 @@ struct segments *segments_new(const struct segment *mapped, unsigned n)
 	m->n = n;
 	m->mapped = x_calloc(n, sizeof(*m->mapped));
 	memcpy(m->mapped, mapped, n * sizeof(*m->mapped));
-	qsort(m->mapped, n, sizeof(*m->mapped), compare_segments);
+	qsort(m->mapped, n, sizeof(*m->mapped), segment_compare);
 	for (uint16_t vlan = 0; vlan < VLAN_IDS; vlan++) {
 		m->id[vlan] = vlan;
 		m->low[vlan] = vlan;
@@ -97,7 +97,7 @@ const struct segment *segments_of(const struct segments *m, uint16_t vlan)
 {
 	struct segment key = { .id = segments_id(m, vlan) };
 	const struct segment *s =
-		m ? bsearch(&key, m->mapped, m->n, sizeof(key), compare_segments) : NULL;
+		m ? bsearch(&key, m->mapped, m->n, sizeof(key), segment_compare) : NULL;
 
 	return s && s->vlan == vlan ? s : NULL;
 }

@@ -24,6 +24,8 @@ struct segment {
 	uint32_t id;
 };
 
+int segment_compare(const void *a, const void *b); /* by id */
+
 struct segments {
 	uint32_t n;
 	struct segment *mapped; /* by id, ascending */
