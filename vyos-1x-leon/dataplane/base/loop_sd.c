@@ -39,7 +39,7 @@ struct sd_loop {
 	struct loop loop;
 	sd_event *event;
 	struct fd_watch **fds; /* indexed by descriptor */
-	size_t n_fds;
+	uint32_t n_fds;
 	struct signal_watch *signals;
 	bool quit;
 	int exit_code;
@@ -174,13 +174,7 @@ static int sd_fd_add(struct loop *l, int fd, uint32_t events, loop_fd_fn fn, voi
 		free(w);
 		return r;
 	}
-	if ((size_t)fd >= s->n_fds) {
-		size_t n = max_of((size_t)fd + 1, s->n_fds * 2);
-
-		s->fds = x_realloc(s->fds, n, sizeof(struct fd_watch *));
-		while (s->n_fds < n)
-			s->fds[s->n_fds++] = NULL;
-	}
+	s->fds = x_grow(s->fds, &s->n_fds, (size_t)fd + 1, sizeof(struct fd_watch *));
 	s->fds[fd] = w;
 	return 0;
 }

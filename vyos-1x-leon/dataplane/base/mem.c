@@ -40,6 +40,18 @@ void *x_realloc(void *p, size_t n, size_t size)
 	return q;
 }
 
+void *x_grow(void *array, uint32_t *n, size_t want, size_t size)
+{
+	size_t room = (want + GROW_STEP - 1) / GROW_STEP * GROW_STEP;
+
+	if (want <= *n)
+		return array;
+	array = x_realloc(array, room, size);
+	memset((char *)array + *n * size, 0, (room - *n) * size);
+	*n = (uint32_t)room;
+	return array;
+}
+
 char *x_strdup(const char *s)
 {
 	size_t len = strlen(s) + 1;

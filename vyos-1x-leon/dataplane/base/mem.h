@@ -6,11 +6,15 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "defs.h"
 
 void *x_calloc(size_t n, size_t size) attr_must_check;
 void *x_realloc(void *p, size_t n, size_t size) attr_must_check; /* overflow-checked n * size */
+/* Grows an array of *n elements to at least `want`, in whole steps. New elements are zero. */
+#define GROW_STEP 16
+void *x_grow(void *array, uint32_t *n, size_t want, size_t size) attr_must_check;
 char *x_strdup(const char *s) attr_must_check;
 /* Allocates zeroed memory aligned to a cache line; release with free(). */
 void *x_calloc_aligned(size_t n, size_t size) attr_must_check;

@@ -38,10 +38,7 @@ int64_t overlay_pairs_every_ms(const struct overlay *o)
 /* Excludes relays of older versions, which would drop copies. */
 static void mark_relays(struct overlay *o, const struct path_params *pp, uint16_t n_slots)
 {
-	if (n_slots > o->pairs->cap) {
-		o->pairs->cap = (n_slots / 16u + 1) * 16;
-		o->pairs->no_copies = x_realloc(o->pairs->no_copies, o->pairs->cap, sizeof(bool));
-	}
+	o->pairs->no_copies = x_grow(o->pairs->no_copies, &o->pairs->cap, n_slots, sizeof(bool));
 	for (uint16_t i = 0; i < n_slots; i++) {
 		const struct node *n = nodedb_at(o->nodes, i);
 

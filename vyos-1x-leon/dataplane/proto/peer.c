@@ -6,7 +6,6 @@
 #include "proto/peer.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "proto/schedule.h"
@@ -84,13 +83,7 @@ static struct peer *peer_new(struct overlay *o, node_id_t id)
 
 static void set_slot(struct overlay *o, struct peer *p, uint16_t slot)
 {
-	if (slot >= o->cap_slots) {
-		uint32_t cap = (slot / 16u + 1) * 16;
-
-		o->by_slot = x_realloc(o->by_slot, cap, sizeof(struct peer *));
-		memset(o->by_slot + o->cap_slots, 0, (cap - o->cap_slots) * sizeof(struct peer *));
-		o->cap_slots = cap;
-	}
+	o->by_slot = x_grow(o->by_slot, &o->cap_slots, slot + 1u, sizeof(struct peer *));
 	p->slot = slot;
 	o->by_slot[slot] = p;
 }

@@ -118,16 +118,12 @@ static bool may_relay(const struct overlay *o, uint16_t slot)
 
 struct path_params overlay_path_params(struct overlay *o)
 {
-	uint16_t n = nodedb_slots(o->nodes);
+	uint32_t n = nodedb_slots(o->nodes), cap = o->topology->cap;
 	bool notices = false;
 
-	if (n > o->topology->cap) {
-		o->topology->cap = (n / 16u + 1) * 16;
-		o->topology->no_relay =
-			x_realloc(o->topology->no_relay, o->topology->cap, sizeof(bool));
-		o->topology->unreceived =
-			x_realloc(o->topology->unreceived, o->topology->cap, sizeof(bool));
-	}
+	o->topology->no_relay = x_grow(o->topology->no_relay, &cap, n, sizeof(bool));
+	o->topology->unreceived =
+		x_grow(o->topology->unreceived, &o->topology->cap, n, sizeof(bool));
 	for (uint16_t i = 0; i < n; i++) {
 		o->topology->no_relay[i] = !may_relay(o, i);
 		o->topology->unreceived[i] = !peer_at(o, i) || peer_at(o, i)->unreceived;

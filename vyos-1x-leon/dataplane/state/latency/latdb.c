@@ -41,21 +41,9 @@ void latdb_free(struct latdb *db)
 	free(db);
 }
 
-void *latdb_grow(void *array, uint32_t *n, uint32_t want, size_t size)
-{
-	uint32_t n_new = (want + ROW_GROWTH - 1) / ROW_GROWTH * ROW_GROWTH;
-
-	if (want <= *n)
-		return array;
-	array = x_realloc(array, n_new, size);
-	memset((char *)array + *n * size, 0, (n_new - *n) * size);
-	*n = n_new;
-	return array;
-}
-
 struct row *latdb_row_at(struct latdb *db, uint16_t from)
 {
-	db->row = latdb_grow(db->row, &db->n_rows, from + 1u, sizeof(struct row));
+	db->row = x_grow(db->row, &db->n_rows, from + 1u, sizeof(struct row));
 	return &db->row[from];
 }
 
@@ -63,8 +51,8 @@ struct cell *latdb_cell_at(struct row *r, uint16_t to)
 {
 	uint32_t n = r->n_least;
 
-	r->cell = latdb_grow(r->cell, &r->n_cells, to + 1u, sizeof(struct cell));
-	r->least = latdb_grow(r->least, &r->n_least, to + 1u, sizeof(uint32_t));
+	r->cell = x_grow(r->cell, &r->n_cells, to + 1u, sizeof(struct cell));
+	r->least = x_grow(r->least, &r->n_least, to + 1u, sizeof(uint32_t));
 	for (; n < r->n_least; n++)
 		r->least[n] = LEAST_DOWN;
 	return &r->cell[to];
@@ -223,7 +211,7 @@ static bool row_take_entries(struct row *r, uint16_t from, const struct msg_row 
 		moves |= cell_moves_paths(*cell, c);
 		latdb_put(r, slot, c);
 		if (m->base == 0) {
-			r->in.seen = latdb_grow(r->in.seen, &r->in.n_seen, slot / 8 + 1u, 1);
+			r->in.seen = x_grow(r->in.seen, &r->in.n_seen, slot / 8 + 1u, 1);
 			r->in.seen[slot / 8] |= (uint8_t)(1u << slot % 8);
 		}
 	}

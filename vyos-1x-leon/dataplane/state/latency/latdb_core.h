@@ -7,12 +7,12 @@
 #include <assert.h>
 
 #include "base/defs.h"
+#include "base/mem.h"
 #include "state/latency/latdb.h"
 
 static_assert(sizeof(struct cell) == 16, "a cell is 16 bytes");
 
-#define ROW_GROWTH 16
-static_assert(ROW_GROWTH % LEAST_MULTIPLE == 0, "the array has whole blocks");
+static_assert(GROW_STEP % LEAST_MULTIPLE == 0, "the array has whole blocks");
 
 struct row {
 	struct cell *cell; /* indexed by the slot of the far end */
@@ -55,8 +55,6 @@ struct latdb {
 	} out;
 };
 
-/* Grows an array with elements of `size` bytes to `want` elements; new elements are zero. */
-void *latdb_grow(void *array, uint32_t *n, uint32_t want, size_t size);
 struct row *latdb_row_at(struct latdb *db, uint16_t from);
 struct cell *latdb_cell_at(struct row *r, uint16_t to);
 

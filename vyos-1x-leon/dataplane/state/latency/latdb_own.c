@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/defs.h"
+#include "base/mem.h"
 #include "state/latency/latdb_core.h"
 
 static bool moved_more(uint32_t before, uint32_t after)
@@ -48,7 +49,7 @@ bool latdb_set(struct latdb *db, uint16_t to, const struct lat_entry *e)
 	latdb_put(own, to, c);
 	if (!is_dirty(db, to)) {
 		db->changed_at =
-			latdb_grow(db->changed_at, &db->n_changed_at, to + 1u, sizeof(uint32_t));
+			x_grow(db->changed_at, &db->n_changed_at, to + 1u, sizeof(uint32_t));
 		db->changed_at[to] = own->seq + 1;
 		db->n_dirty++;
 	}
@@ -152,8 +153,7 @@ static void plan_parts(struct latdb *db, const struct slice *s, bool is_short)
 	uint64_t set = 0;
 	uint32_t end = 0;
 
-	db->out.cell =
-		latdb_grow(db->out.cell, &db->out.room, s->r->n_cells, sizeof(struct out_cell));
+	db->out.cell = x_grow(db->out.cell, &db->out.room, s->r->n_cells, sizeof(struct out_cell));
 	db->out.n = 0;
 	for (uint32_t i = 0; i < s->r->n_cells; i++) {
 		node_id_t node = slice_node(s, i);

@@ -49,13 +49,9 @@ struct rib {
 	uint64_t lengths[2][3]; /* bitmap of prefix lengths in use, IPv4 and IPv6 */
 };
 
+/* Makes room for one more element. */
 #define GROW(array, n, cap)                                                                        \
-	do {                                                                                       \
-		if ((n) == (cap)) {                                                                \
-			(cap) = (cap) ? (cap)*2 : 64;                                              \
-			(array) = x_realloc((array), (cap), sizeof(*(array)));                     \
-		}                                                                                  \
-	} while (0)
+	((array) = x_grow((array), &(cap), (n) < (cap) ? (n) : 2 * (n) + 1, sizeof(*(array))))
 
 struct rib *rib_new(void)
 {
@@ -137,14 +133,7 @@ static struct damping *damping_of(struct rib *x, const struct rib_node *n)
 {
 	struct damping *m;
 
-	if (n->slot >= x->n_damping) {
-		unsigned n_damping = (n->slot / 64u + 1) * 64;
-
-		x->damping = x_realloc(x->damping, n_damping, sizeof(*x->damping));
-		memset(x->damping + x->n_damping, 0,
-		       (n_damping - x->n_damping) * sizeof(*x->damping));
-		x->n_damping = n_damping;
-	}
+	x->damping = x_grow(x->damping, &x->n_damping, n->slot + 1u, sizeof(*x->damping));
 	m = &x->damping[n->slot];
 	if (m->id != n->id)
 		*m = (struct damping){ .id = n->id };

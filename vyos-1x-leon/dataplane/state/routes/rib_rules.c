@@ -173,41 +173,34 @@ bool rib_prefix_is_usable(const struct rib_input *in, const struct prefix *p,
 	return !diverts_underlay(in, p, n);
 }
 
+static const struct {
+	const char *name, *text;
+} refusals[] = {
+	[RIB_NOT_ACCEPTED] = { "not-accepted", "no import rule accepts the destination" },
+	[RIB_FARTHER] = { "farther",
+			  "another node with a lower latency announces the same destination" },
+	[RIB_UNUSABLE] = { "unusable",
+			   "the destination is a loopback, link-local or multicast address" },
+	[RIB_OWN] = { "own", "the destination is an address or a prefix of this node" },
+	[RIB_UNDERLAY] = { "underlay",
+			   "a node or peer is reached at that address outside the overlay" },
+	[RIB_CONNECTED] = { "connected",
+			    "the destination is in a network of another interface: add the network "
+			    "to import address to accept the destination" },
+	[RIB_CONFLICT] = { "conflict", "another node announces the same address" },
+	[RIB_NO_GATEWAY] = { "no-gateway",
+			     "the announcing node has no usable overlay-address of the same family" },
+	[RIB_LIMIT] = { "limit", "there are too many routes" },
+};
+
 const char *rib_refusal_name(enum rib_refusal r)
 {
-	static const char *const names[] = {
-		[RIB_NOT_ACCEPTED] = "not-accepted",
-		[RIB_FARTHER] = "farther",
-		[RIB_UNUSABLE] = "unusable",
-		[RIB_OWN] = "own",
-		[RIB_UNDERLAY] = "underlay",
-		[RIB_CONNECTED] = "connected",
-		[RIB_CONFLICT] = "conflict",
-		[RIB_NO_GATEWAY] = "no-gateway",
-		[RIB_LIMIT] = "limit",
-	};
-
-	return (unsigned)r < array_size(names) ? names[r] : "unknown";
+	return refusals[r].name;
 }
 
 const char *rib_refusal_text(enum rib_refusal r)
 {
-	static const char *const texts[] = {
-		[RIB_NOT_ACCEPTED] = "no import rule accepts the destination",
-		[RIB_FARTHER] = "another node with a lower latency announces the same destination",
-		[RIB_UNUSABLE] = "the destination is a loopback, link-local or multicast address",
-		[RIB_OWN] = "the destination is an address or a prefix of this node",
-		[RIB_UNDERLAY] = "a node or peer is reached at that address outside the overlay",
-		[RIB_CONNECTED] =
-			("the destination is in a network of another interface: add the network "
-			 "to import address to accept the destination"),
-		[RIB_CONFLICT] = "another node announces the same address",
-		[RIB_NO_GATEWAY] =
-			"the announcing node has no usable overlay-address of the same family",
-		[RIB_LIMIT] = "there are too many routes",
-	};
-
-	return (unsigned)r < array_size(texts) ? texts[r] : "unknown";
+	return refusals[r].text;
 }
 
 bool rib_refusal_is_trouble(enum rib_refusal r)

@@ -124,10 +124,7 @@ static void add(struct groups *g, struct groups_domain *d, const struct group *n
 {
 	uint32_t at = find(d, &new->ip);
 
-	if (d->n == d->capacity) {
-		d->capacity = d->capacity ? 2 * d->capacity : 8;
-		d->group = x_realloc(d->group, d->capacity, sizeof(*d->group));
-	}
+	d->group = x_grow(d->group, &d->capacity, d->n + 1, sizeof(*d->group));
 	memmove(d->group + at + 1, d->group + at, (d->n - at) * sizeof(*d->group));
 	d->group[at] = *new;
 	d->n++;

@@ -187,18 +187,10 @@ static uint32_t free_slot(const struct nodedb *db, mono_t now)
 
 static uint16_t take_slot(struct nodedb *db, mono_t now)
 {
-	uint32_t i = free_slot(db, now);
+	uint32_t i = free_slot(db, now), cap = db->cap_slots;
 
-	if (i == db->cap_slots) {
-		uint32_t cap = db->cap_slots ? db->cap_slots * 2 : 16;
-
-		db->slot = x_realloc(db->slot, cap, sizeof(struct node_entry *));
-		db->rests = x_realloc(db->rests, cap, sizeof(mono_t));
-		memset(db->slot + db->cap_slots, 0,
-		       (cap - db->cap_slots) * sizeof(struct node_entry *));
-		memset(db->rests + db->cap_slots, 0, (cap - db->cap_slots) * sizeof(mono_t));
-		db->cap_slots = cap;
-	}
+	db->rests = x_grow(db->rests, &cap, i + 1, sizeof(mono_t));
+	db->slot = x_grow(db->slot, &db->cap_slots, i + 1, sizeof(struct node_entry *));
 	return (uint16_t)i;
 }
 
