@@ -112,60 +112,57 @@ bool token_is_secret(const char *s, size_t len)
 	return true;
 }
 
-static bool read_seed(struct rbuf *b, struct token_seed *seed)
+static bool is_whole(const struct token *t)
 {
-	const char *host;
-	size_t len;
-
-	seed->port = rbuf_u16(b);
-	len = rbuf_u8(b);
-	host = (const char *)rbuf_take(b, len);
-	if (!host || !is_host(host, len) || seed->port == 0)
+	if (t->vni > VNI_MAX || t->n_seeds == 0 || t->n_seeds > TOKEN_SEEDS_MAX)
 		return false;
-	memcpy(seed->host, host, len);
-	seed->host[len] = '\0';
-	return true;
+	for (unsigned i = 0; i < t->n_seeds; i++)
+		if (!is_host(t->seed[i].host, strlen(t->seed[i].host)) || t->seed[i].port == 0)
+			return false;
+	return t->one_time || token_is_secret(t->secret, strlen(t->secret));
 }
 
-static bool read_secret(struct rbuf *b, struct token *t)
+/* Text behind its length. When reading, the text is zero at first. */
+static void code_text(struct codec *b, char *text, size_t max)
 {
-	size_t len = rbuf_u8(b);
-	const char *secret = (const char *)rbuf_take(b, len);
+	uint8_t len = (uint8_t)strlen(text);
 
-	if (!secret || !token_is_secret(secret, len))
-		return false;
-	memcpy(t->secret, secret, len);
-	t->secret[len] = '\0';
-	return true;
-}
-
-static bool read_value(struct rbuf *b, struct token *t)
-{
-	const uint8_t *value = rbuf_take(b, TOKEN_VALUE_LEN);
-
-	if (value)
-		memcpy(t->value, value, TOKEN_VALUE_LEN);
-	return value;
+	if (!code_count(b, &len, max))
+		return;
+	code_bytes(b, (uint8_t *)text, len);
+	if (b->in)
+		b->in->ok &= strlen(text) == len;
 }
 
 /* A one-time token without an end has the expiry 0. */
+static void code_payload(struct codec *b, const char *prefix, struct token *t)
+{
+	uint8_t n_seeds = (uint8_t)t->n_seeds;
+
+	if (strcmp(prefix, TOKEN_PREFIX) != 0)
+		code_u32(b, &t->expires);
+	code_u24(b, &t->vni);
+	if (!code_count(b, &n_seeds, TOKEN_SEEDS_MAX))
+		return;
+	for (unsigned i = 0; i < n_seeds; i++) {
+		code_u16(b, &t->seed[i].port);
+		code_text(b, t->seed[i].host, TOKEN_HOST_MAX);
+	}
+	if (b->in)
+		t->n_seeds = n_seeds;
+	if (t->one_time)
+		code_bytes(b, t->value, TOKEN_VALUE_LEN);
+	else
+		code_text(b, t->secret, TOKEN_SECRET_MAX);
+}
+
 static bool read_payload(struct rbuf *b, const char *prefix, struct token *t)
 {
 	t->p256 = strcmp(prefix, TOKEN_P256) == 0;
 	t->one_time = t->p256 || strcmp(prefix, TOKEN_ONE_TIME) == 0;
-	t->expires = strcmp(prefix, TOKEN_PREFIX) == 0 ? 0 : rbuf_u32(b);
-	if (t->expires == 0 && strcmp(prefix, TOKEN_EXPIRING) == 0)
-		return false;
-	t->vni = rbuf_u24(b);
-	t->n_seeds = rbuf_u8(b);
-	if (t->n_seeds == 0 || t->n_seeds > TOKEN_SEEDS_MAX)
-		return false;
-	for (unsigned i = 0; i < t->n_seeds; i++)
-		if (!read_seed(b, &t->seed[i]))
-			return false;
-	if (!(t->one_time ? read_value(b, t) : read_secret(b, t)))
-		return false;
-	return rbuf_left(b) == 0;
+	code_payload(&(struct codec){ .in = b }, prefix, t);
+	return b->ok && rbuf_left(b) == 0 && is_whole(t) &&
+	       (t->expires || strcmp(prefix, TOKEN_EXPIRING) != 0);
 }
 
 static const char *decode_payload(const char *prefix, const uint8_t *payload, int len,
@@ -253,28 +250,6 @@ const char *token_decode(const char *text, size_t len, struct token *out)
 	return error;
 }
 
-static bool is_whole(const struct token *t)
-{
-	if (t->vni > VNI_MAX || t->n_seeds == 0 || t->n_seeds > TOKEN_SEEDS_MAX)
-		return false;
-	for (unsigned i = 0; i < t->n_seeds; i++)
-		if (!is_host(t->seed[i].host, strlen(t->seed[i].host)) || t->seed[i].port == 0)
-			return false;
-	return t->one_time || token_is_secret(t->secret, strlen(t->secret));
-}
-
-static void write_credential(struct wbuf *b, const struct token *t)
-{
-	size_t len = strlen(t->secret);
-
-	if (t->one_time) {
-		wbuf_bytes(b, t->value, TOKEN_VALUE_LEN);
-		return;
-	}
-	wbuf_u8(b, (uint8_t)len);
-	wbuf_bytes(b, t->secret, len);
-}
-
 bool token_encode(const struct token *t, char text[TOKEN_TEXT_MAX])
 {
 	const char *prefix = !t->one_time ? (t->expires ? TOKEN_EXPIRING : TOKEN_PREFIX)
@@ -282,21 +257,11 @@ bool token_encode(const struct token *t, char text[TOKEN_TEXT_MAX])
 					  : TOKEN_ONE_TIME;
 	uint8_t payload[PAYLOAD_MAX];
 	struct wbuf b = wbuf_of(payload, sizeof(payload));
-	size_t len;
 
 	if (!is_whole(t))
 		return false;
-	if (t->one_time || t->expires)
-		wbuf_u32(&b, t->expires);
-	wbuf_u24(&b, t->vni);
-	wbuf_u8(&b, (uint8_t)t->n_seeds);
-	for (unsigned i = 0; i < t->n_seeds; i++) {
-		len = strlen(t->seed[i].host);
-		wbuf_u16(&b, t->seed[i].port);
-		wbuf_u8(&b, (uint8_t)len);
-		wbuf_bytes(&b, t->seed[i].host, len);
-	}
-	write_credential(&b, t);
+	/* A codec that writes does not change the token. */
+	code_payload(&(struct codec){ .out = &b }, prefix, (struct token *)t);
 	wbuf_u32(&b, checksum(prefix, payload, wbuf_len(&b)));
 	memcpy(text, prefix, PREFIX_LEN);
 	encode64(payload, wbuf_len(&b), text + PREFIX_LEN);
