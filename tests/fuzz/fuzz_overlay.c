@@ -15,7 +15,7 @@
 #include "overlay_lab.h"
 #include "proto/core.h"
 #include "proto/peer.h"
-#include "proto/handshake/sign.h"
+#include "proto/handshake/handshake.h"
 #include "proto/view.h"
 #include "wire/bytes.h"
 

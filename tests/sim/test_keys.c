@@ -17,7 +17,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "proto/core.h"
-#include "proto/handshake/initiator.h"
+#include "proto/handshake/handshake.h"
 #include "proto/peer.h"
 #include "proto/service.h"
 #include "proto/view.h"

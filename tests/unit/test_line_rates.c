@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/loop.h"
-#include "proto/measure/line_rates.h"
+#include "proto/measure/measure.h"
 
 #define IN_USE	  0u
 #define SECOND	  3u

@@ -165,7 +165,7 @@ struct overlay {
 	uint32_t cap_slots;
 	struct peer *pending[PENDING_MAX];
 	unsigned n_pending;
-	uint32_t n_missing;   /* peers with unanswered PINGs of the direct link, see link.h */
+	uint32_t n_missing;   /* peers with unanswered PINGs of the direct link, see link.c */
 	struct peer *dropped; /* freed at the end of the callback */
 	struct hooks hooks;
 

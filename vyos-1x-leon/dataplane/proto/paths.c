@@ -11,9 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/core.h"
-#include "proto/measure/loss.h"
-#include "proto/measure/path_probe.h"
+#include "proto/measure/measure.h"
 #include "proto/overlay.h"
 #include "proto/pairs.h"
 #include "proto/peer.h"

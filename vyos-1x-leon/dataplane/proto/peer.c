@@ -9,7 +9,6 @@
 
 #include "base/mem.h"
 #include "proto/schedule.h"
-#include "proto/core.h"
 #include "proto/service.h"
 
 struct peer *peer_at(const struct overlay *o, uint16_t slot)

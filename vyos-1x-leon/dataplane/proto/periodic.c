@@ -6,25 +6,14 @@
 #include "proto/periodic.h"
 
 #include "proto/schedule.h"
-#include "proto/core.h"
-#include "proto/measure/path_probe.h"
-#include "proto/measure/asymmetry.h"
-#include "proto/measure/link.h"
+#include "proto/measure/measure.h"
 #include "proto/lines/line_pairs.h"
-#include "proto/measure/probe.h"
 #include "proto/paths.h"
 #include "proto/peer.h"
 #include "proto/service.h"
-#include "proto/handshake/data.h"
-#include "proto/handshake/initiator.h"
-#include "proto/session/lan.h"
-#include "proto/session/member.h"
-#include "proto/session/move.h"
 #include "proto/handshake/handshake.h"
-#include "proto/session/own.h"
-#include "proto/handshake/rekey.h"
-#include "proto/share/multicast.h"
-#include "proto/share/sync.h"
+#include "proto/session/membership.h"
+#include "proto/share/share.h"
 
 #define PERIODIC_MS 1000
 #define LOOK_MS	    500 /* data begins to flow on a path with relays */

@@ -5,7 +5,6 @@
  */
 #include "proto/schedule.h"
 
-#include "proto/core.h"
 #include "proto/service.h"
 
 #define HELLO_GAP_MS	  200 /* minimum interval of HELLOs to a peer */

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "proto/core.h"
 #include "proto/peer.h"
 #include "proto/service.h"
 #include "proto/topology.h"

@@ -5,7 +5,6 @@
  */
 #include "proto/service.h"
 
-#include "proto/core.h"
 
 #define SHARING 16u /* see overlay_spread() */
 

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "proto/core.h"
 #include "proto/peer.h"
 #include "proto/service.h"
 #include "proto/view.h"

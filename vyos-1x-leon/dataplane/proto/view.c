@@ -2,13 +2,11 @@
 /*
  * Read-only queries of overlay.h. Called by daemon/ (or the simulation) on the control thread.
  */
-#include "proto/core.h"
-#include "proto/measure/loss.h"
-#include "proto/measure/probe.h"
+#include "proto/measure/measure.h"
 #include "proto/view.h"
 #include "proto/peer.h"
 #include "proto/service.h"
-#include "proto/session/move.h"
+#include "proto/session/membership.h"
 #include "state/tables/snap.h"
 
 #define DUPLICATE_SHOWN_MS 120000 /* after the last sign; signs come every ten seconds */

@@ -4,11 +4,10 @@
  * counts. Changes nothing. Called by identity.c, eviction.c, member.c and sync.c; control thread.
  * Protocol 3.4, doc/decisions/018.
  */
-#include "proto/admit/claim.h"
+#include "proto/admit/admit.h"
 
 #include <string.h>
 
-#include "proto/core.h"
 #include "proto/service.h"
 
 /* After this time without a message of the node, its id may return with another key (a reinstalled

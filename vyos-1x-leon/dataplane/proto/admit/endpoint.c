@@ -4,12 +4,11 @@
  * that a member cannot make others flood a third party. Called by the senders of HELLOs and PINGs
  * to such addresses; control thread. Protocol 3.6.
  */
-#include "proto/admit/endpoint.h"
+#include "proto/admit/admit.h"
 
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/core.h"
 #include "proto/service.h"
 
 /* Limits for HELLOs and PINGs to addresses from records; each has at most about 250 bytes. */

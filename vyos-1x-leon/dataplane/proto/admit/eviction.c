@@ -5,13 +5,11 @@
  * Fabricated records therefore keep no node out, and known live nodes are never evicted. Changes
  * nothing: member.c evicts. Called by member.c and sync.c; control thread. doc/decisions/018.
  */
-#include "proto/admit/eviction.h"
+#include "proto/admit/admit.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "proto/admit/claim.h"
-#include "proto/core.h"
 
 enum rank {
 	RANK_KEPT,

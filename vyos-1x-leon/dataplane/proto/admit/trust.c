@@ -4,13 +4,12 @@
  * drops. Of refused identities only the report times of the last 64 are kept, for the log and `show
  * identity`. Control thread. doc/decisions/018.
  */
-#include "proto/admit/trust.h"
+#include "proto/admit/admit.h"
 
 #include <string.h>
 
 #include "base/hex.h"
 #include "base/mem.h"
-#include "proto/core.h"
 #include "proto/service.h"
 #include "proto/view.h"
 

@@ -4,10 +4,9 @@
  * opens with the keys of both sessions. The node seals with the new keys only after a message of
  * the peer in the new session, and after its workers had time to receive the keys. Control thread.
  */
-#include "proto/handshake/data.h"
+#include "proto/handshake/handshake.h"
 
 #include "proto/schedule.h"
-#include "proto/core.h"
 #include "proto/service.h"
 
 /* Delay from the first message in a session to its data; longer than schedule_snapshot() waits. */

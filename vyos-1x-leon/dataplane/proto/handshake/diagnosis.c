@@ -6,12 +6,11 @@
  * shown to operators and decides nothing. Called by hello.c, duplicate.c, seed.c and daemon/;
  * control thread.
  */
-#include "proto/handshake/diagnosis.h"
+#include "proto/handshake/handshake.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-#include "proto/core.h"
 #include "proto/service.h"
 
 #define FRESH_MS 60000 /* lifetime of evidence */

@@ -3,18 +3,15 @@
  * Transmission of HELLOs: to peers without a session, to addresses with an unknown node, for new
  * keys, and to complete a handshake. hello.c handles received HELLOs. Control thread. Protocol 3.2.
  */
-#include "proto/handshake/initiator.h"
+#include "proto/handshake/handshake.h"
 
 #include <string.h>
 
-#include "proto/admit/endpoint.h"
+#include "proto/admit/admit.h"
 #include "proto/schedule.h"
-#include "proto/core.h"
 #include "proto/peer.h"
 #include "proto/send.h"
 #include "proto/service.h"
-#include "proto/handshake/handshake.h"
-#include "proto/handshake/sign.h"
 
 /* All HELLOs are padded to the longest, so that no answer is larger than its request. */
 bool initiator_send(struct overlay *o, const struct via *v, const struct initiation *g)

@@ -3,13 +3,11 @@
  * Rate limits for opening and answering HELLOs: per address and in total, with separate budgets for
  * strangers and for known nodes. Control thread. Protocol 3.2.
  */
-#include "proto/handshake/limit.h"
+#include "proto/handshake/handshake.h"
 
 #include <string.h>
 
-#include "proto/core.h"
 #include "proto/service.h"
-#include "proto/handshake/seed.h"
 
 #define OPEN_PER_S	4000 /* opened HELLOs per second; each costs a key derivation */
 #define OPEN_FROM_PER_S 400  /* opened HELLOs per second of one address */

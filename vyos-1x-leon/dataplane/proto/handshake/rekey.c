@@ -4,7 +4,7 @@
  * executes the handshake. This module requests it, limits how long the previous keys are accepted,
  * and ends sessions without agreement on new keys. Control thread. Protocol 3.3.
  */
-#include "proto/handshake/rekey.h"
+#include "proto/handshake/handshake.h"
 
 #include <assert.h>
 #include <string.h>
@@ -12,16 +12,10 @@
 #include "base/mem.h"
 #include "crypto/primitive.h"
 #include "proto/schedule.h"
-#include "proto/core.h"
-#include "proto/measure/link.h"
-#include "proto/measure/rtt.h"
+#include "proto/measure/measure.h"
 #include "proto/peer.h"
 #include "proto/send.h"
 #include "proto/service.h"
-#include "proto/handshake/data.h"
-#include "proto/handshake/initiator.h"
-#include "proto/handshake/handshake.h"
-#include "proto/handshake/seed.h"
 #include "proto/view.h"
 
 #define GRACE_MS	 5000  /* grace time for datagrams of the previous session in flight */

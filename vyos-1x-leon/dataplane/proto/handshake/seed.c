@@ -4,17 +4,14 @@
  * a session exists, and again after each loss of it, for ever; this merges a healed partition. Owns
  * struct seed. Control thread. Protocol 5.2.
  */
-#include "proto/handshake/seed.h"
+#include "proto/handshake/handshake.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/core.h"
 #include "proto/peer.h"
 #include "proto/service.h"
-#include "proto/handshake/diagnosis.h"
-#include "proto/handshake/initiator.h"
 
 #define CHECK_MS 2000 /* detection time of a lost seed */
 #define START_MS 250  /* jitter of the start of many nodes */

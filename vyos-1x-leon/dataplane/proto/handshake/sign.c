@@ -3,12 +3,11 @@
  * Signatures: the signed content of a record, a HELLO and a CONFLICT, signing and verification.
  * identity.c decides which key is permitted. Control thread. Protocol 3.4.
  */
-#include "proto/handshake/sign.h"
+#include "proto/handshake/handshake.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#include "proto/core.h"
 #include "wire/bytes.h"
 
 #define CONTEXT_MAX 32

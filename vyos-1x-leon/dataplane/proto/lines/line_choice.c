@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Choice of the pair in use and of the second pair, see line_choice.h. A failed pair is left at
- * once for a pair that answered later. A better pair is used only after it was better for some
- * time. Called by line_pairs.c; control thread. doc/decisions/080.
+ * Choice of the pair in use and of the second pair. A failed pair is left at once for a pair that
+ * answered later. A better pair is used only after it was better for some time. Called by
+ * line_pairs.c; control thread. doc/decisions/080.
  */
-#include "proto/lines/line_choice.h"
+#include "proto/lines/line_pairs.h"
 
 #include <string.h>
 
-#include "proto/measure/line_rates.h"
-#include "proto/measure/link.h"
-#include "proto/measure/link_state.h"
-#include "proto/measure/loss.h"
+#include "proto/measure/measure.h"
 #include "proto/overlay.h"
 #include "proto/schedule.h"
 #include "proto/service.h"

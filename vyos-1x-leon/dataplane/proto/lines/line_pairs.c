@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Pairs of lines and their measurement, see line_pairs.h; line_choice.c chooses among them. probe.c
+ * Pairs of lines and their measurement, see lines.h; line_choice.c chooses among them. probe.c
  * measures the pair in use as any link. The other pairs get PINGs: as an idle link while they
  * answer, quickly while the pair in use misses answers, and seldom while they are silent. Control
  * thread.
@@ -11,12 +11,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/admit/endpoint.h"
-#include "proto/lines/line_choice.h"
-#include "proto/measure/lazy.h"
-#include "proto/measure/line_rates.h"
-#include "proto/measure/link.h"
-#include "proto/measure/rtt.h"
+#include "proto/admit/admit.h"
+#include "proto/measure/measure.h"
 #include "proto/overlay.h"
 #include "proto/peer.h"
 #include "proto/schedule.h"

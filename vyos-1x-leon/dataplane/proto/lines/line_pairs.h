@@ -9,6 +9,8 @@
 
 #include "proto/core.h"
 
+/* --- line_pairs.c: the measurement of pairs --- */
+
 /* Each second. */
 void lines_periodic(struct overlay *o);
 /* After probe_tick(): the pair in use may have missed answers. */
@@ -26,3 +28,13 @@ bool lines_has(const struct peer *p, const struct endpoint *ep);
 /* Returns true if the endpoint is a pair of a link that is up. New keys do not change the pair in
  * use, because each end chooses the pair of its direction. */
 bool lines_choose_for(const struct peer *p, const struct endpoint *ep);
+
+/* --- line_choice.c: the choice of the pair in use and of the second pair, for line_pairs.c --- */
+
+/* Changes the pair in use if it fails or another one is better, then the second pair. */
+void line_choose(struct overlay *o, struct peer *p, mono_t now);
+
+/* Conditions of the choice that PINGs of a pair test. */
+bool line_works(const struct overlay *o, unsigned own);
+/* Path MTU of the pair in use; a second pair needs as much. */
+uint16_t line_mtu_in_use(const struct overlay *o, const struct peer *p);

@@ -5,11 +5,9 @@
  * lies. Paths use the worse of the two values (state/latency/path.c); this module detects and
  * reports the contradiction. Control thread. doc/decisions/020.
  */
-#include "proto/measure/asymmetry.h"
+#include "proto/measure/measure.h"
 
 #include "base/mem.h"
-#include "proto/core.h"
-#include "proto/measure/rtt.h"
 #include "proto/service.h"
 #include "proto/view.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Statements about loop-guard frames in PINGs, see guard_stated.h. Owns guard_statements of struct
+ * Statements about loop-guard frames in PINGs (protocol 4.7 and 7). Owns guard_statements of struct
  * peer and guard_number of struct overlay. Control thread.
  */
-#include "proto/measure/guard_stated.h"
+#include "proto/measure/measure.h"
 
 #include "base/defs.h"
 #include "proto/overlay.h"

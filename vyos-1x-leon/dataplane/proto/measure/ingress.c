@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rate limits of ingress shaping in PONGs, see ingress.h. daemon/ computes and enforces the limits;
+ * Rate limits of ingress shaping in PONGs. daemon/ computes and enforces the limits;
  * this module transports and expires limits. Called by probe.c, and by daemon/ through overlay.h,
  * on the control thread.
  */
-#include "proto/measure/ingress.h"
+#include "proto/measure/measure.h"
 
-#include "proto/core.h"
-#include "proto/measure/lazy.h"
 #include "proto/overlay.h"
 #include "proto/peer.h"
 #include "proto/service.h"

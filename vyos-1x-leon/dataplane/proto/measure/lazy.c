@@ -5,12 +5,11 @@
  * a dead node. Their rows make all other nodes send a PING (rows.c). Called by probe.c; control
  * thread. Protocol 6, decision 081.
  */
-#include "proto/measure/lazy.h"
+#include "proto/measure/measure.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "proto/core.h"
 #include "proto/schedule.h"
 #include "proto/service.h"
 

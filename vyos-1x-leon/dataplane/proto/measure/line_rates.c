@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rates of pairs of lines, see line_rates.h. Control thread.
+ * Rates of pairs of lines. PONGs on each pair carry the inputs (protocol 4.7), and the workers get
+ * rates and delays. Control thread. doc/decisions/080.
  */
-#include "proto/measure/line_rates.h"
+#include "proto/measure/measure.h"
 
 #include "proto/overlay.h"
 #include "proto/schedule.h"
@@ -219,8 +220,7 @@ uint32_t overlay_second_kbits(const struct overlay *o)
 	for (const struct peer *p = NULL; o->n_lines > 1 && (p = peer_next(o, p));) {
 		const struct line_rate *r;
 
-		if (!p->lines.distributes ||
-		    own_line(p->lines.second) == own_line(p->lines.in_use))
+		if (!p->lines.distributes || own_line(p->lines.second) == own_line(p->lines.in_use))
 			continue;
 		r = rate_of(p, p->lines.second);
 		sum += r->queue_us > LINE_RATE_QUEUE_US ? r->kbits - r->kbits / DRAIN_PART

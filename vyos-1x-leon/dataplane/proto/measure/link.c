@@ -4,18 +4,13 @@
  * in the own row of the latency database. Called by the other files of measure/ and by senders of
  * PINGs; control thread. Protocol 4.7.
  */
-#include "proto/measure/link.h"
+#include "proto/measure/measure.h"
 
 #include "proto/schedule.h"
-#include "proto/core.h"
-#include "proto/measure/line_rates.h"
-#include "proto/measure/loss.h"
-#include "proto/measure/rtt.h"
-#include "proto/measure/segmentation.h"
 #include "proto/peer.h"
 #include "proto/send.h"
 #include "proto/service.h"
-#include "proto/share/rows.h"
+#include "proto/share/share.h"
 
 #define RTO_MIN_US   40000
 #define RTO_MAX_US   15000000

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * State of direct links: up, unresponsive, down, and the consequences of a change for rows, paths
- * and snapshot. See link_state.h for the callers; control thread.
+ * and snapshot. Called by probe.c after answers and misses, by line_choice.c, and by session/ for
+ * moved and lost peers; control thread.
  *
  * A link is unresponsive after dead-multiplier unanswered probes in a row, and not before as many
  * fast intervals have passed since the first of them. The link may have failed, or the round-trip
@@ -10,16 +11,11 @@
  * link, the link is marked unresponsive. The link counts as down only after a longer silence. A
  * late answer is a valid answer and sample. doc/decisions/021.
  */
-#include "proto/measure/link_state.h"
+#include "proto/measure/measure.h"
 
 #include <string.h>
 
 #include "proto/schedule.h"
-#include "proto/measure/ingress.h"
-#include "proto/measure/link.h"
-#include "proto/measure/loss.h"
-#include "proto/measure/pmtu.h"
-#include "proto/measure/segmentation.h"
 #include "proto/service.h"
 
 #define BURST 4

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Part of a link's round-trip time caused by own traffic, see load.h: supplies the inputs of
+ * Part of a link's round-trip time caused by own traffic: supplies the inputs of
  * state/rates/link_load.h. Links of one node often share an access link, so an own queue on one
  * link explains equal delay on the others. Called by probe.c and loss.c, control thread.
  */
-#include "proto/measure/load.h"
+#include "proto/measure/measure.h"
 
-#include "proto/core.h"
 #include "proto/service.h"
 
 /* Time for which an own queue of one link explains delay and loss of the others. */

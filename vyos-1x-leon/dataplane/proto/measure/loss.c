@@ -6,10 +6,8 @@
  * counters. Called by probe.c, path_probe.c and paths.c, which handle the consequences, on the
  * control thread. Protocol 4.7, 6; doc/decisions/021.
  */
-#include "proto/measure/loss.h"
+#include "proto/measure/measure.h"
 
-#include "proto/core.h"
-#include "proto/measure/load.h"
 #include "proto/service.h"
 #include "proto/loss_meas.h"
 

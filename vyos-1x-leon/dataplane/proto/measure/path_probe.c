@@ -6,14 +6,10 @@
  * Called by periodic.c (timers), dispatch.c (answers) and paths.c (a path was selected). Control
  * thread. Protocol 6.
  */
-#include "proto/measure/path_probe.h"
+#include "proto/measure/measure.h"
 
 #include <string.h>
 
-#include "proto/core.h"
-#include "proto/measure/link.h"
-#include "proto/measure/loss.h"
-#include "proto/measure/rtt.h"
 #include "proto/schedule.h"
 #include "proto/send.h"
 #include "proto/service.h"

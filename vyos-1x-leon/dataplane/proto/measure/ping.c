@@ -3,15 +3,12 @@
  * Pings by operator command: one PING along given hops, and the answer back along the same hops.
  * Owns struct ping_job. Control thread.
  */
-#include "proto/measure/ping.h"
+#include "proto/measure/measure.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "proto/core.h"
-#include "proto/measure/link.h"
-#include "proto/measure/rtt.h"
 #include "proto/overlay.h"
 #include "proto/peer.h"
 #include "proto/service.h"

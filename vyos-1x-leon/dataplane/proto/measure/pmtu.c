@@ -5,13 +5,9 @@
  * small PINGs are answered. The upward search is repeated periodically; a keepalive of the current
  * size detects a decrease. Sizes are UDP payloads in bytes. Control thread. Protocol 4.7.
  */
-#include "proto/measure/pmtu.h"
+#include "proto/measure/measure.h"
 
 #include "proto/schedule.h"
-#include "proto/core.h"
-#include "proto/measure/lazy.h"
-#include "proto/measure/link.h"
-#include "proto/measure/rtt.h"
 #include "proto/send.h"
 #include "proto/service.h"
 

@@ -1,30 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Measurement of direct links: probe intervals, matching of answers, loss. Results enter the own
- * row of the latency database and the state of the link (link_state.h). Control thread. Protocol
+ * row of the latency database and the state of the link (link_state.c). Control thread. Protocol
  * 4.7, 6.
  */
-#include "proto/measure/probe.h"
+#include "proto/measure/measure.h"
 
 #include <string.h>
 
-#include "proto/admit/endpoint.h"
+#include "proto/admit/admit.h"
 #include "proto/schedule.h"
-#include "proto/core.h"
-#include "proto/measure/ingress.h"
-#include "proto/measure/lazy.h"
-#include "proto/measure/line_rates.h"
-#include "proto/measure/link.h"
-#include "proto/measure/link_state.h"
-#include "proto/measure/load.h"
-#include "proto/measure/loss.h"
-#include "proto/measure/pmtu.h"
-#include "proto/measure/rtt.h"
-#include "proto/measure/segmentation.h"
 #include "proto/peer.h"
 #include "proto/send.h"
 #include "proto/service.h"
-#include "proto/share/rows.h"
+#include "proto/share/share.h"
 
 #define LATE_SELDOM_PPM 5000
 #define USED_MS		2000 /* fast probing lasts this long after data on the link */

@@ -4,9 +4,8 @@
  * unpredictable, and a held time counts only up to the bound of an honest node. Called by probe.c
  * and ping.c on the control thread. Protocol 4.7; doc/decisions/020.
  */
-#include "proto/measure/rtt.h"
+#include "proto/measure/measure.h"
 
-#include "proto/core.h"
 #include "proto/service.h"
 
 #define RTT_MAX_US 60000000

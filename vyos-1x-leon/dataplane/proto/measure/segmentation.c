@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * UDP segmentation of data on a direct link, see segmentation.h: supplies the inputs of gso_trial.h
- * and applies its results. A link is on trial only if data is lost, probes pass, and trains were
+ * UDP segmentation of data on a direct link: supplies the inputs of gso_trial.h and applies its
+ * results. A link is on trial only if data is lost, probes pass, and trains were
  * sent. Owns `segmentation` of the peer. Control thread.
  */
-#include "proto/measure/segmentation.h"
+#include "proto/measure/measure.h"
 
 #include "proto/service.h"
 

@@ -9,18 +9,14 @@
  * of an earlier run and replays are therefore not mistaken for another node. The result is shown to
  * operators and changes nothing. Control thread.
  */
-#include "proto/session/duplicate.h"
+#include "proto/session/membership.h"
 
 #include <string.h>
 
-#include "proto/core.h"
 #include "proto/peer.h"
 #include "proto/send.h"
 #include "proto/service.h"
-#include "proto/handshake/diagnosis.h"
-#include "proto/handshake/limit.h"
-#include "proto/handshake/seed.h"
-#include "proto/handshake/sign.h"
+#include "proto/handshake/handshake.h"
 
 #define NOTIFY_AGAIN_MS 10000
 #define VALUE_MS	PENDING_MS

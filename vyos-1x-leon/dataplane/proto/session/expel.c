@@ -3,20 +3,17 @@
  * Removes nodes whose identity a reload has taken off the list of trusted identities, and withdraws
  * the values offered to them. Called by overlay.c; control thread. doc/decisions/018.
  */
-#include "proto/session/expel.h"
+#include "proto/session/membership.h"
 
 #include <string.h>
 
-#include "proto/admit/trust.h"
-#include "proto/core.h"
-#include "proto/measure/link_state.h"
+#include "proto/admit/admit.h"
+#include "proto/measure/measure.h"
 #include "proto/paths.h"
 #include "proto/peer.h"
 #include "proto/service.h"
-#include "proto/session/member.h"
 #include "proto/handshake/handshake.h"
-#include "proto/share/rows.h"
-#include "proto/share/sync.h"
+#include "proto/share/share.h"
 
 static bool is_untrusted(const struct overlay *o, const struct node *n)
 {

@@ -6,31 +6,20 @@
  * and in total (limit.c) and never exceed the request (initiator.c). Called by dispatch.c on the
  * control thread.
  */
-#include "proto/session/hello.h"
+#include "proto/session/membership.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "proto/admit/trust.h"
+#include "proto/admit/admit.h"
 #include "proto/schedule.h"
-#include "proto/core.h"
 #include "proto/lines/line_pairs.h"
-#include "proto/measure/probe.h"
+#include "proto/measure/measure.h"
 #include "proto/peer.h"
 #include "proto/send.h"
 #include "proto/service.h"
-#include "proto/handshake/data.h"
-#include "proto/handshake/diagnosis.h"
-#include "proto/handshake/initiator.h"
-#include "proto/session/identity.h"
-#include "proto/handshake/limit.h"
-#include "proto/session/member.h"
-#include "proto/session/move.h"
 #include "proto/handshake/handshake.h"
-#include "proto/handshake/rekey.h"
-#include "proto/session/duplicate.h"
-#include "proto/handshake/seed.h"
-#include "proto/share/multicast.h"
+#include "proto/share/share.h"
 
 #define CROSSED_MS 1000 /* one of our answers may still be in flight */
 

@@ -4,18 +4,15 @@
  * secret can open a session. The key of the node proves the owner of a session and the origin of a
  * record (sign.c). Called by hello.c and member.c; control thread. Protocol 3.4.
  */
-#include "proto/session/identity.h"
+#include "proto/session/membership.h"
 
 #include <string.h>
 
-#include "proto/admit/claim.h"
-#include "proto/admit/trust.h"
+#include "proto/admit/admit.h"
 #include "proto/schedule.h"
-#include "proto/core.h"
 #include "proto/peer.h"
 #include "proto/service.h"
-#include "proto/handshake/rekey.h"
-#include "proto/handshake/sign.h"
+#include "proto/handshake/handshake.h"
 
 #define VERIFY_PER_S 500 /* records per peer and second; each costs about 100 us */
 #define VERIFY_BURST 2000

@@ -10,10 +10,9 @@
  * and deferred; one walk serves many changes (decisions/029). Called by member.c and periodic.c;
  * control thread.
  */
-#include "proto/session/lan.h"
+#include "proto/session/membership.h"
 
 #include "proto/schedule.h"
-#include "proto/core.h"
 #include "proto/service.h"
 
 /* Sustained rate and burst. The announcing side batches for OWN_NS. */

@@ -10,26 +10,18 @@
  * and revives nowhere. Tombstones last twice forget-time plus a minute; by then all connected nodes
  * have forgotten the node.
  */
-#include "proto/session/member.h"
+#include "proto/session/membership.h"
 
 #include <string.h>
 
-#include "proto/admit/claim.h"
-#include "proto/admit/eviction.h"
+#include "proto/admit/admit.h"
 #include "proto/schedule.h"
-#include "proto/core.h"
-#include "proto/measure/pmtu.h"
-#include "proto/measure/link_state.h"
+#include "proto/measure/measure.h"
 #include "proto/paths.h"
 #include "proto/peer.h"
 #include "proto/send.h"
 #include "proto/service.h"
-#include "proto/session/identity.h"
-#include "proto/session/lan.h"
-#include "proto/session/own.h"
-#include "proto/share/multicast.h"
-#include "proto/share/rows.h"
-#include "proto/share/sync.h"
+#include "proto/share/share.h"
 
 #define TOMBSTONE_MS	3000 /* delay before state of an unreachable node is dropped */
 #define LEAVE_MARGIN_MS 60000

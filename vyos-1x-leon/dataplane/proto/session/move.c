@@ -5,18 +5,15 @@
  * address only. The PONG proves the address, and the peer's endpoint changes one round trip after
  * its first message. Control thread. Protocol 3.6.
  */
-#include "proto/session/move.h"
+#include "proto/session/membership.h"
 
 #include "proto/overlay.h"
 #include "proto/schedule.h"
-#include "proto/core.h"
 #include "proto/lines/line_pairs.h"
-#include "proto/measure/link.h"
-#include "proto/measure/link_state.h"
-#include "proto/measure/rtt.h"
+#include "proto/measure/measure.h"
 #include "proto/peer.h"
 #include "proto/service.h"
-#include "proto/handshake/initiator.h"
+#include "proto/handshake/handshake.h"
 
 #define MOVE_MS	    10000 /* lifetime of an unproved address */
 #define AGAIN_MS    100	  /* minimum interval of PINGs to one address */

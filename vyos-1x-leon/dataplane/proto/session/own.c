@@ -4,20 +4,17 @@
  * retransmitted to peers that may have missed it. It is refreshed before it expires, raised above
  * newer versions of other nodes, and withdrawn at leave. Control thread. Protocol 5.1, 5.2.
  */
-#include "proto/session/own.h"
+#include "proto/session/membership.h"
 
 #include <string.h>
 
 #include "base/defs.h"
 #include "proto/overlay.h"
 #include "proto/schedule.h"
-#include "proto/core.h"
 #include "proto/peer.h"
 #include "proto/send.h"
 #include "proto/service.h"
-#include "proto/session/duplicate.h"
-#include "proto/handshake/seed.h"
-#include "proto/handshake/sign.h"
+#include "proto/handshake/handshake.h"
 
 #define RECORD_TRIES	  3
 #define RECORD_RETRY_MS	  400

@@ -6,7 +6,7 @@
  * is as long as the request. A use is stored before its answer leaves this node, so a restart does
  * not permit it twice.
  */
-#include "proto/session/redeem.h"
+#include "proto/session/membership.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "crypto/invitation.h"
 #include "proto/service.h"
-#include "proto/handshake/limit.h"
+#include "proto/handshake/handshake.h"
 #include "state/invitations.h"
 
 static void report(struct overlay *o, enum event_kind kind, const struct invitation *i,

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Announcements of multicast groups, see multicast.h. An announcement is the complete list of this
+ * Announcements of multicast groups (protocol 4.12). An announcement is the complete list of this
  * node, in at most eight messages, so it replaces the previous one and none is a prerequisite of
  * another. It has no expiry: its sender repeats it until the peer acknowledges, after each change
- * and with each new key. Control thread.
+ * and with each new key. Defines overlay_set_groups(). Control thread.
  */
-#include "proto/share/multicast.h"
+#include "proto/share/share.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/defs.h"
 #include "base/mem.h"
-#include "proto/core.h"
 #include "proto/overlay.h"
 #include "proto/peer.h"
 #include "proto/schedule.h"

@@ -4,14 +4,12 @@
  * failures at once; rows of others into the database; detection of missing rows. Control thread.
  * Protocol 4.6, 5.3.
  */
-#include "proto/share/rows.h"
+#include "proto/share/share.h"
 
 #include "proto/schedule.h"
-#include "proto/core.h"
 #include "proto/peer.h"
 #include "proto/send.h"
 #include "proto/service.h"
-#include "proto/share/sync.h"
 
 #define BEHIND_MS 200 /* a row that the PING refers to may still be in flight */
 /* A complete row is not sent to a node again within this time, because a FETCH for the record of

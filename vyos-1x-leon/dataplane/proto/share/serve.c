@@ -4,17 +4,14 @@
  * receives nor causes a burst. Owns the queue. Called by dispatch.c and the loop; control thread.
  * Protocol 4.4.
  */
-#include "proto/share/serve.h"
+#include "proto/share/share.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "proto/core.h"
 #include "proto/peer.h"
 #include "proto/send.h"
 #include "proto/service.h"
-#include "proto/share/rows.h"
-#include "proto/share/sync.h"
 
 #define ANSWER_PERIOD_MS 10
 #define FETCHED_PER_S	 1000 /* origins per second for one peer */

@@ -5,13 +5,11 @@
  * newer records. Called by dispatch.c, periodic.c and modules that miss a record; control thread.
  * Protocol 4.3, 4.4, 4.8.
  */
-#include "proto/share/sync.h"
+#include "proto/share/share.h"
 
 #include <string.h>
 
-#include "proto/admit/claim.h"
-#include "proto/admit/eviction.h"
-#include "proto/core.h"
+#include "proto/admit/admit.h"
 #include "proto/peer.h"
 #include "proto/send.h"
 #include "proto/service.h"
