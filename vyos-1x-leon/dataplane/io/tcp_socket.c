@@ -13,12 +13,12 @@
 /* Connections that wait for accept(); a flood of strangers gets no longer queue. */
 #define BACKLOG 64
 
-static int set_int(int fd, int level, int name, int value)
+int socket_set_int(int fd, int level, int name, int value)
 {
 	return setsockopt(fd, level, name, &value, sizeof(value)) < 0 ? -errno : 0;
 }
 
-static int bind_to(int fd, const struct ip_addr *source, uint8_t family, uint16_t port)
+int socket_bind(int fd, const struct ip_addr *source, uint8_t family, uint16_t port)
 {
 	struct endpoint ep = { .ip = *source, .port = port };
 	struct sockaddr_storage ss;
@@ -29,6 +29,13 @@ static int bind_to(int fd, const struct ip_addr *source, uint8_t family, uint16_
 	return bind(fd, (const struct sockaddr *)&ss, len) < 0 ? -errno : 0;
 }
 
+int socket_bind_device(int fd, const char *device)
+{
+	return setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device, (socklen_t)strlen(device)) < 0
+		       ? -errno
+		       : 0;
+}
+
 /* Applies the settings of the overlay, and binds the socket. */
 static int prepare(int fd, const struct tcp_config *c, uint8_t family, uint16_t port)
 {
@@ -36,17 +43,15 @@ static int prepare(int fd, const struct tcp_config *c, uint8_t family, uint16_t 
 	int rc = 0;
 
 	if (family == 6)
-		rc = set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+		rc = socket_set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
 	if (rc == 0 && c->fwmark)
-		rc = set_int(fd, SOL_SOCKET, SO_MARK, (int)c->fwmark);
-	if (rc == 0 && c->device &&
-	    setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, c->device, (socklen_t)strlen(c->device)) <
-		    0)
-		rc = -errno;
+		rc = socket_set_int(fd, SOL_SOCKET, SO_MARK, (int)c->fwmark);
+	if (rc == 0 && c->device)
+		rc = socket_bind_device(fd, c->device);
 	if (rc == 0 && port)
-		rc = set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+		rc = socket_set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	if (rc == 0 && (port || source->family))
-		rc = bind_to(fd, source, family, port);
+		rc = socket_bind(fd, source, family, port);
 	return rc;
 }
 

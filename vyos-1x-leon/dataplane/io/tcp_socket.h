@@ -25,3 +25,8 @@ int tcp_connect(const struct tcp_config *c, const struct endpoint *to);
 int udp_connect(const struct tcp_config *c, const struct endpoint *to);
 /* Reads the own address and port of a bound or connected socket. Returns 0 or -errno. */
 int socket_local(int fd, struct endpoint *local);
+
+/* Parts of any socket of the underlay. Each returns 0 or -errno. */
+int socket_set_int(int fd, int level, int name, int value);
+int socket_bind(int fd, const struct ip_addr *source, uint8_t family, uint16_t port);
+int socket_bind_device(int fd, const char *device);

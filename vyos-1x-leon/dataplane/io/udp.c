@@ -22,68 +22,50 @@
 #define PENDING_ERRORS 8
 #define NO_DEVICE      "lo"
 
-static int set_int(int fd, int level, int name, int value)
-{
-	return setsockopt(fd, level, name, &value, sizeof(value)) < 0 ? -errno : 0;
-}
-
 /* Requests a buffer of `bytes`, beyond the system limit if CAP_NET_ADMIN permits. Returns the
  * granted size. */
 static int set_buffer(int fd, int force, int plain, int bytes)
 {
 	socklen_t len = sizeof(bytes);
 
-	if (set_int(fd, SOL_SOCKET, force, bytes) < 0)
-		set_int(fd, SOL_SOCKET, plain, bytes);
+	if (socket_set_int(fd, SOL_SOCKET, force, bytes) < 0)
+		socket_set_int(fd, SOL_SOCKET, plain, bytes);
 	if (getsockopt(fd, SOL_SOCKET, plain, &bytes, &len) < 0)
 		return 0;
 	return bytes;
 }
 
-static int bind_device(int fd, const char *device)
-{
-	if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device, (socklen_t)strlen(device)) < 0)
-		return -errno;
-	return 0;
-}
-
 /* Without the device, the loopback device reaches nobody and receives nothing from outside. */
 static int bind_device_or_none(int fd, const char *device)
 {
-	int rc = bind_device(fd, device);
+	int rc = socket_bind_device(fd, device);
 
-	return rc == -ENODEV ? bind_device(fd, NO_DEVICE) : rc;
+	return rc == -ENODEV ? socket_bind_device(fd, NO_DEVICE) : rc;
 }
 
 /* Mandatory options, set before the bind. */
 static int set_required(int fd, bool v6, const struct udp_config *c)
 {
 	int level = v6 ? IPPROTO_IPV6 : IPPROTO_IP;
-	int rc;
+	int rc = 0;
 
-	if (v6 && (rc = set_int(fd, level, IPV6_V6ONLY, 1)) < 0)
-		return rc;
+	if (v6)
+		rc = socket_set_int(fd, level, IPV6_V6ONLY, 1);
 	/* Sets DF on every datagram and ignores the kernel's path MTU, because leond probes the
 	 * path MTU. */
-	rc = set_int(fd, level, v6 ? IPV6_MTU_DISCOVER : IP_MTU_DISCOVER,
-		     v6 ? IPV6_PMTUDISC_PROBE : IP_PMTUDISC_PROBE);
-	if (rc < 0)
-		return rc;
-	rc = set_int(fd, level, v6 ? IPV6_RECVERR : IP_RECVERR, 1);
-	if (rc < 0)
-		return rc;
+	if (rc == 0)
+		rc = socket_set_int(fd, level, v6 ? IPV6_MTU_DISCOVER : IP_MTU_DISCOVER,
+				    v6 ? IPV6_PMTUDISC_PROBE : IP_PMTUDISC_PROBE);
+	if (rc == 0)
+		rc = socket_set_int(fd, level, v6 ? IPV6_RECVERR : IP_RECVERR, 1);
 	/* Receives the ECN field of the outer header, which decapsulation copies (RFC 6040). */
-	rc = set_int(fd, level, v6 ? IPV6_RECVTCLASS : IP_RECVTOS, 1);
-	if (rc < 0)
+	if (rc == 0)
+		rc = socket_set_int(fd, level, v6 ? IPV6_RECVTCLASS : IP_RECVTOS, 1);
+	if (rc == 0 && c->late)
+		rc = socket_set_int(fd, level, v6 ? IPV6_FREEBIND : IP_FREEBIND, 1);
+	if (rc < 0 || !c->device)
 		return rc;
-	if (c->late) {
-		rc = set_int(fd, level, v6 ? IPV6_FREEBIND : IP_FREEBIND, 1);
-		if (rc < 0)
-			return rc;
-	}
-	if (!c->device)
-		return 0;
-	return c->late ? bind_device_or_none(fd, c->device) : bind_device(fd, c->device);
+	return c->late ? bind_device_or_none(fd, c->device) : socket_bind_device(fd, c->device);
 }
 
 /* Optional offloads. Reports an offload only if all sockets have it. */
@@ -94,25 +76,14 @@ static void set_wanted(struct udp *u, int fd, int buffer_bytes)
 
 	u->rcvbuf = u->rcvbuf ? min_of(u->rcvbuf, rcv) : rcv;
 	u->sndbuf = u->sndbuf ? min_of(u->sndbuf, snd) : snd;
-	if (set_int(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1) < 0)
+	if (socket_set_int(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1) < 0)
 		u->timestamps = false;
-	if (set_int(fd, IPPROTO_UDP, UDP_GRO, 1) < 0)
+	if (socket_set_int(fd, IPPROTO_UDP, UDP_GRO, 1) < 0)
 		u->gro = false;
 	/* A segment size of 0 has no effect and fails if the option is unknown (before Linux
 	 * 4.18). */
-	if (set_int(fd, IPPROTO_UDP, UDP_SEGMENT, 0) < 0)
+	if (socket_set_int(fd, IPPROTO_UDP, UDP_SEGMENT, 0) < 0)
 		u->gso = false;
-}
-
-static int bind_socket(int fd, const struct ip_addr *source, bool v6, uint16_t port)
-{
-	struct endpoint ep = { .ip = *source, .port = port };
-	struct sockaddr_storage ss;
-	unsigned len;
-
-	ep.ip.family = v6 ? 6 : 4;
-	len = endpoint_to_sockaddr(&ep, &ss);
-	return bind(fd, (const struct sockaddr *)&ss, len) < 0 ? -errno : 0;
 }
 
 static int bound_port(int fd, uint16_t *port)
@@ -142,7 +113,7 @@ static int try_exclusive(const struct udp_config *c, bool v6, uint16_t *port)
 		return -errno;
 	rc = set_required(fd, v6, c);
 	if (rc == 0)
-		rc = bind_socket(fd, v6 ? &c->source6 : &c->source4, v6, *port);
+		rc = socket_bind(fd, v6 ? &c->source6 : &c->source4, v6 ? 6 : 4, *port);
 	if (rc == 0)
 		rc = bound_port(fd, port);
 	close(fd);
@@ -158,9 +129,9 @@ static int open_socket(struct udp *u, const struct udp_config *c, bool v6)
 		return -errno;
 	rc = set_required(fd, v6, c);
 	if (rc == 0)
-		rc = set_int(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+		rc = socket_set_int(fd, SOL_SOCKET, SO_REUSEPORT, 1);
 	if (rc == 0)
-		rc = bind_socket(fd, v6 ? &c->source6 : &c->source4, v6, u->port);
+		rc = socket_bind(fd, v6 ? &c->source6 : &c->source4, v6 ? 6 : 4, u->port);
 	if (rc < 0) {
 		close(fd);
 		return rc;
@@ -261,23 +232,25 @@ static int hops_or_default(uint8_t hops)
 
 static int mark_socket(int fd, bool v6, const struct udp_marking *m)
 {
-	int rc = refused("fwmark", set_int(fd, SOL_SOCKET, SO_MARK, (int)m->fwmark)), r;
+	int rc = refused("fwmark", socket_set_int(fd, SOL_SOCKET, SO_MARK, (int)m->fwmark)), r;
 
 	if (v6) {
 		r = refused("parameters.ipv6.tclass",
-			    set_int(fd, IPPROTO_IPV6, IPV6_TCLASS, m->tclass));
+			    socket_set_int(fd, IPPROTO_IPV6, IPV6_TCLASS, m->tclass));
 		rc = rc ? rc : r;
-		r = refused("parameters.ipv6.hoplimit", set_int(fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS,
-								hops_or_default(m->hoplimit)));
+		r = refused("parameters.ipv6.hoplimit",
+			    socket_set_int(fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS,
+					   hops_or_default(m->hoplimit)));
 		return rc ? rc : r;
 	}
-	r = refused("parameters.ip.tos", set_int(fd, IPPROTO_IP, IP_TOS, m->tos));
+	r = refused("parameters.ip.tos", socket_set_int(fd, IPPROTO_IP, IP_TOS, m->tos));
 	rc = rc ? rc : r;
-	r = refused("parameters.ip.ttl", set_int(fd, IPPROTO_IP, IP_TTL, hops_or_default(m->ttl)));
+	r = refused("parameters.ip.ttl",
+		    socket_set_int(fd, IPPROTO_IP, IP_TTL, hops_or_default(m->ttl)));
 	rc = rc ? rc : r;
 	r = refused("parameters.ip.df",
-		    set_int(fd, IPPROTO_IP, IP_MTU_DISCOVER,
-			    m->df_unset ? IP_PMTUDISC_DONT : IP_PMTUDISC_PROBE));
+		    socket_set_int(fd, IPPROTO_IP, IP_MTU_DISCOVER,
+				   m->df_unset ? IP_PMTUDISC_DONT : IP_PMTUDISC_PROBE));
 	return rc ? rc : r;
 }
 
@@ -302,9 +275,9 @@ void udp_use_gro(struct udp *u, bool on)
 		return;
 	for (unsigned i = 0; i < u->n; i++) {
 		if (u->fd4[i] >= 0)
-			set_int(u->fd4[i], IPPROTO_UDP, UDP_GRO, on);
+			socket_set_int(u->fd4[i], IPPROTO_UDP, UDP_GRO, on);
 		if (u->fd6[i] >= 0)
-			set_int(u->fd6[i], IPPROTO_UDP, UDP_GRO, on);
+			socket_set_int(u->fd6[i], IPPROTO_UDP, UDP_GRO, on);
 	}
 	u->gro_used = on;
 }

@@ -14,6 +14,7 @@
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -72,6 +73,16 @@ void nl_close(struct nl *nl)
 	free(nl);
 }
 
+struct nlmsghdr *nl_request(void *buf, uint16_t type, uint16_t flags, size_t body_len)
+{
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+
+	nlh->nlmsg_type = type;
+	nlh->nlmsg_flags = NLM_F_REQUEST | flags;
+	mnl_nlmsg_put_extra_header(nlh, body_len);
+	return nlh;
+}
+
 int nl_transact(struct nl *nl, struct nlmsghdr *nlh, mnl_cb_t cb, void *arg)
 {
 	unsigned port = mnl_socket_get_portid(nl->sock);
@@ -96,96 +107,59 @@ int nl_transact(struct nl *nl, struct nlmsghdr *nlh, mnl_cb_t cb, void *arg)
 
 /* --- links --- */
 
-static int read_tun_attr(const struct nlattr *a, void *arg)
-{
-	struct nl_link *l = arg;
-
-	switch (mnl_attr_get_type(a)) {
-	case IFLA_TUN_TYPE:
-		if (mnl_attr_validate(a, MNL_TYPE_U8) == 0)
-			l->tun_is_tap = mnl_attr_get_u8(a) == IFF_TAP_TYPE;
-		break;
-	case IFLA_TUN_NUM_QUEUES:
-		if (mnl_attr_validate(a, MNL_TYPE_U32) == 0)
-			l->tun_queues = mnl_attr_get_u32(a);
-		break;
-	default:
-		break;
-	}
-	return MNL_CB_OK;
-}
-
 struct info_scan {
 	struct nl_link *link;
 	const struct nlattr *data;
+	bool is_8021ad; /* 802.1ad service tags; LEON carries them as part of the frame */
 };
+
+/* Copies a text, truncated at the end of the buffer. */
+static void get_text(const struct nlattr *a, char *out, size_t size)
+{
+	size_t n = strnlen(mnl_attr_get_str(a), mnl_attr_get_payload_len(a));
+
+	snprintf(out, size, "%.*s", (int)n, mnl_attr_get_str(a));
+}
+
+/* The meaning of an attribute depends on the kind of the link. */
+static int read_data_attr(const struct nlattr *a, void *arg)
+{
+	struct info_scan *scan = arg;
+	struct nl_link *l = scan->link;
+	uint16_t type = mnl_attr_get_type(a);
+
+	if (strcmp(l->kind, "tun") == 0 && type == IFLA_TUN_TYPE)
+		l->tun_is_tap = nl_u8(a) == IFF_TAP_TYPE;
+	else if (strcmp(l->kind, "tun") == 0 && type == IFLA_TUN_NUM_QUEUES)
+		l->tun_queues = nl_u32(a);
+	else if (strcmp(l->kind, "vrf") == 0 && type == IFLA_VRF_TABLE)
+		l->vrf_table = nl_u32(a);
+	else if (strcmp(l->kind, "bridge") == 0 && type == IFLA_BR_VLAN_FILTERING)
+		l->vlan_filtering = nl_u8(a);
+	else if (strcmp(l->kind, "bridge") == 0 && type == IFLA_BR_VLAN_PROTOCOL)
+		l->vlan_protocol = ntohs(nl_u16(a));
+	else if (strcmp(l->kind, "vlan") == 0 && type == IFLA_VLAN_ID)
+		l->vlan_id = nl_u16(a) % VLAN_IDS;
+	else if (strcmp(l->kind, "vlan") == 0 && type == IFLA_VLAN_PROTOCOL)
+		scan->is_8021ad = nl_u16(a) != htons(ETH_P_8021Q);
+	return MNL_CB_OK;
+}
 
 static int read_info_attr(const struct nlattr *a, void *arg)
 {
 	struct info_scan *scan = arg;
+	uint16_t type = mnl_attr_get_type(a);
 
-	if (mnl_attr_get_type(a) == IFLA_INFO_KIND && mnl_attr_validate(a, MNL_TYPE_STRING) == 0) {
-		size_t n = strnlen(mnl_attr_get_str(a), mnl_attr_get_payload_len(a));
-
-		n = min_of(n, sizeof(scan->link->kind) - 1);
-		memcpy(scan->link->kind, mnl_attr_get_str(a), n);
-		scan->link->kind[n] = 0;
-	}
-	if (mnl_attr_get_type(a) == IFLA_INFO_SLAVE_KIND &&
-	    mnl_attr_validate(a, MNL_TYPE_STRING) == 0)
+	if (type == IFLA_INFO_DATA)
+		scan->data = a;
+	else if (mnl_attr_validate(a, MNL_TYPE_STRING) < 0)
+		return MNL_CB_OK;
+	else if (type == IFLA_INFO_KIND)
+		get_text(a, scan->link->kind, sizeof(scan->link->kind));
+	else if (type == IFLA_INFO_SLAVE_KIND)
 		scan->link->in_vrf =
 			strncmp(mnl_attr_get_str(a), "vrf", mnl_attr_get_payload_len(a)) == 0;
-	if (mnl_attr_get_type(a) == IFLA_INFO_DATA)
-		scan->data = a;
 	return MNL_CB_OK;
-}
-
-static int read_vrf_attr(const struct nlattr *a, void *arg)
-{
-	struct nl_link *l = arg;
-
-	if (mnl_attr_get_type(a) == IFLA_VRF_TABLE && mnl_attr_validate(a, MNL_TYPE_U32) == 0)
-		l->vrf_table = mnl_attr_get_u32(a);
-	return MNL_CB_OK;
-}
-
-static int read_bridge_attr(const struct nlattr *a, void *arg)
-{
-	struct nl_link *l = arg;
-
-	if (mnl_attr_get_type(a) == IFLA_BR_VLAN_FILTERING &&
-	    mnl_attr_validate(a, MNL_TYPE_U8) == 0)
-		l->vlan_filtering = mnl_attr_get_u8(a);
-	if (mnl_attr_get_type(a) == IFLA_BR_VLAN_PROTOCOL &&
-	    mnl_attr_validate(a, MNL_TYPE_U16) == 0)
-		l->vlan_protocol = ntohs(mnl_attr_get_u16(a));
-	return MNL_CB_OK;
-}
-
-struct vlan_dev_scan {
-	uint16_t id;
-	bool is_8021ad; /* 802.1ad service tags; LEON carries them as part of the frame */
-};
-
-static int read_vlan_attr(const struct nlattr *a, void *arg)
-{
-	struct vlan_dev_scan *scan = arg;
-
-	if (mnl_attr_validate(a, MNL_TYPE_U16) < 0)
-		return MNL_CB_OK;
-	if (mnl_attr_get_type(a) == IFLA_VLAN_ID)
-		scan->id = mnl_attr_get_u16(a) % VLAN_IDS;
-	if (mnl_attr_get_type(a) == IFLA_VLAN_PROTOCOL)
-		scan->is_8021ad = mnl_attr_get_u16(a) != htons(ETH_P_8021Q);
-	return MNL_CB_OK;
-}
-
-static void read_vlan(const struct nlattr *data, struct nl_link *l)
-{
-	struct vlan_dev_scan scan = { 0 };
-
-	mnl_attr_parse_nested(data, read_vlan_attr, &scan);
-	l->vlan_id = scan.is_8021ad ? 0 : scan.id;
 }
 
 static void read_info(const struct nlattr *info, struct nl_link *l)
@@ -193,41 +167,28 @@ static void read_info(const struct nlattr *info, struct nl_link *l)
 	struct info_scan scan = { .link = l };
 
 	mnl_attr_parse_nested(info, read_info_attr, &scan);
-	if (!scan.data)
-		return;
-	if (strcmp(l->kind, "tun") == 0)
-		mnl_attr_parse_nested(scan.data, read_tun_attr, l);
-	if (strcmp(l->kind, "vrf") == 0)
-		mnl_attr_parse_nested(scan.data, read_vrf_attr, l);
-	if (strcmp(l->kind, "bridge") == 0)
-		mnl_attr_parse_nested(scan.data, read_bridge_attr, l);
-	if (strcmp(l->kind, "vlan") == 0)
-		read_vlan(scan.data, l);
+	if (scan.data)
+		mnl_attr_parse_nested(scan.data, read_data_attr, &scan);
+	if (scan.is_8021ad)
+		l->vlan_id = 0;
 }
 
 static int read_link_attr(const struct nlattr *a, void *arg)
 {
 	struct nl_link *l = arg;
-	size_t n;
 
 	switch (mnl_attr_get_type(a)) {
 	case IFLA_IFNAME:
-		n = strnlen(mnl_attr_get_str(a), mnl_attr_get_payload_len(a));
-		n = min_of(n, sizeof(l->name) - 1);
-		memcpy(l->name, mnl_attr_get_str(a), n);
-		l->name[n] = 0;
+		get_text(a, l->name, sizeof(l->name));
 		break;
 	case IFLA_MTU:
-		if (mnl_attr_validate(a, MNL_TYPE_U32) == 0)
-			l->mtu = mnl_attr_get_u32(a);
+		l->mtu = nl_u32(a);
 		break;
 	case IFLA_MASTER:
-		if (mnl_attr_validate(a, MNL_TYPE_U32) == 0)
-			l->master = (int)mnl_attr_get_u32(a);
+		l->master = (int)nl_u32(a);
 		break;
 	case IFLA_LINK:
-		if (mnl_attr_validate(a, MNL_TYPE_U32) == 0)
-			l->lower = (int)mnl_attr_get_u32(a);
+		l->lower = (int)nl_u32(a);
 		break;
 	case IFLA_LINK_NETNSID:
 		l->lower_elsewhere = true;
@@ -275,11 +236,9 @@ int nl_read_link(const struct nlmsghdr *nlh, void *arg)
 
 struct nlmsghdr *nl_link_request(void *buf, uint16_t type, int index, struct ifinfomsg **ifi)
 {
-	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	struct nlmsghdr *nlh = nl_request(buf, type, NLM_F_ACK, sizeof(**ifi));
 
-	nlh->nlmsg_type = type;
-	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
-	*ifi = mnl_nlmsg_put_extra_header(nlh, sizeof(**ifi));
+	*ifi = mnl_nlmsg_get_payload(nlh);
 	(*ifi)->ifi_family = AF_UNSPEC;
 	(*ifi)->ifi_index = index;
 	return nlh;
@@ -354,34 +313,29 @@ uint32_t nl_link_table(struct nl *nl, const struct nl_link *link)
 	return NL_TABLE_MAIN;
 }
 
-int nl_link_set_mtu(struct nl *nl, int index, uint32_t mtu)
+static int set_link(struct nl *nl, int index, uint16_t attr, const void *value, size_t len)
 {
 	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
 	struct ifinfomsg *ifi;
 	struct nlmsghdr *nlh = nl_link_request(buf, RTM_SETLINK, index, &ifi);
 
-	mnl_attr_put_u32(nlh, IFLA_MTU, mtu);
+	mnl_attr_put(nlh, attr, len, value);
 	return nl_transact(nl, nlh, NULL, NULL);
+}
+
+int nl_link_set_mtu(struct nl *nl, int index, uint32_t mtu)
+{
+	return set_link(nl, index, IFLA_MTU, &mtu, sizeof(mtu));
 }
 
 int nl_link_set_mac(struct nl *nl, int index, struct mac mac)
 {
-	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	struct ifinfomsg *ifi;
-	struct nlmsghdr *nlh = nl_link_request(buf, RTM_SETLINK, index, &ifi);
-
-	mnl_attr_put(nlh, IFLA_ADDRESS, MAC_LEN, mac.b);
-	return nl_transact(nl, nlh, NULL, NULL);
+	return set_link(nl, index, IFLA_ADDRESS, mac.b, MAC_LEN);
 }
 
 int nl_link_set_master(struct nl *nl, int index, int master)
 {
-	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	struct ifinfomsg *ifi;
-	struct nlmsghdr *nlh = nl_link_request(buf, RTM_SETLINK, index, &ifi);
-
-	mnl_attr_put_u32(nlh, IFLA_MASTER, (uint32_t)master);
-	return nl_transact(nl, nlh, NULL, NULL);
+	return set_link(nl, index, IFLA_MASTER, &master, sizeof(master));
 }
 
 int nl_link_set_up(struct nl *nl, int index, bool up)

@@ -23,8 +23,8 @@ static int read_addr_attr(const struct nlattr *a, void *arg)
 	uint16_t type = mnl_attr_get_type(a);
 	size_t want = scan->addr.ip.family == 4 ? 4 : 16;
 
-	if (type == IFA_PROTO && mnl_attr_validate(a, MNL_TYPE_U8) == 0)
-		scan->addr.protocol = mnl_attr_get_u8(a);
+	if (type == IFA_PROTO)
+		scan->addr.protocol = nl_u8(a);
 	if (type == IFA_FLAGS && mnl_attr_validate(a, MNL_TYPE_U32) == 0)
 		scan->flags = mnl_attr_get_u32(a);
 	if ((type != IFA_LOCAL && type != IFA_ADDRESS) || mnl_attr_get_payload_len(a) != want)
@@ -81,12 +81,9 @@ static int collect_addr(const struct nlmsghdr *nlh, void *arg)
 static int dump_addrs(struct nl *nl, mnl_cb_t take, void *arg)
 {
 	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
-	struct ifaddrmsg *ifa;
+	struct nlmsghdr *nlh = nl_request(buf, RTM_GETADDR, NLM_F_DUMP, sizeof(struct ifaddrmsg));
+	struct ifaddrmsg *ifa = mnl_nlmsg_get_payload(nlh);
 
-	nlh->nlmsg_type = RTM_GETADDR;
-	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-	ifa = mnl_nlmsg_put_extra_header(nlh, sizeof(*ifa));
 	ifa->ifa_family = AF_UNSPEC;
 	return nl_transact(nl, nlh, take, arg);
 }
@@ -127,18 +124,15 @@ static int change_addr(struct nl *nl, uint16_t type, uint16_t flags, uint8_t add
 		       const struct nl_addr *a)
 {
 	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
-	struct ifaddrmsg *ifa = mnl_nlmsg_put_extra_header(nlh, sizeof(*ifa));
-	uint8_t len = a->ip.family == 4 ? 4 : 16;
+	struct nlmsghdr *nlh = nl_request(buf, type, NLM_F_ACK | flags, sizeof(struct ifaddrmsg));
+	struct ifaddrmsg *ifa = mnl_nlmsg_get_payload(nlh);
 
-	nlh->nlmsg_type = type;
-	nlh->nlmsg_flags = (uint16_t)(NLM_F_REQUEST | NLM_F_ACK | flags);
-	ifa->ifa_family = a->ip.family == 4 ? AF_INET : AF_INET6;
+	ifa->ifa_family = nl_family(&a->ip);
 	ifa->ifa_prefixlen = a->prefix_len;
 	ifa->ifa_flags = addr_flags;
 	ifa->ifa_index = (uint32_t)a->index;
-	mnl_attr_put(nlh, IFA_LOCAL, len, a->ip.b);
-	mnl_attr_put(nlh, IFA_ADDRESS, len, a->ip.b);
+	nl_put_ip(nlh, IFA_LOCAL, &a->ip);
+	nl_put_ip(nlh, IFA_ADDRESS, &a->ip);
 	if (a->protocol)
 		mnl_attr_put_u8(nlh, IFA_PROTO, a->protocol);
 	return nl_transact(nl, nlh, NULL, NULL);

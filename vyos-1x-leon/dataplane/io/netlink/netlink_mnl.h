@@ -11,6 +11,7 @@
 
 #include <libmnl/libmnl.h>
 #include <linux/rtnetlink.h>
+#include <sys/socket.h>
 
 #include "io/netlink/netlink.h"
 
@@ -30,6 +31,31 @@ static inline int nl_errno_or(int fallback)
 	return errno > 0 ? -errno : -fallback;
 }
 
+/* Numbers of attributes; 0 for a malformed attribute. */
+static inline uint8_t nl_u8(const struct nlattr *a)
+{
+	return mnl_attr_validate(a, MNL_TYPE_U8) < 0 ? 0 : mnl_attr_get_u8(a);
+}
+static inline uint16_t nl_u16(const struct nlattr *a)
+{
+	return mnl_attr_validate(a, MNL_TYPE_U16) < 0 ? 0 : mnl_attr_get_u16(a);
+}
+static inline uint32_t nl_u32(const struct nlattr *a)
+{
+	return mnl_attr_validate(a, MNL_TYPE_U32) < 0 ? 0 : mnl_attr_get_u32(a);
+}
+
+static inline uint8_t nl_family(const struct ip_addr *ip)
+{
+	return ip->family == 4 ? AF_INET : AF_INET6;
+}
+static inline void nl_put_ip(struct nlmsghdr *nlh, uint16_t type, const struct ip_addr *ip)
+{
+	mnl_attr_put(nlh, type, ip->family == 4 ? 4 : 16, ip->b);
+}
+
+/* Starts a request with a zeroed body, such as a struct rtmsg, as the payload. */
+struct nlmsghdr *nl_request(void *buf, uint16_t type, uint16_t flags, size_t body_len);
 /* Sends a request and passes the answers with its sequence number to cb. Returns 0 or -errno. */
 int nl_transact(struct nl *nl, struct nlmsghdr *nlh, mnl_cb_t cb, void *arg);
 

@@ -11,14 +11,7 @@
 
 #include "io/netlink/netlink_mnl.h"
 
-static struct nlmsghdr *request(void *buf, uint16_t type)
-{
-	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
-
-	nlh->nlmsg_type = type;
-	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
-	return nlh;
-}
+#define NEW (NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL)
 
 static uint8_t af(uint8_t family)
 {
@@ -35,8 +28,8 @@ static int run(struct nl *nl, struct nlmsghdr *nlh)
 
 static struct nlmsghdr *route(void *buf, uint8_t family, uint8_t type, int index, uint32_t table)
 {
-	struct nlmsghdr *nlh = request(buf, RTM_NEWROUTE);
-	struct rtmsg *rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
+	struct nlmsghdr *nlh = nl_request(buf, RTM_NEWROUTE, NEW, sizeof(struct rtmsg));
+	struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
 
 	rtm->rtm_family = af(family);
 	rtm->rtm_table = RT_TABLE_UNSPEC;
@@ -51,8 +44,8 @@ static struct nlmsghdr *route(void *buf, uint8_t family, uint8_t type, int index
 static int add_rule(struct nl *nl, uint8_t family, const char *device, uint32_t table)
 {
 	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	struct nlmsghdr *nlh = request(buf, RTM_NEWRULE);
-	struct fib_rule_hdr *h = mnl_nlmsg_put_extra_header(nlh, sizeof(*h));
+	struct nlmsghdr *nlh = nl_request(buf, RTM_NEWRULE, NEW, sizeof(struct fib_rule_hdr));
+	struct fib_rule_hdr *h = mnl_nlmsg_get_payload(nlh);
 
 	h->family = af(family);
 	h->action = FR_ACT_TO_TBL;
@@ -84,13 +77,12 @@ int nl_host_route(struct nl *nl, int index, const struct ip_addr *ip, const stru
 {
 	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
 	struct nlmsghdr *nlh = route(buf, ip->family, RTN_UNICAST, index, NL_TABLE_MAIN);
-	uint8_t len = ip->family == 4 ? 4 : 16;
 	struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
 	struct nlattr *metrics;
 
 	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE;
-	rtm->rtm_dst_len = (uint8_t)(8 * len);
-	mnl_attr_put(nlh, RTA_DST, len, ip->b);
+	rtm->rtm_dst_len = ip->family == 4 ? 32 : 128;
+	nl_put_ip(nlh, RTA_DST, ip);
 	metrics = mnl_attr_nest_start(nlh, RTA_METRICS);
 	mnl_attr_put_u32(nlh, RTAX_MTU, t->mtu);
 	mnl_attr_put_u32(nlh, RTAX_ADVMSS, t->mss);

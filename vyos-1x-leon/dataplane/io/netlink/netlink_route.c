@@ -14,24 +14,18 @@
 
 #define NL_BATCH 64 /* requests in a datagram; the answers fit the receive buffer */
 
-static void put_ip(struct nlmsghdr *nlh, uint16_t type, const struct ip_addr *ip)
-{
-	mnl_attr_put(nlh, type, ip->family == 4 ? 4 : 16, ip->b);
-}
-
 static struct nlmsghdr *put_route(void *buf, const struct nl_route_change *c)
 {
 	const struct nl_route *r = &c->route;
-	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
-	struct rtmsg *rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
+	uint16_t type = c->op == NL_ROUTE_DELETE ? RTM_DELROUTE : RTM_NEWROUTE;
+	struct nlmsghdr *nlh = nl_request(buf, type, NLM_F_ACK, sizeof(struct rtmsg));
+	struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
 
-	nlh->nlmsg_type = c->op == NL_ROUTE_DELETE ? RTM_DELROUTE : RTM_NEWROUTE;
-	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
 	if (c->op == NL_ROUTE_ADD)
 		nlh->nlmsg_flags |= NLM_F_CREATE | NLM_F_EXCL;
 	if (c->op == NL_ROUTE_REPLACE)
 		nlh->nlmsg_flags |= NLM_F_CREATE | NLM_F_REPLACE;
-	rtm->rtm_family = r->dst.ip.family == 4 ? AF_INET : AF_INET6;
+	rtm->rtm_family = nl_family(&r->dst.ip);
 	rtm->rtm_dst_len = r->dst.len;
 	rtm->rtm_table = r->table <= 0xff ? (uint8_t)r->table : RT_TABLE_UNSPEC;
 	rtm->rtm_protocol = r->protocol;
@@ -39,9 +33,9 @@ static struct nlmsghdr *put_route(void *buf, const struct nl_route_change *c)
 	rtm->rtm_scope = r->gateway.family ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK;
 	if (r->gateway.family)
 		rtm->rtm_flags = RTNH_F_ONLINK;
-	put_ip(nlh, RTA_DST, &r->dst.ip);
+	nl_put_ip(nlh, RTA_DST, &r->dst.ip);
 	if (r->gateway.family)
-		put_ip(nlh, RTA_GATEWAY, &r->gateway);
+		nl_put_ip(nlh, RTA_GATEWAY, &r->gateway);
 	mnl_attr_put_u32(nlh, RTA_OIF, (uint32_t)r->index);
 	mnl_attr_put_u32(nlh, RTA_PRIORITY, r->metric);
 	mnl_attr_put_u32(nlh, RTA_TABLE, r->table);
@@ -115,12 +109,10 @@ static int read_route_attr(const struct nlattr *a, void *arg)
 		ip = &r->gateway;
 		break;
 	case RTA_OIF:
-		if (mnl_attr_validate(a, MNL_TYPE_U32) == 0)
-			r->index = (int)mnl_attr_get_u32(a);
+		r->index = (int)nl_u32(a);
 		break;
 	case RTA_PRIORITY:
-		if (mnl_attr_validate(a, MNL_TYPE_U32) == 0)
-			r->metric = mnl_attr_get_u32(a);
+		r->metric = nl_u32(a);
 		break;
 	case RTA_TABLE:
 		if (mnl_attr_validate(a, MNL_TYPE_U32) == 0)
@@ -171,11 +163,9 @@ static int collect_route(const struct nlmsghdr *nlh, void *arg)
 static int scan_routes(struct nl *nl, uint8_t family, struct route_scan *scan)
 {
 	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
-	struct rtmsg *rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
+	struct nlmsghdr *nlh = nl_request(buf, RTM_GETROUTE, NLM_F_DUMP, sizeof(struct rtmsg));
+	struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
 
-	nlh->nlmsg_type = RTM_GETROUTE;
-	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	rtm->rtm_family = family;
 	/* With strict checking the kernel filters the dump; without it, this code does. */
 	rtm->rtm_protocol = scan->wanted.protocol;
@@ -210,8 +200,8 @@ static int read_oif(const struct nlattr *a, void *arg)
 {
 	int *index = arg;
 
-	if (mnl_attr_get_type(a) == RTA_OIF && mnl_attr_validate(a, MNL_TYPE_U32) == 0)
-		*index = (int)mnl_attr_get_u32(a);
+	if (mnl_attr_get_type(a) == RTA_OIF)
+		*index = (int)nl_u32(a);
 	return MNL_CB_OK;
 }
 
@@ -273,17 +263,15 @@ int nl_route_lookup(struct nl *nl, const struct ip_addr *ip, int vrf, int own_in
 		    struct nl_lookup *out)
 {
 	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
-	struct rtmsg *rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
+	struct nlmsghdr *nlh = nl_request(buf, RTM_GETROUTE, NLM_F_ACK, sizeof(struct rtmsg));
+	struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
 	int rc;
 
 	*out = (struct nl_lookup){ .own_index = own_index };
-	nlh->nlmsg_type = RTM_GETROUTE;
-	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
-	rtm->rtm_family = ip->family == 4 ? AF_INET : AF_INET6;
+	rtm->rtm_family = nl_family(ip);
 	rtm->rtm_dst_len = ip->family == 4 ? 32 : 128;
 	rtm->rtm_flags = RTM_F_FIB_MATCH;
-	put_ip(nlh, RTA_DST, ip);
+	nl_put_ip(nlh, RTA_DST, ip);
 	if (vrf)
 		mnl_attr_put_u32(nlh, RTA_OIF, (uint32_t)vrf);
 	rc = nl_transact(nl, nlh, read_lookup, out);
@@ -333,19 +321,17 @@ static int read_next_hop(const struct nlmsghdr *nlh, void *arg)
 int nl_next_hop(struct nl *nl, const struct nl_flow *flow, struct nl_next_hop *out)
 {
 	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
-	struct rtmsg *rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
+	struct nlmsghdr *nlh = nl_request(buf, RTM_GETROUTE, NLM_F_ACK, sizeof(struct rtmsg));
+	struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
 	int rc;
 
 	*out = (struct nl_next_hop){ .gateway.family = 0 };
-	nlh->nlmsg_type = RTM_GETROUTE;
-	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
 	rtm->rtm_family = AF_INET;
 	rtm->rtm_dst_len = 32;
-	put_ip(nlh, RTA_DST, &flow->to);
+	nl_put_ip(nlh, RTA_DST, &flow->to);
 	if (flow->from.family == 4) {
 		rtm->rtm_src_len = 32;
-		put_ip(nlh, RTA_SRC, &flow->from);
+		nl_put_ip(nlh, RTA_SRC, &flow->from);
 	}
 	if (flow->index)
 		mnl_attr_put_u32(nlh, RTA_OIF, (uint32_t)flow->index);
