@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "wire/frame/ip.h"
 #include "wire/frame/tcp.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -14,8 +14,8 @@
 
 #include "from_tap_lab.h"
 
-#include "fwd/checksum.h"
 #include "wire/datagram/fragment.h"
+#include "wire/frame/csum.h"
 #include "wire/frame/guard.h"
 
 static void set_vnet(const struct virtio_net_hdr *h)

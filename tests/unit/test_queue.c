@@ -14,9 +14,10 @@
 
 #include "from_tap_lab.h"
 
-#include "fwd/checksum.h"
 #include "ones_sum.h"
+#include "wire/frame/csum.h"
 #include "wire/frame/ecn.h"
+#include "wire/frame/ip.h"
 
 #define ALONE 1000 /* bytes of a frame that is never bundled */
 
@@ -31,7 +32,7 @@ static size_t build(uint16_t port, uint32_t number, size_t len, uint8_t tos)
 	ip[1] = tos;
 	put_u16(ip + 2, (uint16_t)(len - ETH_HDR_LEN));
 	ip[8] = 64;
-	ip[9] = IP_PROTO_UDP;
+	ip[9] = PROTO_UDP;
 	memcpy(ip + 12, "\x0a\x01\x00\x01\x0a\x01\x00\x02", 8);
 	checksum_v4_header(ip);
 	put_u16(ip + 20, port);
@@ -51,7 +52,7 @@ static size_t build_super(uint16_t port, size_t len)
 
 	build(port, 0, len, 0);
 	memcpy(out, &h, sizeof(h));
-	frame[ETH_HDR_LEN + 9] = IP_PROTO_TCP;
+	frame[ETH_HDR_LEN + 9] = PROTO_TCP;
 	frame[ETH_HDR_LEN + 20 + 12] = 5 << 4;
 	checksum_v4_header(frame + ETH_HDR_LEN);
 	return TAP_VNET_LEN + len;

@@ -9,7 +9,7 @@
 
 #include "from_tap_lab.h"
 
-#include "fwd/checksum.h"
+#include "wire/frame/csum.h"
 
 static void host_sends(size_t frame_len)
 {

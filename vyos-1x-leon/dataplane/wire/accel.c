@@ -9,15 +9,13 @@
 
 #include "wire/bytes.h"
 #include "wire/frame/eth.h"
+#include "wire/frame/ip.h"
 #include "wire/frame/tcp.h"
 
 #define F_SCALING 0x01
 #define F_SACK	  0x02
 #define F_FIN	  0x04
 #define F_TS	  0x08
-
-#define V6_HDR_LEN 40
-#define PROTO_TCP  6
 
 struct ip_addr accel_address(node_id_t id)
 {
@@ -39,7 +37,7 @@ bool accel_is_between(const uint8_t *frame, size_t len, const struct eth_view *v
 	    v->l3_offset != ETH_HDR_LEN || v->l4_offset != ETH_HDR_LEN + V6_HDR_LEN ||
 	    len < v->l4_offset + (size_t)TCP_HDR_MIN)
 		return false;
-	return memcmp(ip + 8, src.b, 16) == 0 && memcmp(ip + 24, dst.b, 16) == 0 &&
+	return memcmp(ip + V6_SRC, src.b, V6_LEN) == 0 && memcmp(ip + V6_DST, dst.b, V6_LEN) == 0 &&
 	       (get_u16(frame + v->l4_offset) == ACCEL_PORT ||
 		get_u16(frame + v->l4_offset + 2) == ACCEL_PORT);
 }

@@ -7,8 +7,6 @@
 #include <linux/virtio_net.h>
 #include <string.h>
 
-#define TCP_CHECKSUM 16
-
 _Static_assert(ACCEL_VNET_LEN == sizeof(struct virtio_net_hdr), "vnet header");
 
 /* A super-frame has a partial checksum, because each segment gets a checksum later. */

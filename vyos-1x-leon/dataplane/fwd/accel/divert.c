@@ -13,7 +13,6 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
-#include "fwd/checksum.h"
 #include "fwd/lan/reports.h"
 #include "fwd/lan/translate.h"
 #include "fwd/send/clamp.h"
@@ -26,13 +25,14 @@
 #include "wire/accel.h"
 #include "ipc/accel_queue.h"
 #include "wire/datagram/segment.h"
+#include "wire/frame/csum.h"
+#include "wire/frame/ip.h"
 #include "wire/frame/tcp.h"
 
 #define RX_FRAMES 32
 #define RX_ARENA  (512u << 10)
 /* Offset of a message. With the headers, the offset leaves headroom for the longest LEON header. */
-#define HEADROOM    32
-#define TCP_HDR_LEN 20
+#define HEADROOM 32
 _Static_assert(HEADROOM + ACCEL_QUEUE_HDR + ACCEL_VNET_LEN >= SNAP_HDR_LEN_MAX + SEGMENT_TAG_LEN,
 	       "room in front");
 
@@ -56,7 +56,7 @@ static bool lan_is_dot1ad(const struct worker *w)
 /* leon-accel writes one 802.1Q tag only, and set_tag() knows the tag of a filtering bridge only. */
 static bool is_whole_tcp(const struct worker *w, const struct eth_view *v)
 {
-	return v->ip_proto == IP_PROTO_TCP && !v->ip_fragment && v->l4_offset &&
+	return v->ip_proto == PROTO_TCP && !v->ip_fragment && v->l4_offset &&
 	       !eth_has_two_tags(v) && (v->tag != ETHERTYPE_DOT1AD || lan_is_dot1ad(w));
 }
 
@@ -79,7 +79,7 @@ static void notify_super(struct virtio_net_hdr *h, const struct frame *f)
 {
 	h->gso_type = f->v.ip_version == 4 ? VIRTIO_NET_HDR_GSO_TCPV4 : VIRTIO_NET_HDR_GSO_TCPV6;
 	h->gso_size = f->gso_size;
-	h->hdr_len = (uint16_t)(f->v.l4_offset + TCP_HDR_LEN);
+	h->hdr_len = (uint16_t)(f->v.l4_offset + TCP_HDR_MIN);
 }
 
 static bool hand_over_of_tap(struct worker *w, const struct frame *f, uint16_t slot)

@@ -9,7 +9,6 @@
 #include "base/defs.h"
 #include "fwd/accel/divert.h"
 #include "fwd/capture.h"
-#include "fwd/checksum.h"
 #include "fwd/lan/loop_checks.h"
 #include "fwd/lan/reports.h"
 #include "fwd/lan/snoop.h"
@@ -19,6 +18,7 @@
 #include "fwd/send/marking.h"
 #include "fwd/tap/deliver.h"
 #include "fwd/worker.h"
+#include "wire/frame/csum.h"
 #include "wire/frame/guard.h"
 
 /* No honest node sends guard frames into the overlay; on the LAN it would look like a loop. */

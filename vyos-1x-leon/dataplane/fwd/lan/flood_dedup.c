@@ -12,8 +12,8 @@
 #include "base/mem.h"
 #include "base/siphash.h"
 #include "crypto/aead.h"
-#include "fwd/checksum.h"
 #include "state/tables/nodedb.h"
+#include "wire/frame/csum.h"
 
 /* Places of 8 bytes: the floods of a second at the storm-control limit. */
 #define SETS  2048
@@ -74,7 +74,7 @@ uint64_t flood_dedup_hash(const struct flood_dedup *r, const uint8_t *data, size
 			  const struct eth_view *v)
 {
 	uint16_t outer = (uint16_t)(data[12] << 8 | data[13]);
-	size_t from = outer == ETHERTYPE_DOT1Q || outer == ETHERTYPE_DOT1AD ? 16 : 12;
+	size_t from = eth_is_tag(outer) ? 16 : 12;
 	size_t end = unpadded(data, len, v->l3_offset), sum_at = checksum_place(v, len);
 	uint64_t word[4] = { mac_to_u64(v->dst), mac_to_u64(v->src) << 16 | v->vlan };
 

@@ -14,21 +14,18 @@
 #include "fwd/lan/reports.h"
 #include "fwd/worker.h"
 #include "io/tap.h"
+#include "wire/frame/ip.h"
 
-#define PROTO_ICMP6	58
-#define ND_SOLICITATION 135
-#define ND_ADVERT	136
-#define ARP_REQUEST	1
-#define REPLY_MAX	128
+#define REPLY_MAX 128
 
 static bool is_nd(const uint8_t *data, const struct eth_view *v)
 {
 	uint8_t type;
 
-	if (likely(v->ip_proto != PROTO_ICMP6) || v->ip_version != 6 || !v->l4_offset)
+	if (likely(v->ip_proto != PROTO_ICMPV6) || v->ip_version != 6 || !v->l4_offset)
 		return false;
 	type = data[v->l4_offset];
-	return type == ND_SOLICITATION || type == ND_ADVERT;
+	return type == ND_SOLICIT || type == ND_ADVERT;
 }
 
 static bool is_set(const struct ip_addr *ip)
@@ -130,7 +127,7 @@ static bool answer_nd(struct worker *w, const struct frame *f)
 	struct neigh_hit hit;
 	size_t len;
 
-	if (nd_parse(f->data, f->len, &f->v, &n) < 0 || n.type != ND_SOLICITATION ||
+	if (nd_parse(f->data, f->len, &f->v, &n) < 0 || n.type != ND_SOLICIT ||
 	    !is_set(&n.source))
 		return false;
 	if (!mac_is_multicast(f->v.dst)) {

@@ -10,14 +10,10 @@
 #include "fwd/send/critical.h"
 #include "fwd/tap/tso.h"
 #include "fwd/worker.h"
+#include "wire/frame/ip.h"
 #include "wire/ipfix.h"
 
-#define V4_SRC	   12
-#define V4_LENGTH  2
-#define V6_SRC	   8
-#define V6_LENGTH  4
-#define V6_HDR_LEN 40
-#define PORTS_LEN  4u
+#define PORTS_LEN 4u
 
 /* Draws the position of the sample in the next block. The generator is xorshift64 (Marsaglia). */
 static void begin_block(struct sampler *s)
@@ -51,24 +47,18 @@ unsigned sampler_take(struct sampler *s, unsigned frames)
 	return n;
 }
 
-static bool has_ports(uint8_t protocol)
-{
-	return protocol == 6 || protocol == 17 || protocol == 33 || protocol == 132 ||
-	       protocol == 136;
-}
-
 static void fill_key(const struct frame *f, struct flow_key *k)
 {
 	const uint8_t *ip = f->data + f->v.l3_offset, *l4 = f->data + f->v.l4_offset;
-	size_t n = f->v.ip_version == 4 ? 4 : 16;
-	const uint8_t *src = ip + (n == 4 ? V4_SRC : V6_SRC);
+	size_t n = f->v.ip_version == 4 ? V4_LEN : V6_LEN;
+	const uint8_t *src = ip + (n == V4_LEN ? V4_SRC : V6_SRC);
 
 	memcpy(k->src, src, n);
 	memcpy(k->dst, src + n, n);
 	k->version = f->v.ip_version;
 	k->protocol = f->v.ip_proto;
 	k->vlan = f->v.vlan;
-	if (has_ports(k->protocol) && f->v.l4_offset && f->len >= f->v.l4_offset + PORTS_LEN) {
+	if (ip_has_ports(k->protocol) && f->v.l4_offset && f->len >= f->v.l4_offset + PORTS_LEN) {
 		k->src_port = get_u16(l4);
 		k->dst_port = get_u16(l4 + 2);
 	}

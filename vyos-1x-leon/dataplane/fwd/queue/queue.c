@@ -10,7 +10,6 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
-#include "fwd/checksum.h"
 #include "fwd/forwarding_lookup.h"
 #include "fwd/lan/loop_checks.h"
 #include "fwd/send/marking.h"
@@ -19,11 +18,11 @@
 #include "fwd/worker.h"
 #include "io/tap.h"
 #include "wire/frame/ecn.h"
+#include "wire/frame/ip.h"
 
 #define LARGE_BYTES (TAP_RX_HEADROOM + TAP_RX_FRAME_MAX)
 #define SMALL_BYTES 2048
 #define SMALL_MAX   (SMALL_BYTES - TAP_RX_HEADROOM)
-#define ADDRESSES   32 /* address bytes of an IPv6 packet */
 
 struct place {
 	struct fq_item item; /* first member, so that the item converts to the buffer */
@@ -194,21 +193,21 @@ static size_t turn_bytes(const struct worker *w)
 static uint32_t flow_of(const struct worker *w, const struct frame *f)
 {
 	struct {
-		uint8_t address[ADDRESSES];
+		uint8_t address[2 * V6_LEN];
 		uint32_t ports;
 		uint16_t vlan, protocol;
 	} key = { .vlan = f->v.vlan };
 	const uint8_t *l3 = f->data + f->v.l3_offset;
 
 	if (f->v.ip_version == 4)
-		memcpy(key.address, l3 + 12, 8);
+		memcpy(key.address, l3 + V4_SRC, 2 * V4_LEN);
 	else if (f->v.ip_version == 6)
-		memcpy(key.address, l3 + 8, ADDRESSES);
+		memcpy(key.address, l3 + V6_SRC, sizeof(key.address));
 	else
 		memcpy(key.address, f->data, 2 * sizeof(struct mac));
 	key.protocol = f->v.ip_version ? f->v.ip_proto : f->v.ethertype;
 	if (f->v.l4_offset && !f->v.ip_fragment && f->v.l4_offset + sizeof(key.ports) <= f->len &&
-	    (f->v.ip_proto == IP_PROTO_TCP || f->v.ip_proto == IP_PROTO_UDP))
+	    (f->v.ip_proto == PROTO_TCP || f->v.ip_proto == PROTO_UDP))
 		memcpy(&key.ports, f->data + f->v.l4_offset, sizeof(key.ports));
 	return (uint32_t)siphash(&w->hash_key, &key, sizeof(key));
 }

@@ -5,21 +5,16 @@
 #include "fwd/send/clamp.h"
 
 #include "base/defs.h"
-#include "fwd/checksum.h"
 #include "fwd/worker.h"
+#include "wire/frame/ip.h"
 
-#define TCP_HDR_LEN 20
-#define TCP_FLAGS   13
-#define TCP_SYN	    0x02
-#define V4_HDR_LEN  20u
-#define V6_HDR_LEN  40u
 /* Lower bound: on smaller path MTUs clamping does not help, and LEON splits frames. */
 #define MSS_MIN 64
 
 static bool is_syn(const uint8_t *data, size_t len, const struct eth_view *v)
 {
-	return v->ip_proto == IP_PROTO_TCP && v->l4_offset && !v->ip_fragment &&
-	       v->l4_offset + (size_t)TCP_HDR_LEN <= len &&
+	return v->ip_proto == PROTO_TCP && v->l4_offset && !v->ip_fragment &&
+	       v->l4_offset + (size_t)TCP_HDR_MIN <= len &&
 	       data[v->l4_offset + TCP_FLAGS] & TCP_SYN;
 }
 
@@ -44,7 +39,7 @@ void clamp(struct worker *w, uint8_t *data, size_t len, const struct eth_view *v
 		return;
 	room = frame_room(w->snap, slot);
 	/* The MSS excludes IP and TCP options; the sender subtracts them (RFC 6691). */
-	hdr = v->l3_offset + (v->ip_version == 4 ? V4_HDR_LEN : V6_HDR_LEN) + TCP_HDR_LEN;
+	hdr = v->l3_offset + (v->ip_version == 4 ? (size_t)V4_HDR_LEN : V6_HDR_LEN) + TCP_HDR_MIN;
 	if (room > UINT16_MAX || room < hdr + MSS_MIN)
 		return;
 	if (tcp_clamp_mss(data, len, v, (uint16_t)(room - hdr), partial))

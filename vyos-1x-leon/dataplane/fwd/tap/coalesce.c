@@ -20,35 +20,11 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "fwd/checksum.h"
 #include "io/tap.h"
 #include "wire/bytes.h"
 #include "wire/frame/csum.h"
+#include "wire/frame/ip.h"
 
-#define TCP_HDR_LEN  20
-#define TCP_SEQ	     4
-#define TCP_ACK_NO   8
-#define TCP_DOFF     12
-#define TCP_FLAGS    13
-#define TCP_WINDOW   14
-#define TCP_CHECKSUM 16
-#define TCP_URGENT   18
-#define TCP_PSH	     0x08
-#define TCP_ACK	     0x10
-#define UDP_HDR_LEN  8
-#define UDP_LENGTH   4
-#define UDP_CHECKSUM 6
-#define V4_HDR_LEN   20
-#define V4_LENGTH    2
-#define V4_ID	     4
-#define V4_FRAGMENT  6
-#define V4_CHECKSUM  10
-#define V4_ADDRS     12
-#define V4_DF	     0x4000
-#define V6_HDR_LEN   40
-#define V6_LENGTH    4
-#define V6_NEXT	     6
-#define V6_ADDRS     8
 /* 2^64 over the golden ratio, as in Knuth 6.4. */
 #define HASH_FACTOR 0x9e3779b97f4a7c15u
 #define IP_LEN_MAX  65535 /* limit of the length field of both families, without jumbograms */
@@ -61,7 +37,7 @@ static bool equal(const uint8_t *a, const uint8_t *b, size_t from, size_t to)
 /* Returns true if the frame has ports. A frame without ports may belong to any flow. */
 static bool has_ports(const struct delivery *d, const struct eth_view *v)
 {
-	return (v->ip_proto == IP_PROTO_TCP || v->ip_proto == IP_PROTO_UDP) && v->l4_offset &&
+	return (v->ip_proto == PROTO_TCP || v->ip_proto == PROTO_UDP) && v->l4_offset &&
 	       !v->ip_fragment && v->l4_offset + (size_t)UDP_HDR_LEN <= d->len;
 }
 
@@ -72,10 +48,10 @@ static unsigned bucket_of(const uint8_t *data, const struct eth_view *v)
 	uint64_t x = get_u32(data + v->l4_offset) * HASH_FACTOR;
 
 	if (v->ip_version == 4) {
-		x ^= get_u64(ip + V4_ADDRS);
+		x ^= get_u64(ip + V4_SRC);
 	} else {
-		x ^= get_u64(ip + V6_ADDRS + 8);
-		x = x * HASH_FACTOR ^ get_u64(ip + V6_ADDRS + 24);
+		x ^= get_u64(ip + V6_SRC + 8);
+		x = x * HASH_FACTOR ^ get_u64(ip + V6_SRC + 24);
 	}
 	return (unsigned)(x * HASH_FACTOR >> 32) % COALESCE_BUCKETS;
 }
@@ -96,10 +72,10 @@ static size_t tcp_hdr_len(const uint8_t *tcp, size_t len)
 {
 	size_t n;
 
-	if (len <= TCP_HDR_LEN || (tcp[TCP_FLAGS] & ~TCP_PSH) != TCP_ACK || tcp[TCP_DOFF] & 0x0f)
+	if (len <= TCP_HDR_MIN || (tcp[TCP_FLAGS] & ~TCP_PSH) != TCP_ACK || tcp[TCP_DOFF] & 0x0f)
 		return 0;
 	n = (tcp[TCP_DOFF] >> 4) * 4u;
-	return n >= TCP_HDR_LEN && n < len ? n : 0;
+	return n >= TCP_HDR_MIN && n < len ? n : 0;
 }
 
 static size_t udp_hdr_len(const uint8_t *udp, size_t len)
@@ -113,7 +89,7 @@ static bool describe(const struct coalesce *c, const struct delivery *d, const s
 {
 	const uint8_t *ip = d->data + v->l3_offset, *l4 = d->data + v->l4_offset;
 	size_t l4_len = d->len - v->l4_offset, hdr_len;
-	bool tcp = v->ip_proto == IP_PROTO_TCP;
+	bool tcp = v->ip_proto == PROTO_TCP;
 
 	if (!(tcp ? c->tcp : c->udp) || !d->csum_start ||
 	    !ip_is_plain(ip, v, d->len - v->l3_offset))
@@ -140,7 +116,7 @@ static bool same_ip(const uint8_t *a, const uint8_t *b, const struct coalesce_un
 	if (u->ip_version == 6)
 		return equal(a, b, 0, V6_LENGTH) && equal(a, b, V6_NEXT, V6_HDR_LEN);
 	if (!equal(a, b, 0, V4_LENGTH) || !equal(a, b, V4_FRAGMENT, V4_CHECKSUM) ||
-	    !equal(a, b, V4_ADDRS, V4_HDR_LEN))
+	    !equal(a, b, V4_SRC, V4_HDR_LEN))
 		return false;
 	return get_u16(a + V4_FRAGMENT) & V4_DF || get_u16(b + V4_ID) == u->next_id;
 }
@@ -164,7 +140,7 @@ static bool continues(const struct coalesce_unit *u, const struct coalesce_unit 
 		return false;
 	if (!equal(a, b, 0, u->l3) || !same_ip(a + u->l3, b + u->l3, u))
 		return false;
-	if (u->ip_proto == IP_PROTO_TCP)
+	if (u->ip_proto == PROTO_TCP)
 		return same_tcp(a + u->l4, b + u->l4, u);
 	return equal(a + u->l4, b + u->l4, 0, UDP_LENGTH);
 }
@@ -233,7 +209,7 @@ static void finish_headers(const struct coalesce_unit *u)
 	} else {
 		put_u16(ip + V6_LENGTH, (uint16_t)l4_len);
 	}
-	if (u->ip_proto == IP_PROTO_TCP) {
+	if (u->ip_proto == PROTO_TCP) {
 		/* After segmentation the last segment has it. */
 		if (u->push)
 			l4[TCP_FLAGS] |= TCP_PSH;
@@ -246,7 +222,7 @@ static void finish_headers(const struct coalesce_unit *u)
 
 static uint8_t gso_type(const struct coalesce_unit *u)
 {
-	if (u->ip_proto == IP_PROTO_UDP)
+	if (u->ip_proto == PROTO_UDP)
 		return TAP_GSO_UDP_L4;
 	return u->ip_version == 4 ? VIRTIO_NET_HDR_GSO_TCPV4 : VIRTIO_NET_HDR_GSO_TCPV6;
 }

@@ -11,10 +11,11 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
-#include "fwd/checksum.h"
 #include "io/tap.h"
 #include "state/tables/snap.h"
 #include "wire/datagram/segment.h"
+#include "wire/frame/csum.h"
+#include "wire/frame/ip.h"
 
 _Static_assert(TAP_RX_HEADROOM + TAP_VNET_LEN >= SNAP_HDR_LEN_MAX + SEGMENT_TAG_LEN,
 	       "room in front of the frame");
@@ -32,7 +33,7 @@ void tap_rx_fini(struct tap_rx *rx)
 /* The type of a super-frame must match its content. */
 static enum frame_gso gso_of(const struct virtio_net_hdr *h, const struct eth_view *v)
 {
-	bool tcp = v->ip_proto == IP_PROTO_TCP, udp = v->ip_proto == IP_PROTO_UDP;
+	bool tcp = v->ip_proto == PROTO_TCP, udp = v->ip_proto == PROTO_UDP;
 	bool good = v->l4_offset && !v->ip_fragment && h->gso_size;
 
 	switch (h->gso_type & ~VIRTIO_NET_HDR_GSO_ECN) {

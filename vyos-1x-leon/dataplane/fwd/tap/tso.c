@@ -10,25 +10,9 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "fwd/checksum.h"
 #include "wire/bytes.h"
 #include "wire/frame/csum.h"
-
-#define TCP_HDR_LEN  20
-#define TCP_SEQ	     4
-#define TCP_DOFF     12
-#define TCP_FLAGS    13
-#define TCP_CHECKSUM 16
-#define TCP_FIN	     0x01
-#define TCP_PSH	     0x08
-#define TCP_CWR	     0x80
-#define UDP_HDR_LEN  8
-#define UDP_LENGTH   4
-#define UDP_CHECKSUM 6
-#define V4_LENGTH    2
-#define V4_ID	     4
-#define V6_LENGTH    4
-#define V6_HDR_LEN   40
+#include "wire/frame/ip.h"
 
 /* Length of the transport header; 0 if it is malformed. */
 static size_t l4_hdr_len(const struct frame *f)
@@ -39,10 +23,10 @@ static size_t l4_hdr_len(const struct frame *f)
 
 	if (f->gso == FRAME_UDP)
 		return room >= UDP_HDR_LEN ? UDP_HDR_LEN : 0;
-	if (room < TCP_HDR_LEN)
+	if (room < TCP_HDR_MIN)
 		return 0;
 	n = (l4[TCP_DOFF] >> 4) * 4u;
-	return n >= TCP_HDR_LEN && n <= room ? n : 0;
+	return n >= TCP_HDR_MIN && n <= room ? n : 0;
 }
 
 int tso_open(struct tso *t, const struct frame *f, size_t max_frame)
@@ -112,7 +96,7 @@ static uint16_t pseudo_of(const struct tso *t, size_t l4_len)
 {
 	const uint8_t *l4 = t->frame + t->l4;
 	size_t whole = t->hdr_len - t->l4 + t->payload_len;
-	uint16_t sum = get_u16(l4 + (t->ip_proto == IP_PROTO_TCP ? TCP_CHECKSUM : UDP_CHECKSUM));
+	uint16_t sum = get_u16(l4 + (t->ip_proto == PROTO_TCP ? TCP_CHECKSUM : UDP_CHECKSUM));
 
 	if (likely(t->ip_version == 4 || t->l4 - t->l3 == V6_HDR_LEN))
 		return checksum_pseudo(t->frame + t->l3, t->ip_version, t->ip_proto, l4_len);
@@ -129,7 +113,7 @@ struct pieces tso_segment(const struct tso *t, unsigned i, uint8_t *out)
 	memcpy(out, t->frame, t->hdr_len);
 	write_ip(t, i, out + t->l3, l4_len);
 	pseudo = pseudo_of(t, l4_len);
-	if (t->ip_proto == IP_PROTO_TCP) {
+	if (t->ip_proto == PROTO_TCP) {
 		write_tcp(t, i, out + t->l4, pseudo);
 	} else {
 		put_u16(out + t->l4 + UDP_LENGTH, (uint16_t)l4_len);

@@ -12,12 +12,9 @@
 #include "base/defs.h"
 #include "wire/bytes.h"
 #include "wire/frame/eth.h"
+#include "wire/frame/ip.h"
 
 #define VLAN_LAST   4094
-#define V4_SRC	    12
-#define V4_HDR_LEN  20
-#define V6_SRC	    8
-#define V6_HDR_LEN  40
 #define PORTS_LEN   4
 #define WORD_LEN    64
 #define FILTER_WORD "mac, host, vlan, proto or port"
@@ -212,8 +209,8 @@ static bool hosts_of(const uint8_t *frame, size_t len, const struct eth_view *v,
 		     struct ip_addr at[2])
 {
 	const uint8_t *ip = frame + v->l3_offset;
-	size_t n = v->ip_version == 4 ? 4 : 16;
-	size_t hdr = n == 4 ? V4_HDR_LEN : V6_HDR_LEN;
+	size_t n = v->ip_version == V4_LEN ? V4_LEN : V6_LEN;
+	size_t hdr = n == V4_LEN ? V4_HDR_LEN : V6_HDR_LEN;
 	struct arp_view arp;
 
 	if (v->ethertype == ETHERTYPE_ARP_ && arp_parse(frame, len, v, &arp) == 0) {
@@ -225,7 +222,7 @@ static bool hosts_of(const uint8_t *frame, size_t len, const struct eth_view *v,
 		return false;
 	for (unsigned i = 0; i < 2; i++) {
 		at[i] = (struct ip_addr){ .family = v->ip_version };
-		memcpy(at[i].b, ip + (n == 4 ? V4_SRC : V6_SRC) + i * n, n);
+		memcpy(at[i].b, ip + (n == V4_LEN ? V4_SRC : V6_SRC) + i * n, n);
 	}
 	return true;
 }
@@ -244,17 +241,12 @@ static bool has_both_hosts(const struct capture_filter *f, const uint8_t *frame,
 	       (ip_equal(&at[0], b) && ip_equal(&at[1], a));
 }
 
-static bool has_ports(uint8_t protocol)
-{
-	return protocol == 6 || protocol == 17 || protocol == 33 || protocol == 132 ||
-	       protocol == 136;
-}
-
 static bool has_port(uint16_t port, const uint8_t *frame, size_t len, const struct eth_view *v)
 {
 	const uint8_t *l4 = frame + v->l4_offset;
 
-	return has_ports(v->ip_proto) && v->l4_offset && len >= v->l4_offset + (size_t)PORTS_LEN &&
+	return ip_has_ports(v->ip_proto) && v->l4_offset &&
+	       len >= v->l4_offset + (size_t)PORTS_LEN &&
 	       (get_u16(l4) == port || get_u16(l4 + 2) == port);
 }
 

@@ -21,14 +21,9 @@
 #define TCI_PRIORITY 0xf000
 #define TCI_TO_BYTE  8 /* shift between the priority of a tag and of its replacement */
 
-static bool is_tag(uint16_t ethertype)
-{
-	return ethertype == ETHERTYPE_DOT1Q || ethertype == ETHERTYPE_DOT1AD;
-}
-
 bool segment_is_tagged(const void *frame)
 {
-	return is_tag(get_u16((const uint8_t *)frame + AT_TAG));
+	return eth_is_tag(get_u16((const uint8_t *)frame + AT_TAG));
 }
 
 int segment_get(const void *frame, size_t len, bool replaced, uint32_t *id)

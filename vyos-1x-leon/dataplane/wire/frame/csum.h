@@ -11,6 +11,8 @@
 
 #include "wire/bytes.h"
 
+struct eth_view;
+
 static inline uint32_t csum_add(uint32_t sum, const uint8_t *p, size_t len)
 {
 	uint64_t words = 0;
@@ -49,3 +51,16 @@ static inline void csum_update(uint8_t *checksum, uint16_t before, uint16_t afte
 	sum += after;
 	put_u16(checksum, (uint16_t)~csum_fold(sum));
 }
+
+/* Offset of the TCP or UDP checksum in the frame; 0 if the frame has no complete header. */
+size_t checksum_place(const struct eth_view *v, size_t len);
+/* Sums all bytes from `start` and writes the checksum at `offset` from there, like virtio's
+ * NEEDS_CSUM. Returns false if the position is outside the frame. */
+bool checksum_complete(uint8_t *frame, size_t len, size_t start, size_t offset);
+/* Folded sum of the pseudo-header for l4_len bytes behind the network header `ip`: the value of a
+ * partial checksum field. */
+uint16_t checksum_pseudo(const uint8_t *ip, uint8_t ip_version, uint8_t proto, size_t l4_len);
+/* Folded sum of the pseudo-header and the `len` bytes at l4; 0xffff for a correct checksum. */
+uint16_t checksum_l4(const uint8_t *ip, uint8_t proto, const uint8_t *l4, size_t len);
+/* Writes the header checksum of an IPv4 header. */
+void checksum_v4_header(uint8_t *ip);

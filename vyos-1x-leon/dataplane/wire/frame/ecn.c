@@ -4,11 +4,9 @@
  */
 #include "wire/frame/ecn.h"
 
-#include "wire/bytes.h"
+#include "wire/frame/csum.h"
+#include "wire/frame/ip.h"
 
-#define IPV4_HDR_MIN 20
-#define IPV6_HDR_LEN 40
-#define IPV4_SUM_AT  10
 /* The traffic class of IPv6 lies between version and flow label. */
 #define IPV6_SHIFT 4
 
@@ -16,9 +14,9 @@ bool ip_class(const uint8_t *frame, size_t len, const struct eth_view *v, uint8_
 {
 	const uint8_t *ip = frame + v->l3_offset;
 
-	if (v->ip_version == 4 && v->l3_offset + (size_t)IPV4_HDR_MIN <= len)
+	if (v->ip_version == 4 && v->l3_offset + (size_t)V4_HDR_LEN <= len)
 		*class = ip[1];
-	else if (v->ip_version == 6 && v->l3_offset + (size_t)IPV6_HDR_LEN <= len)
+	else if (v->ip_version == 6 && v->l3_offset + (size_t)V6_HDR_LEN <= len)
 		*class = (uint8_t)(get_u16(ip) >> IPV6_SHIFT);
 	else
 		return false;
@@ -37,7 +35,6 @@ static void ecn_set(uint8_t *frame, const struct eth_view *v, enum ecn ecn)
 {
 	uint8_t *ip = frame + v->l3_offset;
 	uint8_t before = ip[1];
-	uint32_t sum;
 
 	if (v->ip_version == 6) {
 		ip[1] = (uint8_t)((ip[1] & ~(unsigned)(ECN_MASK << IPV6_SHIFT)) |
@@ -45,10 +42,7 @@ static void ecn_set(uint8_t *frame, const struct eth_view *v, enum ecn ecn)
 		return;
 	}
 	ip[1] = (uint8_t)((ip[1] & ~(unsigned)ECN_MASK) | (unsigned)ecn);
-	/* RFC 1624, equation 3. */
-	sum = (uint16_t)~get_u16(ip + IPV4_SUM_AT) + (uint32_t)(uint16_t)~before + ip[1];
-	sum = (sum & 0xffff) + (sum >> 16);
-	put_u16(ip + IPV4_SUM_AT, (uint16_t) ~((sum & 0xffff) + (sum >> 16)));
+	csum_update(ip + V4_CHECKSUM, before, ip[1], false);
 }
 
 void ecn_mark(uint8_t *frame, const struct eth_view *v)

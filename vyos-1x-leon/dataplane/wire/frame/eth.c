@@ -11,10 +11,9 @@
 
 #include "base/defs.h"
 #include "wire/bytes.h"
+#include "wire/frame/ip.h"
 
 #define TAGS_MAX     2
-#define V4_HDR_LEN   20
-#define V6_HDR_LEN   40
 #define EXT_UNIT     8 /* bytes; extension headers are multiples of it */
 #define EXT_MAX	     8 /* limit of the chain of extension headers */
 #define V4_FRAG_MORE 0x2000
@@ -29,11 +28,6 @@ enum v6_next {
 	NEXT_FRAGMENT = 44,
 	NEXT_DEST_OPTIONS = 60,
 };
-
-static bool is_tag(uint16_t ethertype)
-{
-	return ethertype == ETHERTYPE_DOT1Q || ethertype == ETHERTYPE_DOT1AD;
-}
 
 static void parse_v4(const uint8_t *p, size_t len, struct eth_view *v)
 {
@@ -102,7 +96,7 @@ int eth_parse(const void *frame, size_t len, struct eth_view *v)
 	if (unlikely(mac_is_multicast(v->src)))
 		return -EBADMSG;
 	v->ethertype = get_u16(p + 2 * MAC_LEN);
-	for (unsigned tags = 0; tags < TAGS_MAX && is_tag(v->ethertype); tags++) {
+	for (unsigned tags = 0; tags < TAGS_MAX && eth_is_tag(v->ethertype); tags++) {
 		if (unlikely(len < offset + ETH_TAG_LEN))
 			return -EBADMSG;
 		if (tags == 0) {
@@ -123,4 +117,25 @@ int eth_parse(const void *frame, size_t len, struct eth_view *v)
 bool eth_is_link_local_control(struct mac dst)
 {
 	return mac_to_u64(dst) >> 4 == 0x0180c2000000ULL >> 4;
+}
+
+void eth_put_header(struct wbuf *b, struct mac dst, struct mac src, uint16_t vlan,
+		    uint16_t ethertype)
+{
+	wbuf_bytes(b, dst.b, MAC_LEN);
+	wbuf_bytes(b, src.b, MAC_LEN);
+	if (vlan) {
+		wbuf_u16(b, ETHERTYPE_DOT1Q);
+		wbuf_u16(b, vlan);
+	}
+	wbuf_u16(b, ethertype);
+}
+
+void eth_put_answer(struct wbuf *b, const void *frame, const struct eth_view *v, struct mac dst,
+		    struct mac src)
+{
+	wbuf_bytes(b, dst.b, MAC_LEN);
+	wbuf_bytes(b, src.b, MAC_LEN);
+	/* Tags and EtherType. */
+	wbuf_bytes(b, (const uint8_t *)frame + 2 * MAC_LEN, v->l3_offset - 2u * MAC_LEN);
 }

@@ -11,6 +11,8 @@
 
 #include "base/addr.h"
 
+struct wbuf;
+
 #define ETH_HDR_LEN 14
 #define ETH_TAG_LEN 4
 
@@ -21,6 +23,12 @@
 #define ETHERTYPE_V6	 0x86dd
 #define ETHERTYPE_DOT1Q	 0x8100
 #define ETHERTYPE_DOT1AD 0x88a8
+
+/* Returns true for the EtherType of a VLAN tag. */
+static inline bool eth_is_tag(uint16_t ethertype)
+{
+	return ethertype == ETHERTYPE_DOT1Q || ethertype == ETHERTYPE_DOT1AD;
+}
 
 struct eth_view {
 	struct mac dst, src;
@@ -56,9 +64,19 @@ static inline bool eth_hides_tag(const struct eth_view *v)
 /* 01:80:c2:00:00:00 to 0f: 802.1D reserved addresses, which a bridge never forwards. */
 bool eth_is_link_local_control(struct mac dst);
 
+/* Writes the header of a frame, tagged if the VLAN is not 0. */
+void eth_put_header(struct wbuf *b, struct mac dst, struct mac src, uint16_t vlan,
+		    uint16_t ethertype);
+/* Writes the header of an answer to a frame, with the VLAN tags of the frame. */
+void eth_put_answer(struct wbuf *b, const void *frame, const struct eth_view *v, struct mac dst,
+		    struct mac src);
+
 /* ARP (RFC 826) over Ethernet and IPv4. */
+#define ARP_REQUEST 1
+#define ARP_REPLY   2
+
 struct arp_view {
-	uint16_t op; /* 1 request, 2 reply */
+	uint16_t op;
 	struct mac sender_mac, target_mac;
 	struct ip_addr sender_ip, target_ip;
 };
@@ -87,7 +105,14 @@ static inline struct mac eth_source_of(node_id_t node)
 	return mac_from_u64(0x024cULL << 32 | node);
 }
 
-/* Queries for a known host, from the machine with this MAC, with a sender address that no host has.
+/* Locally administered unicast MAC that no machine has. */
+static inline struct mac eth_nobody(void)
+{
+	return mac_from_u64(0x024c454f4e01ULL);
+}
+
+/* Queries for a known host, from the machine with this MAC, with the addresses of eth_nobody() and
+ * mcast_querier() as sender.
  * A query differs from a probe (RFC 5227 section 2.1.1, RFC 4862 section 5.4.3), so it does not
  * disturb a host that is about to claim the address. The reply goes to an unused MAC and is
  * therefore flooded, so every switch learns the port of the host. */
@@ -96,11 +121,14 @@ size_t nd_build_question(uint16_t vlan, struct mac src, const struct ip_addr *ip
 
 /* Neighbor discovery (RFC 4861), solicitation and advertisement only. Verifies hop limit, checksum
  * and the rules of sections 7.1.1 and 7.1.2. Returns 0 or -EBADMSG. */
+#define ND_SOLICIT 135
+#define ND_ADVERT  136
+
 struct nd_view {
-	uint8_t type; /* 135 solicitation, 136 advertisement */
+	uint8_t type;
 	bool router, solicited, override;
 	struct ip_addr source, target;
-	bool has_lladdr; /* source (135) or target (136) link-layer address option present */
+	bool has_lladdr; /* source (solicitation) or target link-layer address option present */
 	struct mac lladdr;
 };
 int nd_parse(const void *frame, size_t len, const struct eth_view *v, struct nd_view *n);

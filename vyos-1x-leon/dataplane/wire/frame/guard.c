@@ -15,31 +15,23 @@
 #include "wire/frame/eth.h"
 
 #define GUARD_VERSION 4
-#define TAG_LEN	      4
 #define TAG_PRIORITY  0xe000 /* priority of network control: a full queue must not cause a loop */
-
-/* Offsets from the LLC header. */
-#define AT_VERSION     sizeof(snap_header)
-#define AT_VNI	       (AT_VERSION + 1)
-#define AT_NODE	       (AT_VNI + 3)
-#define AT_INCARNATION (AT_NODE + 4)
-#define AT_SEQUENCE    (AT_INCARNATION + 8)
-#define AT_SEGMENT     (AT_SEQUENCE + 8)
-#define AT_FLAGS       (AT_SEGMENT + 3)
-#define AT_PREFERENCE  (AT_FLAGS + 1)
-#define AT_RECEIVED    (AT_PREFERENCE + 1)
 
 /* LLC of an unnumbered frame to SNAP (IEEE 802) with a locally administered protocol identifier
  * (02). The frame has no EtherType, which some radio bridges would reflect. */
 static const uint8_t snap_header[] = { 0xaa, 0xaa, 0x03, 0x02, 'L', 'E', 'O', 'N' };
 
-static_assert(AT_RECEIVED + 4 * GUARD_RECEIVED_MAX == GUARD_SIGNED_LEN, "guard layout");
+#define AT_VERSION sizeof(snap_header)
+#define AT_BODY	   (AT_VERSION + 1)
+
+static_assert(AT_BODY + 3 + 4 + 8 + 8 + 3 + 1 + 1 + 4 * GUARD_RECEIVED_MAX == GUARD_SIGNED_LEN,
+	      "guard layout");
 static_assert(GUARD_SIGNED_LEN + GUARD_AUTH_LEN == GUARD_TYPE, "guard layout");
 static_assert(ETH_HDR_LEN + GUARD_TYPE == GUARD_FRAME_LEN, "guard layout");
-static_assert(GUARD_FRAME_LEN + TAG_LEN == GUARD_FRAME_MAX, "guard layout");
+static_assert(GUARD_FRAME_LEN + ETH_TAG_LEN == GUARD_FRAME_MAX, "guard layout");
 
 /* A group address of our own, locally administered: 03 and the letters L, E, O, N, 0. */
-static const uint8_t guard_dst[MAC_LEN] = { 0x03, 'L', 'E', 'O', 'N', 0x00 };
+static const struct mac guard_dst = { { 0x03, 'L', 'E', 'O', 'N', 0x00 } };
 
 uint32_t guard_mark(node_id_t node, uint64_t incarnation)
 {
@@ -71,9 +63,7 @@ uint32_t guard_interval_of(uint8_t flags)
 /* Length of the tag; 0 without a tag. */
 static size_t tag_len(const uint8_t *p)
 {
-	uint16_t type = get_u16(p + 2 * MAC_LEN);
-
-	return type == ETHERTYPE_DOT1Q || type == ETHERTYPE_DOT1AD ? TAG_LEN : 0;
+	return eth_is_tag(get_u16(p + 2 * MAC_LEN)) ? ETH_TAG_LEN : 0;
 }
 
 const void *guard_signed(const void *frame)
@@ -86,16 +76,31 @@ static bool is_guard(const uint8_t *p, size_t len)
 {
 	size_t header = ETH_HDR_LEN;
 
-	if (len < ETH_HDR_LEN + AT_VERSION || memcmp(p, guard_dst, MAC_LEN))
+	if (len < ETH_HDR_LEN + AT_VERSION || memcmp(p, guard_dst.b, MAC_LEN))
 		return false;
 	header += tag_len(p);
 	return len >= header + AT_VERSION && get_u16(p + header - 2) < ETH_TYPE_MIN &&
 	       !memcmp(p + header, snap_header, sizeof(snap_header));
 }
 
+static void code_body(struct codec *b, struct guard_frame *g)
+{
+	code_u24(b, &g->vni);
+	code_u32(b, &g->node);
+	code_u64(b, &g->incarnation);
+	code_u64(b, &g->sequence);
+	code_u24(b, &g->segment);
+	code_u8(b, &g->flags);
+	code_u8(b, &g->preference);
+	for (unsigned i = 0; i < GUARD_RECEIVED_MAX; i++)
+		code_u32(b, &g->received[i]);
+	code_bytes(b, g->auth, GUARD_AUTH_LEN);
+}
+
 int guard_decode(const void *frame, size_t len, struct guard_frame *g)
 {
 	const uint8_t *p = frame, *body;
+	struct rbuf b;
 
 	if (!is_guard(p, len))
 		return -ENOMSG;
@@ -105,44 +110,20 @@ int guard_decode(const void *frame, size_t len, struct guard_frame *g)
 		return -EBADMSG;
 	memcpy(g->src.b, p + MAC_LEN, MAC_LEN);
 	g->tag = tag_len(p) ? get_u16(p + ETH_HDR_LEN) & (VLAN_IDS - 1) : 0;
-	g->vni = get_u24(body + AT_VNI);
-	g->node = get_u32(body + AT_NODE);
-	g->incarnation = get_u64(body + AT_INCARNATION);
-	g->sequence = get_u64(body + AT_SEQUENCE);
-	g->segment = get_u24(body + AT_SEGMENT);
-	g->flags = body[AT_FLAGS];
-	g->preference = body[AT_PREFERENCE];
-	for (unsigned i = 0; i < GUARD_RECEIVED_MAX; i++)
-		g->received[i] = get_u32(body + AT_RECEIVED + 4 * i);
-	memcpy(g->auth, body + GUARD_SIGNED_LEN, GUARD_AUTH_LEN);
+	b = rbuf_of(body + AT_BODY, GUARD_TYPE - AT_BODY);
+	code_body(&(struct codec){ .in = &b }, g);
 	return g->node == NODE_ID_NONE || mac_is_multicast(g->src) ? -EBADMSG : 0;
 }
 
 size_t guard_encode(const struct guard_frame *g, void *out)
 {
-	uint8_t *p = out;
+	struct wbuf b = wbuf_of(out, GUARD_FRAME_MAX);
 
-	memcpy(p, guard_dst, MAC_LEN);
-	memcpy(p + MAC_LEN, g->src.b, MAC_LEN);
-	p += 2 * MAC_LEN;
-	if (g->tag) {
-		put_u16(p, ETHERTYPE_DOT1Q);
-		put_u16(p + 2, TAG_PRIORITY | g->tag);
-		p += TAG_LEN;
-	}
-	put_u16(p, GUARD_TYPE);
-	p += 2;
-	memcpy(p, snap_header, sizeof(snap_header));
-	p[AT_VERSION] = GUARD_VERSION;
-	put_u24(p + AT_VNI, g->vni);
-	put_u32(p + AT_NODE, g->node);
-	put_u64(p + AT_INCARNATION, g->incarnation);
-	put_u64(p + AT_SEQUENCE, g->sequence);
-	put_u24(p + AT_SEGMENT, g->segment);
-	p[AT_FLAGS] = g->flags;
-	p[AT_PREFERENCE] = g->preference;
-	for (unsigned i = 0; i < GUARD_RECEIVED_MAX; i++)
-		put_u32(p + AT_RECEIVED + 4 * i, g->received[i]);
-	memcpy(p + GUARD_SIGNED_LEN, g->auth, GUARD_AUTH_LEN);
-	return (size_t)(p - (uint8_t *)out) + GUARD_TYPE;
+	eth_put_header(&b, guard_dst, g->src, g->tag ? (uint16_t)(TAG_PRIORITY | g->tag) : 0,
+		       GUARD_TYPE);
+	wbuf_bytes(&b, snap_header, sizeof(snap_header));
+	wbuf_u8(&b, GUARD_VERSION);
+	/* A codec that writes does not change the frame. */
+	code_body(&(struct codec){ .out = &b }, (struct guard_frame *)g);
+	return wbuf_len(&b);
 }

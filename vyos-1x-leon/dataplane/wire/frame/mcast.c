@@ -11,20 +11,13 @@
 
 #include "wire/bytes.h"
 #include "wire/frame/csum.h"
+#include "wire/frame/ip.h"
 
-#define V4_HDR_LEN    20
-#define V6_HDR_LEN    40
-#define V6_SRC_OFFSET 8
-#define V6_DST_OFFSET 24
-#define V4_LEN	      4
-#define V6_LEN	      16
-#define PROTO_IGMP    2
-#define PROTO_ICMPV6  58
-#define PROTO_PIM     103
-#define PIM_HELLO     0x20 /* version 2, type 0 */
-#define SCOPE_LINK    2
-#define MS_PER_S      1000u
-#define SUPPRESS      0x08 /* RFC 3376 section 4.1.5: the querier knows listeners of the group */
+#define PROTO_PIM  103
+#define PIM_HELLO  0x20 /* version 2, type 0 */
+#define SCOPE_LINK 2
+#define MS_PER_S   1000u
+#define SUPPRESS   0x08 /* RFC 3376 section 4.1.5: the querier knows listeners of the group */
 
 enum igmp_type {
 	IGMP_QUERY = 0x11,
@@ -79,7 +72,7 @@ uint8_t mcast_group_of(const uint8_t *frame, size_t len, const struct eth_view *
 	if (v->ip_version != 6 || mac[0] != 0x33 || mac[1] != 0x33 ||
 	    len < v->l3_offset + (size_t)V6_HDR_LEN)
 		return 0;
-	if (ip[V6_DST_OFFSET] != 0xff || (ip[V6_DST_OFFSET + 1] & 0x0f) <= SCOPE_LINK ||
+	if (ip[V6_DST] != 0xff || (ip[V6_DST + 1] & 0x0f) <= SCOPE_LINK ||
 	    v->ip_proto == PROTO_ICMPV6)
 		return 0;
 	return 6;
@@ -201,7 +194,7 @@ static int read_igmp(const uint8_t *b, size_t len, struct mcast_message *m)
 static bool is_mld_source(const uint8_t *ip, uint8_t type)
 {
 	static const uint8_t zero[V6_LEN];
-	const uint8_t *source = ip + V6_SRC_OFFSET;
+	const uint8_t *source = ip + V6_SRC;
 
 	if (source[0] == 0xfe && (source[1] & 0xc0) == 0x80)
 		return true;
@@ -210,8 +203,6 @@ static bool is_mld_source(const uint8_t *ip, uint8_t type)
 
 static int read_mld(const uint8_t *ip, const uint8_t *b, size_t len, struct mcast_message *m)
 {
-	uint32_t sum;
-
 	if (len < 4)
 		return -EBADMSG;
 	switch ((enum mld_type)b[0]) {
@@ -224,8 +215,7 @@ static int read_mld(const uint8_t *ip, const uint8_t *b, size_t len, struct mcas
 	default:
 		return -ENOMSG;
 	}
-	sum = csum_add((uint32_t)len + PROTO_ICMPV6, ip + V6_SRC_OFFSET, 2 * V6_LEN);
-	if (csum_fold(csum_add(sum, b, len)) != 0xffff || !is_mld_source(ip, b[0]))
+	if (checksum_l4(ip, PROTO_ICMPV6, b, len) != 0xffff || !is_mld_source(ip, b[0]))
 		return -EBADMSG;
 	if (b[0] == MLD_QUERY)
 		return read_query(b, len, m);
@@ -254,7 +244,7 @@ int mcast_parse(const uint8_t *frame, size_t len, const struct eth_view *v, stru
 	if (end > len || end <= v->l4_offset)
 		return -EBADMSG;
 	*m = (struct mcast_message){ .family = v->ip_version };
-	m->source = address(m->family, ip + (v4 ? V4_HDR_LEN - 8 : V6_SRC_OFFSET));
+	m->source = address(m->family, ip + (v4 ? V4_SRC : V6_SRC));
 	if (v->ip_proto == PROTO_PIM) {
 		m->kind = MCAST_ROUTER;
 		return b[0] == PIM_HELLO ? 0 : -ENOMSG;

@@ -8,16 +8,13 @@
 
 #include "wire/bytes.h"
 #include "wire/frame/csum.h"
+#include "wire/frame/ip.h"
 #include "wire/frame/mcast.h"
 
-#define V4_LEN	     4
-#define V6_LEN	     16
-#define PROTO_IGMP   2
-#define PROTO_ICMPV6 58
-#define IGMP_QUERY   0x11
-#define MLD_QUERY    130
-#define IGMP_LEN     12
-#define MLD_LEN	     28
+#define IGMP_QUERY 0x11
+#define MLD_QUERY  130
+#define IGMP_LEN   12
+#define MLD_LEN	   28
 /* Internetwork control (RFC 3376 section 4). */
 #define TOS_CONTROL 0xc0
 #define ROBUSTNESS  2
@@ -35,17 +32,13 @@ const struct ip_addr *mcast_querier(uint8_t family)
 
 static void put_header(struct wbuf *b, uint16_t vlan, struct mac src, const struct ip_addr *to)
 {
-	const uint8_t mac4[2] = { 0x01, 0x00 }, mac6[2] = { 0x33, 0x33 };
-	uint32_t low = mcast_low(to);
+	uint64_t low = mcast_low(to);
 
-	wbuf_bytes(b, to->family == 4 ? mac4 : mac6, 2);
-	wbuf_u32(b, to->family == 4 ? 0x5e000000u | (low & MCAST_V4_BITS) : low);
-	wbuf_bytes(b, src.b, MAC_LEN);
-	if (vlan) {
-		wbuf_u16(b, ETHERTYPE_DOT1Q);
-		wbuf_u16(b, vlan);
-	}
-	wbuf_u16(b, to->family == 4 ? ETHERTYPE_V4 : ETHERTYPE_V6);
+	if (to->family == 4)
+		eth_put_header(b, mac_from_u64(0x01005e000000ULL | (low & MCAST_V4_BITS)), src,
+			       vlan, ETHERTYPE_V4);
+	else
+		eth_put_header(b, mac_from_u64(0x3333ULL << 32 | low), src, vlan, ETHERTYPE_V6);
 }
 
 /* The fields behind the group, equal in both protocols. */
@@ -71,7 +64,7 @@ static void put_v4(struct wbuf *b, const struct ip_addr *to, const struct ip_add
 	wbuf_bytes(b, querier4.b, V4_LEN);
 	wbuf_bytes(b, to->b, V4_LEN);
 	wbuf_u32(b, 0x94040000); /* Router Alert (RFC 2113) */
-	put_u16(ip + 10, (uint16_t)~csum_fold(csum_add(0, ip, 24)));
+	checksum_v4_header(ip);
 	igmp = b->p;
 	wbuf_u8(b, IGMP_QUERY);
 	wbuf_u8(b, (uint8_t)(response_ms / 100));
@@ -85,7 +78,6 @@ static void put_v6(struct wbuf *b, const struct ip_addr *to, const struct ip_add
 		   uint32_t response_ms)
 {
 	uint8_t *ip = b->p, *mld;
-	uint32_t sum;
 
 	wbuf_u32(b, 6u << 28);
 	wbuf_u16(b, 8 + MLD_LEN);
@@ -105,8 +97,7 @@ static void put_v6(struct wbuf *b, const struct ip_addr *to, const struct ip_add
 	wbuf_u16(b, 0);
 	wbuf_bytes(b, group->b, V6_LEN);
 	put_tail(b);
-	sum = csum_add(MLD_LEN + PROTO_ICMPV6, ip + 8, 2 * V6_LEN);
-	put_u16(mld + 2, (uint16_t)~csum_fold(csum_add(sum, mld, MLD_LEN)));
+	put_u16(mld + 2, (uint16_t)~checksum_l4(ip, PROTO_ICMPV6, mld, MLD_LEN));
 }
 
 size_t mcast_build_query(uint16_t vlan, struct mac src, uint8_t family, const struct ip_addr *group,

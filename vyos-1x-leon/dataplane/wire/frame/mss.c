@@ -7,22 +7,18 @@
 #include "wire/bytes.h"
 #include "wire/frame/csum.h"
 #include "wire/frame/eth.h"
+#include "wire/frame/ip.h"
 
-#define PROTO_TCP    6
-#define TCP_HDR_LEN  20
-#define TCP_FLAGS    13
-#define TCP_CHECKSUM 16
-#define TCP_SYN	     0x02
-#define OPT_END	     0
-#define OPT_NOP	     1
-#define OPT_MSS	     2
-#define OPT_MSS_LEN  4
+#define OPT_END	    0
+#define OPT_NOP	    1
+#define OPT_MSS	    2
+#define OPT_MSS_LEN 4
 
 /* Returns the offset of the MSS value in the TCP header; 0 if none precedes the first malformed
  * option. */
 static size_t find_mss(const uint8_t *tcp, size_t hdr_len)
 {
-	size_t at = TCP_HDR_LEN;
+	size_t at = TCP_HDR_MIN;
 
 	while (at + OPT_MSS_LEN <= hdr_len && tcp[at] != OPT_END) {
 		if (tcp[at] == OPT_NOP) {
@@ -46,10 +42,10 @@ bool tcp_clamp_mss(void *frame, size_t len, const struct eth_view *v, uint16_t m
 	uint16_t before;
 
 	if (v->ip_proto != PROTO_TCP || v->ip_fragment || !v->l4_offset ||
-	    len - v->l4_offset < TCP_HDR_LEN)
+	    len - v->l4_offset < TCP_HDR_MIN)
 		return false;
-	hdr_len = (tcp[12] >> 4) * 4u;
-	if (!(tcp[TCP_FLAGS] & TCP_SYN) || hdr_len < TCP_HDR_LEN || hdr_len > len - v->l4_offset)
+	hdr_len = (tcp[TCP_DOFF] >> 4) * 4u;
+	if (!(tcp[TCP_FLAGS] & TCP_SYN) || hdr_len < TCP_HDR_MIN || hdr_len > len - v->l4_offset)
 		return false;
 	at = find_mss(tcp, hdr_len);
 	if (!at)

@@ -9,16 +9,7 @@
 
 #include "wire/bytes.h"
 #include "wire/frame/csum.h"
-
-#define PROTO_TCP    6
-#define V4_HDR_MIN   20
-#define V6_HDR_LEN   40
-#define V4_LENGTH    2
-#define V4_TTL	     8
-#define V4_CHECKSUM  10
-#define V6_PAYLOAD   4
-#define TCP_CHECKSUM 16
-#define TCP_URGENT   18
+#include "wire/frame/ip.h"
 
 enum {
 	OPT_END = 0,
@@ -96,7 +87,7 @@ static void take_options(struct tcp_view *t, const uint8_t *tcp)
 
 static void take_addresses(struct tcp_view *t, const uint8_t *ip, uint8_t version)
 {
-	size_t n = version == 4 ? 4 : 16, at = version == 4 ? 12 : 8;
+	size_t n = version == 4 ? V4_LEN : V6_LEN, at = version == 4 ? V4_SRC : V6_SRC;
 
 	t->src.family = t->dst.family = version;
 	memcpy(t->src.b, ip + at, n);
@@ -109,7 +100,7 @@ static size_t transport_len(const uint8_t *frame, size_t len, const struct eth_v
 	const uint8_t *ip = frame + v->l3_offset;
 	size_t in_front = (size_t)(v->l4_offset - v->l3_offset), total;
 
-	total = v->ip_version == 4 ? get_u16(ip + V4_LENGTH) : get_u16(ip + V6_PAYLOAD);
+	total = v->ip_version == 4 ? get_u16(ip + V4_LENGTH) : get_u16(ip + V6_LENGTH);
 	/* A super-frame too long for the IP length field. */
 	if (!total)
 		return len - v->l4_offset;
@@ -154,19 +145,15 @@ int tcp_parse(const void *frame, size_t len, const struct eth_view *v, struct tc
 static void complete(uint8_t *ip, uint8_t version, size_t ip_len, size_t tcp_len)
 {
 	uint8_t *tcp = ip + ip_len;
-	uint32_t sum = (uint32_t)(PROTO_TCP + tcp_len);
 
 	if (version == 4) {
 		put_u16(ip + V4_LENGTH, (uint16_t)(ip_len + tcp_len));
-		put_u16(ip + V4_CHECKSUM, 0);
-		put_u16(ip + V4_CHECKSUM, (uint16_t)~csum_fold(csum_add(0, ip, ip_len)));
-		sum = csum_add(sum, ip + 12, 8);
+		checksum_v4_header(ip);
 	} else {
-		put_u16(ip + V6_PAYLOAD, (uint16_t)(ip_len - V6_HDR_LEN + tcp_len));
-		sum = csum_add(sum, ip + 8, 32);
+		put_u16(ip + V6_LENGTH, (uint16_t)(ip_len - V6_HDR_LEN + tcp_len));
 	}
 	put_u16(tcp + TCP_CHECKSUM, 0);
-	put_u16(tcp + TCP_CHECKSUM, (uint16_t)~csum_fold(csum_add(sum, tcp, tcp_len)));
+	put_u16(tcp + TCP_CHECKSUM, (uint16_t)~checksum_l4(ip, PROTO_TCP, tcp, tcp_len));
 }
 
 size_t tcp_cut(const void *frame, const struct eth_view *v, const struct tcp_view *t, uint32_t seq,
@@ -203,7 +190,7 @@ void tcp_raise_ts(void *frame, const struct eth_view *v, const struct tcp_view *
 
 static void put_v4(uint8_t *ip, const struct tcp_segment *s)
 {
-	memset(ip, 0, V4_HDR_MIN);
+	memset(ip, 0, V4_HDR_LEN);
 	ip[0] = 0x45;
 	put_u16(ip + 6, 0x4000); /* DF, which permits an identification of 0 */
 	ip[V4_TTL] = 64;
@@ -244,19 +231,13 @@ static void put_tcp(uint8_t *tcp, const struct tcp_segment *s, size_t hdr_len)
 size_t tcp_make(const struct tcp_segment *s, uint8_t out[TCP_FRAME_MAX])
 {
 	bool v4 = s->src.family == 4;
-	size_t ip_len = v4 ? V4_HDR_MIN : V6_HDR_LEN;
+	size_t ip_len = v4 ? V4_HDR_LEN : V6_HDR_LEN;
 	size_t tcp_len = TCP_HDR_MIN + (s->has_ts ? 12 : 0);
-	uint8_t *p = out + 2 * MAC_LEN;
+	struct wbuf b = wbuf_of(out, TCP_FRAME_MAX);
+	uint8_t *p;
 
-	memcpy(out, s->dst_mac.b, MAC_LEN);
-	memcpy(out + MAC_LEN, s->src_mac.b, MAC_LEN);
-	if (s->vlan) {
-		put_u16(p, ETHERTYPE_DOT1Q);
-		put_u16(p + 2, s->vlan);
-		p += 4;
-	}
-	put_u16(p, v4 ? ETHERTYPE_V4 : ETHERTYPE_V6);
-	p += 2;
+	eth_put_header(&b, s->dst_mac, s->src_mac, s->vlan, v4 ? ETHERTYPE_V4 : ETHERTYPE_V6);
+	p = b.p;
 	if (v4)
 		put_v4(p, s);
 	else

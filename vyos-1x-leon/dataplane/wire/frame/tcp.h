@@ -11,17 +11,10 @@
 
 #include "base/addr.h"
 #include "wire/frame/eth.h"
+#include "wire/frame/ip.h"
 
-#define TCP_FIN 0x01
-#define TCP_SYN 0x02
-#define TCP_RST 0x04
-#define TCP_PSH 0x08
-#define TCP_ACK 0x10
-#define TCP_URG 0x20
-
-#define TCP_HDR_MIN 20
 /* Longest headers: two VLAN tags, IPv6, TCP with all options. */
-#define TCP_FRAME_MAX (ETH_HDR_LEN + 8 + 40 + 60)
+#define TCP_FRAME_MAX (ETH_HDR_LEN + 8 + V6_HDR_LEN + 60)
 /* Largest window scale of RFC 7323. */
 #define TCP_SCALE_MAX	  14
 #define TCP_SCALE_UNKNOWN 0xff

@@ -7,10 +7,9 @@
 #include <assert.h>
 
 #include "wire/bytes.h"
+#include "wire/frame/ip.h"
 #include "wire/message/msg.h"
 
-#define V4_LEN 4
-#define V6_LEN 16
 static_assert(IP_WIRE_MAX == 1 + V6_LEN, "family, address");
 
 int family_len(uint8_t family)

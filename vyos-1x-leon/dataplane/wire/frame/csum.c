@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Transport checksums, see checksum.h. Workers.
+ * Checksums of packets, see csum.h. Pure.
  */
-#include "fwd/checksum.h"
-
-#include "wire/bytes.h"
 #include "wire/frame/csum.h"
 
-#define TCP_CHECKSUM 16
-#define UDP_CHECKSUM 6
-#define V4_CHECKSUM  10
-#define V4_ADDRS     12
-#define V6_ADDRS     8
+#include "wire/frame/eth.h"
+#include "wire/frame/ip.h"
 
 size_t checksum_place(const struct eth_view *v, size_t len)
 {
@@ -19,9 +13,9 @@ size_t checksum_place(const struct eth_view *v, size_t len)
 
 	if (!v->l4_offset || v->ip_fragment)
 		return 0;
-	if (v->ip_proto == IP_PROTO_TCP)
+	if (v->ip_proto == PROTO_TCP)
 		at = v->l4_offset + (size_t)TCP_CHECKSUM;
-	else if (v->ip_proto == IP_PROTO_UDP)
+	else if (v->ip_proto == PROTO_UDP)
 		at = v->l4_offset + (size_t)UDP_CHECKSUM;
 	else
 		return 0;
@@ -45,10 +39,15 @@ uint16_t checksum_pseudo(const uint8_t *ip, uint8_t ip_version, uint8_t proto, s
 	uint32_t sum = proto + (uint32_t)l4_len;
 
 	if (ip_version == 4)
-		sum = csum_add(sum, ip + V4_ADDRS, 8);
+		sum = csum_add(sum, ip + V4_SRC, 2 * V4_LEN);
 	else
-		sum = csum_add(sum, ip + V6_ADDRS, 32);
+		sum = csum_add(sum, ip + V6_SRC, 2 * V6_LEN);
 	return csum_fold(sum);
+}
+
+uint16_t checksum_l4(const uint8_t *ip, uint8_t proto, const uint8_t *l4, size_t len)
+{
+	return csum_fold(csum_add(checksum_pseudo(ip, ip[0] >> 4, proto, len), l4, len));
 }
 
 void checksum_v4_header(uint8_t *ip)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wire/frame/garp: other hosts understand the frames that a node sends on behalf of remote hosts.
+ * wire/frame/arp and nd: other hosts understand the frames that a node sends on behalf of remote
+ * hosts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
