@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "fwd/in/from_net.h"
+#include "fwd/in/receive.h"
 #include "fwd_null.h"
 #include "wire/bytes.h"
 

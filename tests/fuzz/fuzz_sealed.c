@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fwd/in/from_net.h"
+#include "fwd/in/receive.h"
 #include "fwd_null.h"
 #include "wire/bytes.h"
 

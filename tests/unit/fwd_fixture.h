@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "fwd/fwd.h"
-#include "fwd/in/from_net.h"
+#include "fwd/in/receive.h"
 #include "fwd/out/from_tap.h"
 #include "fwd/worker.h"
 #include "io/tap.h"

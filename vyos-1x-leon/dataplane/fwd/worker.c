@@ -19,7 +19,7 @@
 #include "base/mem.h"
 #include "crypto/aead.h"
 #include "fwd/capture.h"
-#include "fwd/in/from_net.h"
+#include "fwd/in/receive.h"
 #include "fwd/lan/reports.h"
 #include "fwd/out/from_tap.h"
 #include "fwd/send/protect.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See assemble.h. Workers.
+ * Step: frames that arrive as fragments, as two copies, or in blocks with parity. Each is delivered
+ * once, as soon as it is complete. The parts wait in reasm.h, copies.h and recovery.h. Workers.
  */
-#include "fwd/in/assemble.h"
+#include "fwd/in/receive.h"
 
 #include "base/defs.h"
 #include "fwd/in/copies.h"
 #include "fwd/in/reasm.h"
 #include "fwd/in/recovery.h"
-#include "fwd/in/to_segment.h"
 #include "fwd/worker.h"
 #include "wire/datagram/copy.h"
 #include "wire/datagram/fragment.h"

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: datagrams from the underlay, see from_net.h. Workers. doc/protocol.md section 2.1 defines
+ * Step: datagrams from the underlay, see receive.h. Workers. doc/protocol.md section 2.1 defines
  * the checks and their order.
  */
-#include "fwd/in/from_net.h"
+#include "fwd/in/receive.h"
 
 #include "base/defs.h"
 #include "fwd/accel/divert.h"
 #include "fwd/capture.h"
-#include "fwd/in/assemble.h"
 #include "fwd/in/hold.h"
-#include "fwd/in/incoming.h"
-#include "fwd/in/relay.h"
-#include "fwd/in/to_segment.h"
 #include "fwd/lan/reports.h"
 #include "fwd/worker.h"
 #include "io/clock.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: checks link values and seals of data from the underlay, see incoming.h. Workers.
+ * Step: checks link values and seals of data from the underlay, see receive.h. doc/protocol.md
+ * sections 2.5 and 2.6. Workers.
  */
-#include "fwd/in/incoming.h"
+#include "fwd/in/receive.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: relaying, see relay.h. Workers. Consecutive datagrams of equal size to one node are
- * contiguous in the buffer of a GRO message. tx sends them as one GSO message of one piece, so
- * payload is neither touched nor gathered.
+ * Step: relaying. `at` is incremented and the link value replaced by that of the next link; nothing
+ * else changes. Consecutive datagrams of equal size to one node are contiguous in the buffer of a
+ * GRO message. tx sends them as one GSO message of one piece, so payload is neither touched nor
+ * gathered. Workers.
  */
-#include "fwd/in/relay.h"
+#include "fwd/in/receive.h"
 
 #include "base/defs.h"
 #include "fwd/lan/reports.h"

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: frames for the local segment, see to_segment.h. Workers.
+ * Step: frames for the local segment, see receive.h. Workers.
  */
-#include "fwd/in/to_segment.h"
+#include "fwd/in/receive.h"
 
 #include <errno.h>
 
 #include "base/defs.h"
 #include "fwd/accel/divert.h"
 #include "fwd/capture.h"
-#include "fwd/lan/loop_checks.h"
+#include "fwd/lan/lan_checks.h"
 #include "fwd/lan/reports.h"
-#include "fwd/lan/snoop.h"
-#include "fwd/lan/suppress.h"
 #include "fwd/lan/translate.h"
 #include "fwd/send/clamp.h"
 #include "fwd/send/marking.h"

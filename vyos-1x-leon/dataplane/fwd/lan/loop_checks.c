@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Checks against loops, see loop_checks.h. Workers.
+ * Checks against loops that include a LAN, for frames in both directions, see lan_checks.h.
+ * Workers.
  */
-#include "fwd/lan/loop_checks.h"
+#include "fwd/lan/lan_checks.h"
 
 #include <errno.h>
 

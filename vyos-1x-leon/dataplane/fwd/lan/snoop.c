@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: IGMP and MLD snooping, see snoop.h. Workers.
+ * Step: IGMP and MLD snooping, see lan_checks.h. Idle without the configuration. Workers.
  */
-#include "fwd/lan/snoop.h"
+#include "fwd/lan/lan_checks.h"
 
 #include "fwd/lan/reports.h"
 #include "fwd/worker.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: head-end replication, see flood.h. Workers.
+ * Step: head-end replication, a copy to every reachable node along the best path (paper section
+ * 4.3). Workers.
  */
-#include "fwd/out/flood.h"
+#include "fwd/out/from_tap.h"
 
 #include "fwd/send/critical.h"
 #include "fwd/worker.h"

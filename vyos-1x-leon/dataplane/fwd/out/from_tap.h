@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: a batch of frames from the local segment into the overlay. Workers.
+ * Steps of frames from the local segment into the overlay. Workers.
  */
 #pragma once
 
@@ -18,3 +18,6 @@ bool from_tap(struct worker *w, int fd);
 mono_t from_tap_due(const struct worker *w);
 /* Processes a frame. */
 void from_tap_frame(struct worker *w, struct frame *f);
+
+/* Broadcast, multicast and unknown unicast: storm control, then head-end replication. */
+void flood(struct worker *w, struct frame *f);

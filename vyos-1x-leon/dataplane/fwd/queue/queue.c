@@ -11,7 +11,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "fwd/forwarding_lookup.h"
-#include "fwd/lan/loop_checks.h"
+#include "fwd/lan/lan_checks.h"
 #include "fwd/send/marking.h"
 #include "fwd/tap/tap_rx.h"
 #include "fwd/tap/tso.h"

@@ -7,7 +7,7 @@
 #include "base/defs.h"
 #include "fwd/send/budget.h"
 #include "fwd/send/protect.h"
-#include "fwd/send/splitting.h"
+#include "fwd/send/encap.h"
 #include "fwd/tap/tso.h"
 #include "fwd/worker.h"
 #include "wire/datagram/copy.h"

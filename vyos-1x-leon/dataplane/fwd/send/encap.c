@@ -6,9 +6,7 @@
 
 #include "base/defs.h"
 #include "fwd/send/bundling.h"
-#include "fwd/send/outgoing.h"
 #include "fwd/send/protect.h"
-#include "fwd/send/splitting.h"
 #include "fwd/tap/tso.h"
 #include "fwd/worker.h"
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: splitting frames, see splitting.h. Workers.
+ * Step: a frame above the path MTU as LEON fragments (wire/datagram/fragment.h), never as IP
+ * fragments. A partial checksum stays partial: every fragment carries the flag, and reassembly
+ * passes it on, so neither end sums the payload. Workers.
  */
-#include "fwd/send/splitting.h"
+#include "fwd/send/encap.h"
 
 #include <string.h>
 
 #include "base/defs.h"
-#include "fwd/send/outgoing.h"
 #include "fwd/send/protect.h"
 #include "fwd/worker.h"
 #include "wire/datagram/fragment.h"
