@@ -8,9 +8,9 @@
 
 #include "base/defs.h"
 
-/* Queueing delays that set the first limit and that lower a limit. */
-#define OPEN_US	 10000
+/* Queueing delays that lower a limit and that set the first limit. */
 #define HIGH_US	 5000
+#define OPEN_US	 (2 * HIGH_US)
 #define IN_A_ROW 2
 /* The queue must stand for this number of RTTs as well, because TCP starts with bursts that queue
  * for a moment. */
@@ -24,20 +24,19 @@
 #define HOLD_MS 500
 /* A limit with this part in use can cause a queue. */
 #define BUSY_PM 700
-/* PINGs sent up to this time after the start of draining measure the state before it. */
-#define LEARN_MS 100
+/* PINGs of the first two steps of draining measure the state before it. */
+#define LEARN_MS (2 * AUTORATE_STEP_MS)
 /* A lower rate must shorten a queue of own load by a quarter within this time, one RTT and the
  * queueing delay. */
 #define LOOK_MS 300
-/* Time after which the baseline is measured again. */
-#define BASELINE_MS 10000
+/* Time after which the baseline is measured again, and of the first suspension. */
+#define AGAIN_MS 10000
 /* A larger change of the delay between two samples indicates a queue. */
 #define MOVES_US 3000
 /* Time to drain a queue, and to empty a link with less than half of its verified rate. */
 #define UNRESPONSIVE_MS 3000
-#define SUSPENDED_MS	10000
-#define SUSPENDED_TIMES 3 /* maximum number of doublings of SUSPENDED_MS */
-#define FORGIVEN_MS	60000
+#define SUSPENDED_TIMES 3 /* maximum number of doublings of AGAIN_MS */
+#define FORGIVEN_MS	(6 * AGAIN_MS)
 #define MIN_OF_BEST	16
 /* The best rate decays by this factor at each bandwidth probe. */
 #define FADES_PM 700
@@ -240,7 +239,7 @@ static bool is_persistent(struct autorate *a, const struct site_load *in, mono_t
  * grows once. A repetition means that others fill the link. */
 static void is_not_own_load(struct autorate *a, mono_t now)
 {
-	bool again = a->baseline_us > HIGH_US && mono_is_recent(a->stayed_at, BASELINE_MS, now);
+	bool again = a->baseline_us > HIGH_US && mono_is_recent(a->stayed_at, AGAIN_MS, now);
 
 	a->baseline_us += a->least_us;
 	a->baseline_at = a->stayed_at = now;
@@ -307,7 +306,7 @@ static void when_cruising(struct autorate *a, const struct site_load *in, mono_t
 		return;
 	/* A bandwidth probe may fill the link, so the best rate decays. */
 	a->best = max_of(part(a->best, FADES_PM), a->kbits);
-	bandwidth_probe_start(&a->probe, site_load_noise_us(in, a->kbits), AUTORATE_STEP_MS, now);
+	bandwidth_probe_start(&a->probe, site_load_noise_us(in, a->kbits), now);
 	enter(a, AUTORATE_PROBE, now);
 }
 
@@ -349,7 +348,7 @@ static void when_probing(struct autorate *a, const struct site_load *in, mono_t 
 
 static void when_suspended(struct autorate *a, const struct site_load *in, mono_t now)
 {
-	int64_t ms = (int64_t)SUSPENDED_MS << min_of(a->unresponsive, (unsigned)SUSPENDED_TIMES);
+	int64_t ms = (int64_t)AGAIN_MS << min_of(a->unresponsive, (unsigned)SUSPENDED_TIMES);
 
 	(void)in;
 	if (for_ms(a, now) >= ms)
@@ -394,7 +393,7 @@ static void keep_baseline(struct autorate *a, const struct site_load *in, mono_t
 	a->base_us = in->base_us;
 	a->baseline_us -= (uint32_t)min_of(risen_us, (int64_t)a->baseline_us);
 	a->baseline_us = min_of(a->baseline_us, in->queue_us);
-	if (a->baseline_us && mono_sub_ms(now, a->baseline_at) >= BASELINE_MS)
+	if (a->baseline_us && mono_sub_ms(now, a->baseline_at) >= AGAIN_MS)
 		a->baseline_us = 0;
 }
 

@@ -23,7 +23,6 @@
 #include "state/rates/bandwidth_probe.h"
 #include "state/rates/site_load.h"
 
-#define AUTORATE_STEP_MS   50
 #define AUTORATE_MIN	   128	   /* kbit/s */
 #define AUTORATE_MAX	   1000000 /* no limit at this rate or above */
 #define AUTORATE_FORGET_MS (600 * 1000)

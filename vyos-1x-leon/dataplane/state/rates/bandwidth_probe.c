@@ -8,10 +8,10 @@
 
 /* Duration and first height of a bandwidth probe. The probe lasts longer if the RTT jitter exceeds
  * the queue that the probe makes. After success, the next probe is three times as high. */
-#define PROBE_MS     100
-#define PROBE_MS_MAX 400
+#define PROBE_MS     (2 * AUTORATE_STEP_MS)
+#define PROBE_MS_MAX (4 * PROBE_MS)
 #define PROBE_PM     40
-#define PROBE_PM_MAX 160
+#define PROBE_PM_MAX (4 * PROBE_PM)
 /* Part of the limit that must be delivered before a bandwidth probe becomes higher. */
 #define PEAK_PM 985
 
@@ -21,8 +21,7 @@ void bandwidth_probe_shrink(struct bandwidth_probe *p)
 }
 
 /* A PING is sent at the end. PINGs count if they are sent within one step of the end. */
-void bandwidth_probe_start(struct bandwidth_probe *p, uint32_t noise_us, int64_t step_ms,
-			   mono_t now)
+void bandwidth_probe_start(struct bandwidth_probe *p, uint32_t noise_us, mono_t now)
 {
 	uint32_t ms = 2 * noise_us / p->step_pm;
 
@@ -30,9 +29,9 @@ void bandwidth_probe_start(struct bandwidth_probe *p, uint32_t noise_us, int64_t
 	*p = (struct bandwidth_probe){ .step_pm = p->step_pm,
 				       .ms = ms,
 				       .since = now,
-				       .judge_from = mono_add_ms(now, ms - step_ms),
-				       .judge_until = mono_add_ms(now, ms + step_ms),
-				       .answered_at = mono_add_ms(now, ms + 2 * step_ms),
+				       .judge_from = mono_add_ms(now, ms - AUTORATE_STEP_MS),
+				       .judge_until = mono_add_ms(now, ms + AUTORATE_STEP_MS),
+				       .answered_at = mono_add_ms(now, ms + 2 * AUTORATE_STEP_MS),
 				       .empty = true };
 }
 

@@ -12,6 +12,8 @@
 
 #include "base/mono.h"
 
+/* Interval of the samples. */
+#define AUTORATE_STEP_MS 50
 /* Part of the limit that must be used before and during a probe, in thousandths. */
 #define BANDWIDTH_PROBE_USED_PM 850
 
@@ -42,9 +44,8 @@ enum probe_outcome {
 
 /* Sets the smallest height: the link is full. */
 void bandwidth_probe_shrink(struct bandwidth_probe *p);
-/* step_ms: interval between the calls. noise_us: as in a sample. */
-void bandwidth_probe_start(struct bandwidth_probe *p, uint32_t noise_us, int64_t step_ms,
-			   mono_t now);
+/* noise_us: as in a sample. */
+void bandwidth_probe_start(struct bandwidth_probe *p, uint32_t noise_us, mono_t now);
 /* Returns the height in 1/1000, and 0 after the end of the probe. */
 uint32_t bandwidth_probe_height_pm(const struct bandwidth_probe *p, mono_t now);
 /* Returns true once, at the end: a PING sent now measures the queue. */
