@@ -196,38 +196,35 @@ bool fwd_next_report(struct fwd *f, struct fwd_report *r)
 	return false;
 }
 
-bool fwd_next_sample(struct fwd *f, struct sampled_flow *out)
+static bool next_record(struct ring *ring, void *out, size_t size)
 {
 	uint16_t type;
 	size_t len;
+	const void *rec = ring_peek(ring, &type, &len);
 
-	for (unsigned i = 0; i < f->n_workers; i++) {
-		const void *rec = ring_peek(f->worker[i].samples, &type, &len);
+	if (!rec)
+		return false;
+	memcpy(out, rec, min_of(len, size));
+	ring_release(ring);
+	return true;
+}
 
-		if (!rec)
-			continue;
-		memcpy(out, rec, sizeof(*out));
-		ring_release(f->worker[i].samples);
-		return true;
-	}
-	return false;
+bool fwd_next_sample(struct fwd *f, struct sampled_flow *out)
+{
+	bool found = false;
+
+	for (unsigned i = 0; !found && i < f->n_workers; i++)
+		found = next_record(f->worker[i].samples, out, sizeof(*out));
+	return found;
 }
 
 bool fwd_next_captured(struct fwd *f, struct fwd_captured *out)
 {
-	uint16_t type;
-	size_t len;
+	bool found = false;
 
-	for (unsigned i = 0; i < f->n_workers; i++) {
-		const void *rec = ring_peek(f->worker[i].captured, &type, &len);
-
-		if (!rec)
-			continue;
-		memcpy(out, rec, min_of(len, sizeof(*out)));
-		ring_release(f->worker[i].captured);
-		return true;
-	}
-	return false;
+	for (unsigned i = 0; !found && i < f->n_workers; i++)
+		found = next_record(f->worker[i].captured, out, sizeof(*out));
+	return found;
 }
 
 static uint64_t read_counter(const _Atomic uint64_t *c)
