@@ -311,6 +311,14 @@ bool endpoint_equal(const struct endpoint *a, const struct endpoint *b)
 	return a->line == b->line && endpoint_same_address(a, b);
 }
 
+bool endpoint_is_among(const struct endpoint *ep, const struct endpoint *list, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (endpoint_equal(&list[i], ep))
+			return true;
+	return false;
+}
+
 static bool ipv4_is_usable(const uint8_t b[4])
 {
 	bool zero = !(b[0] | b[1] | b[2] | b[3]);

@@ -96,6 +96,7 @@ bool ip_is_private(const struct ip_addr *ip);
 bool ip_is_global(const struct ip_addr *ip);
 bool ip_equal(const struct ip_addr *a, const struct ip_addr *b);
 bool endpoint_equal(const struct endpoint *a, const struct endpoint *b);
+bool endpoint_is_among(const struct endpoint *ep, const struct endpoint *list, unsigned n);
 /* Compares address and port without the line. */
 bool endpoint_same_address(const struct endpoint *a, const struct endpoint *b);
 /* Orders by family, address bytes, then length, so that a prefix directly precedes the prefixes it

@@ -18,7 +18,7 @@ static void mix_hash(struct noise *n, const void *data, size_t len)
 	sha256(n->hash, sizeof(n->hash), data, len, n->hash);
 }
 
-/* Returns the key of the next text. */
+/* Returns the key of the next text. `input` has 32 bytes. */
 static void mix_key(struct noise *n, const uint8_t *input, uint8_t key[AEAD_KEY_LEN])
 {
 	uint8_t out[2 * AEAD_KEY_LEN];
@@ -32,12 +32,11 @@ static void mix_key(struct noise *n, const uint8_t *input, uint8_t key[AEAD_KEY_
 /* The third output of HKDF is left out: the token "e" would replace this key before any use. */
 static void mix_key_and_hash(struct noise *n, const uint8_t psk[NOISE_PSK_LEN])
 {
-	uint8_t out[2 * AEAD_KEY_LEN];
+	uint8_t key[AEAD_KEY_LEN];
 
-	kdf(psk, NOISE_PSK_LEN, n->chain, sizeof(n->chain), NULL, 0, out, sizeof(out));
-	memcpy(n->chain, out, AEAD_KEY_LEN);
-	mix_hash(n, out + AEAD_KEY_LEN, AEAD_KEY_LEN);
-	x_wipe(out, sizeof(out));
+	mix_key(n, psk, key);
+	mix_hash(n, key, sizeof(key));
+	x_wipe(key, sizeof(key));
 }
 
 /* The token "e" of a handshake with a psk. */

@@ -173,24 +173,13 @@ bool overlay_seed(struct overlay *o, unsigned index, struct overlay_seed *out)
 
 bool seed_is_own(const struct overlay *o, const struct endpoint *ep)
 {
-	for (unsigned i = 0; i < o->n_locators; i++)
-		if (endpoint_equal(&o->locator[i], ep))
-			return true;
-	return o->mapped.ip.family && endpoint_equal(&o->mapped, ep);
-}
-
-static bool is_announced(const struct overlay *o, const struct endpoint *ep)
-{
-	const struct msg_record *r = &nodedb_at(o->nodes, SLOT_SELF)->rec;
-
-	for (unsigned i = 0; i < r->n_locators; i++)
-		if (endpoint_equal(&r->locator[i], ep))
-			return true;
-	return false;
+	return endpoint_is_among(ep, o->locator, o->n_locators) ||
+	       (o->mapped.ip.family && endpoint_equal(&o->mapped, ep));
 }
 
 static void ask(struct overlay *o, struct seed *s)
 {
+	const struct msg_record *r = &nodedb_at(o->nodes, SLOT_SELF)->rec;
 	mono_t now = overlay_now(o);
 
 	if (mono_is_never(s->value_at) || mono_sub_ms(now, s->value_at) > PENDING_MS) {
@@ -206,7 +195,7 @@ static void ask(struct overlay *o, struct seed *s)
 		}
 		/* A NAT may drop datagrams to its own address. The address is queried, because the
 		 * peer that observed the address may lie. */
-		if (is_announced(o, &s->ep[k]))
+		if (endpoint_is_among(&s->ep[k], r->locator, r->n_locators))
 			diagnosis_note(o, &s->ep[k], SEED_SELF);
 		if (!s->value[k])
 			s->value[k] = random_u64_nonzero();

@@ -27,14 +27,6 @@ static struct node *own_node(struct overlay *o)
 	return nodedb_at(o->nodes, SLOT_SELF);
 }
 
-static bool has_locator(const struct msg_record *r, const struct endpoint *ep)
-{
-	for (unsigned i = 0; i < r->n_locators; i++)
-		if (endpoint_equal(&r->locator[i], ep))
-			return true;
-	return false;
-}
-
 struct vote {
 	struct endpoint ep;
 	unsigned n;
@@ -61,7 +53,7 @@ static unsigned count_votes(struct overlay *o, struct vote *votes, unsigned *n_v
 
 static void add_locator(struct msg_record *r, const struct endpoint *ep)
 {
-	if (r->n_locators < MSG_LOCATORS_MAX && !has_locator(r, ep))
+	if (r->n_locators < MSG_LOCATORS_MAX && !endpoint_is_among(ep, r->locator, r->n_locators))
 		r->locator[r->n_locators++] = *ep;
 }
 
@@ -128,7 +120,7 @@ static bool is_same_endpoint_set(const struct msg_record *a, const struct msg_re
 	if (a->n_locators != b->n_locators)
 		return false;
 	for (unsigned i = 0; i < a->n_locators; i++)
-		if (!has_locator(b, &a->locator[i]))
+		if (!endpoint_is_among(&a->locator[i], b->locator, b->n_locators))
 			return false;
 	return true;
 }

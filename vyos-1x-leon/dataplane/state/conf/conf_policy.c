@@ -8,6 +8,7 @@
 
 #include "state/conf/conf_section.h"
 #include "wire/frame/ecn.h"
+#include "wire/frame/ip.h"
 
 #define PROTOCOL_MAX  255
 #define ETHERTYPE_MIN 0x0600 /* smaller values of the field are a length */
@@ -75,16 +76,15 @@ static void read_ethertypes(struct jsonr_node *critical, struct policy_class *c)
 	}
 }
 
-static bool find_protocol(const char *name, uint8_t *number, bool *has_ports)
+static bool find_protocol(const char *name, uint8_t *number)
 {
 	unsigned long n;
 
-	if (!policy_protocol_parse(name, number)) {
-		if (!conf_number(name, PROTOCOL_MAX, &n) || !n)
-			return false;
-		*number = (uint8_t)n;
-	}
-	*has_ports = policy_protocol_has_ports(*number);
+	if (policy_protocol_parse(name, number))
+		return true;
+	if (!conf_number(name, PROTOCOL_MAX, &n) || !n)
+		return false;
+	*number = (uint8_t)n;
 	return true;
 }
 
@@ -105,15 +105,14 @@ static void read_protocol(struct jsonr_node *obj, const char *name, struct polic
 	struct jsonr_node *ports = jsonr_array(obj, "port");
 	unsigned long port;
 	uint8_t number;
-	bool has_ports;
 	const char *s;
 
-	if (!find_protocol(name, &number, &has_ports)) {
+	if (!find_protocol(name, &number)) {
 		jsonr_fail(obj, "is no protocol; write tcp, udp, icmp or another name, or a number "
 				"from 1 to 255");
 		return;
 	}
-	if (!has_ports && jsonr_len(ports))
+	if (!ip_has_ports(number) && jsonr_len(ports))
 		jsonr_fail(ports, "is for tcp, udp, udplite, sctp and dccp; %.16s has no ports",
 			   name);
 	if (!jsonr_len(ports))

@@ -41,8 +41,7 @@ static bool has_ethertype(const struct policy_class *c, const struct eth_view *v
 	return false;
 }
 
-/* TCP, UDP, SCTP, DCCP and UDP-Lite begin with two ports of 16 bits. An IP fragment has no readable
- * ports (eth_parse() returns no offset). */
+/* See ip_has_ports(). An IP fragment has no readable ports. */
 static bool has_port(const uint8_t *frame, size_t len, const struct eth_view *v, uint16_t port)
 {
 	const uint8_t *l4 = frame + v->l4_offset;
@@ -113,12 +112,10 @@ const char *policy_dscp_name(uint8_t value)
 static const struct {
 	const char *name;
 	uint8_t number;
-	bool has_ports;
 } protocols[] = {
-	{ "icmp", 1, false },	{ "tcp", 6, true },	    { "udp", 17, true },
-	{ "dccp", 33, true },	{ "gre", 47, false },	    { "esp", 50, false },
-	{ "ah", 51, false },	{ "ipv6-icmp", 58, false }, { "ospf", 89, false },
-	{ "vrrp", 112, false }, { "sctp", 132, true },	    { "udplite", 136, true },
+	{ "icmp", 1 },	{ "tcp", 6 },	 { "udp", 17 },	  { "dccp", 33 },
+	{ "gre", 47 },	{ "esp", 50 },	 { "ah", 51 },	  { "ipv6-icmp", 58 },
+	{ "ospf", 89 }, { "vrrp", 112 }, { "sctp", 132 }, { "udplite", 136 },
 };
 
 bool policy_protocol_parse(const char *name, uint8_t *out)
@@ -137,12 +134,4 @@ const char *policy_protocol_name(uint8_t number)
 		if (protocols[i].number == number)
 			return protocols[i].name;
 	return NULL;
-}
-
-bool policy_protocol_has_ports(uint8_t number)
-{
-	for (size_t i = 0; i < array_size(protocols); i++)
-		if (protocols[i].number == number)
-			return protocols[i].has_ports;
-	return false;
 }

@@ -61,4 +61,3 @@ const char *policy_dscp_name(uint8_t value);
 /* Names of IP protocols, such as "udp", "vrrp". */
 bool policy_protocol_parse(const char *name, uint8_t *out);
 const char *policy_protocol_name(uint8_t number);
-bool policy_protocol_has_ports(uint8_t number);
