@@ -69,6 +69,7 @@ struct sim {
 	bool automatic;
 	struct stream stream[2 * STREAMS];
 	struct fq fq;
+	struct fq_chain dropped;
 	struct shaper shaper;
 	uint32_t limit_kbits, fq_kbits;
 	bool waits;	      /* an EV_SHAPER is scheduled */
@@ -250,7 +251,7 @@ static void serve_queue(void)
 			return;
 		}
 		item = fq_next(&s.fq, now);
-		for (struct fq_item *d; (d = fq_dropped(&s.fq));)
+		for (struct fq_item *d; (d = fq_chain_take(&s.dropped));)
 			lose(container_of(d, struct packet, item));
 		if (!item)
 			continue;

@@ -167,7 +167,7 @@ static void begin(uint64_t seed, bool automatic)
 			  .random = 88172645463325252ull + 7919ull * seed,
 			  .heap = heap,
 			  .automatic = automatic };
-	fq_init(&s.fq, &(struct fq_params){ FQ_TARGET_NS, FQ_INTERVAL_NS, 1514 });
+	fq_init(&s.fq, &(struct fq_params){ FQ_TARGET_NS, FQ_INTERVAL_NS, 1514 }, &s.dropped);
 	for (unsigned i = 0; i < 10; i++)
 		random_01();
 	forget();

@@ -23,13 +23,15 @@ struct numbered {
 };
 
 static struct fq q;
+static struct fq_chain dropped_items;
 static struct numbered pool[ITEMS];
 static const struct fq_params internet = { FQ_TARGET_NS, FQ_INTERVAL_NS, 1514 };
 
 static int setup(void **state)
 {
 	(void)state;
-	fq_init(&q, &internet);
+	dropped_items = (struct fq_chain){ 0 };
+	fq_init(&q, &internet, &dropped_items);
 	memset(pool, 0, sizeof(pool));
 	return 0;
 }
@@ -74,7 +76,7 @@ static unsigned drops(void)
 {
 	unsigned n = 0;
 
-	while (release(fq_dropped(&q)))
+	while (release(fq_chain_take(&dropped_items)))
 		n++;
 	return n;
 }
@@ -84,7 +86,7 @@ static void empty(void **state)
 	(void)state;
 	assert_null(fq_next(&q, at_us(0)));
 	assert_null(fq_shed(&q, FQ_LACK_LARGE));
-	assert_null(fq_dropped(&q));
+	assert_null(fq_chain_take(&dropped_items));
 	/* Items without a byte, and all items at one time. */
 	for (unsigned i = 0; i < 300; i++)
 		put(1, i, i % 2 ? 0 : 1500, at_us(0));

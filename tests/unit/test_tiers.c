@@ -27,6 +27,7 @@ struct thing {
 
 struct lab {
 	struct tiers t;
+	struct fq_chain dropped;
 	struct thing thing[N];
 	unsigned used;
 };
@@ -36,7 +37,7 @@ static int setup(void **state)
 	static const struct fq_params params = { FQ_TARGET_NS, FQ_INTERVAL_NS, QUANTUM };
 	struct lab *l = x_calloc(1, sizeof(*l));
 
-	tiers_init(&l->t, &params);
+	tiers_init(&l->t, &params, &l->dropped);
 	*state = l;
 	return 0;
 }
@@ -194,7 +195,7 @@ static void nothing_gets_lost(void **state)
 	}
 	for (unsigned ms = 0; l->t.n; ms += 5) {
 		seen += next(l, mono_add_ms(T0, ms)) != NULL;
-		while ((item = tiers_dropped(&l->t)))
+		while ((item = fq_chain_take(&l->dropped)))
 			late++;
 	}
 	assert_true(late > 10);

@@ -108,7 +108,7 @@ static bool mark_or_drop(struct fq *q, struct fq_item *item)
 {
 	item->marked = item->takes_marks;
 	if (!item->marked)
-		fq_chain_add(&q->dropped, item);
+		fq_chain_add(q->dropped, item);
 	return item->marked;
 }
 
@@ -157,9 +157,9 @@ static struct fq_item *codel(struct fq *q, struct fq_flow *f, mono_t now)
 
 /* --- the queue --- */
 
-void fq_init(struct fq *q, const struct fq_params *params)
+void fq_init(struct fq *q, const struct fq_params *params, struct fq_chain *dropped)
 {
-	*q = (struct fq){ .params = *params };
+	*q = (struct fq){ .params = *params, .dropped = dropped };
 }
 
 void fq_set_params(struct fq *q, const struct fq_params *params)
@@ -277,11 +277,6 @@ struct fq_item *fq_next(struct fq *q, mono_t now)
 			list_add(q, FQ_STANDING, f);
 	}
 	return NULL;
-}
-
-struct fq_item *fq_dropped(struct fq *q)
-{
-	return fq_chain_take(&q->dropped);
 }
 
 static const uint32_t *use_of(const struct fq *q, enum fq_lack lack)

@@ -102,7 +102,7 @@ struct fq {
 	uint32_t tag[FQ_FLOWS];	    /* hash of the flow that took the place */
 	bool shared[FQ_FLOWS];	    /* items of other flows are behind those of the flow */
 	struct fq_list list[FQ_ORDERS];
-	struct fq_chain dropped;
+	struct fq_chain *dropped;
 	uint32_t n, bytes, large_bytes, n_small, largest; /* `largest`: largest item so far */
 };
 
@@ -110,7 +110,8 @@ struct fq {
 #define FQ_TARGET_NS   (5 * NS_PER_MS)
 #define FQ_INTERVAL_NS (100 * NS_PER_MS)
 
-void fq_init(struct fq *q, const struct fq_params *params);
+/* dropped: CoDel appends the items that it drops in fq_next(). */
+void fq_init(struct fq *q, const struct fq_params *params, struct fq_chain *dropped);
 /* Changes the parameters, also for queued items. */
 void fq_set_params(struct fq *q, const struct fq_params *params);
 /* Returns true if a new (sparse) flow is next. */
@@ -122,11 +123,8 @@ static inline bool fq_has_fresh(const struct fq *q)
 }
 /* Appends an item to the flow that `hash` selects. */
 void fq_put(struct fq *q, struct fq_item *item, uint32_t hash, mono_t now);
-/* Returns the next item, or NULL if the queue is empty. fq_dropped() returns the items that CoDel
- * dropped in this call. */
+/* Returns the next item, or NULL if the queue is empty. */
 struct fq_item *fq_next(struct fq *q, mono_t now);
-/* Iterates the items dropped by fq_next(). NULL: no more. */
-struct fq_item *fq_dropped(struct fq *q);
 /* The resource that the caller lacks determines the largest flow. */
 enum fq_lack {
 	FQ_LACK_BYTES, /* by bytes; an item that takes marks is marked and stays */

@@ -45,11 +45,11 @@ static uint32_t rate_to(const struct hops *h, uint16_t slot)
 	return atomic_load_explicit(&h->account[slot].kbits, memory_order_relaxed);
 }
 
-static void make(const struct hops *h, struct hop *hop)
+static void make(struct hops *h, struct hop *hop)
 {
 	struct fq_params p = params_for(h->bottleneck_kbits);
 
-	tiers_init(&hop->tiers, &p);
+	tiers_init(&hop->tiers, &p, &h->dropped);
 	hop->made = true;
 }
 
@@ -212,10 +212,12 @@ static struct fq_item *gone(struct hops *h, struct fq_item *item)
 
 static struct fq_item *next_of(struct hops *h, struct hop *hop, mono_t now)
 {
-	struct fq_item *item = gone(h, tiers_next(&hop->tiers, now)), *lost;
+	struct tiers *t = &hop->tiers;
+	uint32_t n = t->n, bytes = t->bytes;
+	struct fq_item *item = tiers_next(t, now);
 
-	while ((lost = tiers_dropped(&hop->tiers)))
-		fq_chain_add(&h->dropped, gone(h, lost));
+	h->n -= n - t->n;
+	h->bytes -= bytes - t->bytes;
 	return item;
 }
 
@@ -236,11 +238,6 @@ struct fq_item *hops_next(struct hops *h, mono_t now)
 			shaper_served(&h->account[hop->slot].shaper, hop->kbits, item->len, now);
 	}
 	return item;
-}
-
-struct fq_item *hops_dropped(struct hops *h)
-{
-	return fq_chain_take(&h->dropped);
 }
 
 static uint32_t use_of(const struct tiers *t, enum fq_lack lack)

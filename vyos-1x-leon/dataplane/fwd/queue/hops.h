@@ -47,8 +47,8 @@ struct hops {
 	uint8_t place[HOPS]; /* queue indexes; the first n_used are in use */
 	unsigned turn;	     /* hop with the next turn */
 	struct hop common;
-	struct hop *hop; /* array of HOPS */
-	struct fq_chain dropped;
+	struct hop *hop;	 /* array of HOPS */
+	struct fq_chain dropped; /* by CoDel; the caller takes the items */
 };
 
 void hops_init(struct hops *h, struct hop_account *account);
@@ -62,7 +62,6 @@ void hops_put(struct hops *h, uint16_t slot, enum fwd_tier tier, struct fq_item 
 	      uint32_t hash, mono_t now);
 /* Returns the next item of the hops that may send in this turn, or NULL. */
 struct fq_item *hops_next(struct hops *h, mono_t now);
-struct fq_item *hops_dropped(struct hops *h);
 /* Like tiers_shed(), for the hop that occupies most. */
 struct fq_item *hops_shed(struct hops *h, enum fq_lack lack);
 /* Returns true if a sparse flow is next at a hop that may send. */

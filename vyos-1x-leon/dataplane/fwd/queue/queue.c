@@ -379,7 +379,7 @@ static void drop_late(struct worker *w)
 {
 	struct fq_item *item;
 
-	while ((item = hops_dropped(&w->queue.hops))) {
+	while ((item = fq_chain_take(&w->queue.hops.dropped))) {
 		count_item(&w->queue, item, add_late, 0);
 		give_back(&w->queue, item);
 		drop(w, DROP_queue_late);

@@ -23,12 +23,11 @@ static int32_t round_of(const struct tiers *t, unsigned tier)
 	return (int32_t)(shares[tier] * t->fq[tier].params.quantum / SHARE_BYTES);
 }
 
-void tiers_init(struct tiers *t, const struct fq_params *params)
+void tiers_init(struct tiers *t, const struct fq_params *params, struct fq_chain *dropped)
 {
 	t->n = t->bytes = 0;
-	t->dropped = (struct fq_chain){ 0 };
 	for (unsigned i = 0; i < FWD_TIERS; i++) {
-		fq_init(&t->fq[i], params);
+		fq_init(&t->fq[i], params, dropped);
 		t->credit[i] = round_of(t, i);
 	}
 }
@@ -102,25 +101,22 @@ static struct fq_item *gone(struct tiers *t, struct fq_item *item)
 
 struct fq_item *tiers_next(struct tiers *t, mono_t now)
 {
-	struct fq_item *item = NULL, *lost;
+	struct fq_item *item = NULL;
 
 	while (!item && t->n) {
 		unsigned tier = whose_turn(t);
+		struct fq *q = &t->fq[tier];
 		bool alone = is_alone(t, tier);
+		uint32_t n = q->n, bytes = q->bytes;
 
-		item = gone(t, fq_next(&t->fq[tier], now));
-		while ((lost = fq_dropped(&t->fq[tier])))
-			fq_chain_add(&t->dropped, gone(t, lost));
+		item = fq_next(q, now);
+		t->n -= n - q->n;
+		t->bytes -= bytes - q->bytes;
 		/* No other tier had to wait. */
 		if (item && !alone)
 			t->credit[tier] -= (int32_t)item->len;
 	}
 	return item;
-}
-
-struct fq_item *tiers_dropped(struct tiers *t)
-{
-	return fq_chain_take(&t->dropped);
 }
 
 struct fq_item *tiers_shed(struct tiers *t, enum fq_lack lack)

@@ -14,19 +14,17 @@ struct tiers {
 	struct fq fq[FWD_TIERS];
 	int32_t credit[FWD_TIERS]; /* bytes until other tiers take their turn */
 	uint32_t n, bytes;
-	struct fq_chain dropped;
 };
 
 /* Share of a tier in percent, while all tiers have a backlog. */
 unsigned tier_share_percent(enum fwd_tier tier);
 
-void tiers_init(struct tiers *t, const struct fq_params *params);
+void tiers_init(struct tiers *t, const struct fq_params *params, struct fq_chain *dropped);
 void tiers_set_params(struct tiers *t, const struct fq_params *params);
 /* Returns true if a sparse flow is next. */
 bool tiers_have_fresh(const struct tiers *t);
 void tiers_put(struct tiers *t, enum fwd_tier tier, struct fq_item *item, uint32_t hash,
 	       mono_t now);
-/* Like fq_next(), fq_dropped() and fq_shed(), over all tiers. */
+/* Like fq_next() and fq_shed(), over all tiers. */
 struct fq_item *tiers_next(struct tiers *t, mono_t now);
-struct fq_item *tiers_dropped(struct tiers *t);
 struct fq_item *tiers_shed(struct tiers *t, enum fq_lack lack);
