@@ -67,8 +67,8 @@ static void one_batch_and_then_others(void **state)
 
 	(void)state;
 	late_fd = eventfd(0, EFD_NONBLOCK);
-	set_sources((struct source){ busy_fd, take_busy, NULL, NULL },
-		    (struct source){ late_fd, take_late, NULL, NULL });
+	set_sources((struct source){ busy_fd, take_busy, NULL, NULL, 0 },
+		    (struct source){ late_fd, take_late, NULL, NULL, 0 });
 	worker_run(fx.w);
 	assert_in_range(n_busy_before_late, 1, 2);
 	close(busy_fd);
@@ -94,8 +94,8 @@ static void who_has_more_is_not_forgotten(void **state)
 
 	(void)state;
 	late_fd = eventfd(0, EFD_NONBLOCK);
-	set_sources((struct source){ fd, take_twice, NULL, NULL },
-		    (struct source){ late_fd, take_late, NULL, NULL });
+	set_sources((struct source){ fd, take_twice, NULL, NULL, 0 },
+		    (struct source){ late_fd, take_late, NULL, NULL, 0 });
 	worker_run(fx.w);
 	assert_int_equal(n_busy_before_late, 2);
 	close(fd);
@@ -387,7 +387,7 @@ static void keep_a_datagram(void)
 static void an_open_block_delays_no_held_datagram(void **state)
 {
 	int fd = eventfd(0, EFD_NONBLOCK);
-	struct source end = { fd, take_end, due_at_the_second_look, NULL };
+	struct source end = { fd, take_end, due_at_the_second_look, NULL, 0 };
 	int64_t begin = real_ns();
 
 	(void)state;
@@ -413,7 +413,7 @@ static bool take_five(struct worker *w, int fd)
 static uint64_t moderated_with(bool realtime)
 {
 	int fd = eventfd(1, EFD_NONBLOCK);
-	struct source always = { fd, take_five, NULL, NULL };
+	struct source always = { fd, take_five, NULL, NULL, 0 };
 
 	set_sources(always, always);
 	fx.w->n_sources = 1;

@@ -38,11 +38,15 @@ struct frame {
 	bool first_lost; /* the queue dropped the first segment of the super-frame */
 };
 
-/* Metadata of a frame from the overlay. */
+/* A frame, or the payload of a data datagram, from the overlay for this node. The bytes must not
+ * change until deliver_flush(). */
 struct arrived {
-	uint16_t slot; /* slot of the source node */
-	uint8_t flags; /* flags of the LEON header */
-	enum ecn ecn;  /* ECN field of the outer IP header; of all its fragments combined */
+	uint16_t slot;	/* slot of the source node */
+	node_id_t node; /* source node */
+	uint8_t flags;	/* flags of the LEON header */
+	enum ecn ecn;	/* ECN field of the outer IP header; of all its fragments combined */
+	uint8_t *data;
+	size_t len;
 };
 
 /* Builds the metadata from a datagram's header. */

@@ -52,28 +52,10 @@ static void drain_errors(struct worker *w, int fd)
 	}
 }
 
-/* --- the second line --- */
-
-static bool from_second(struct worker *w, int fd)
-{
-	bool more;
-
-	w->rx_line = 1;
-	more = from_net(w, fd);
-	w->rx_line = 0;
-	return more;
-}
-
-static void drain_second(struct worker *w, int fd)
-{
-	w->rx_line = 1;
-	drain_errors(w, fd);
-	w->rx_line = 0;
-}
-
+/* An absent descriptor is negative, an optional one may be 0 too. */
 static void add_source(struct worker *w, struct source s)
 {
-	if (s.fd < 0)
+	if (s.fd <= 0)
 		return;
 	if (w->n_sources == SOURCES_MAX)
 		bug("worker %u has more than %d sources", w->index, SOURCES_MAX);
@@ -84,18 +66,14 @@ static void add_sources(struct worker *w)
 {
 	/* An error of a TAP queue means that the device was deleted and is permanent. Netlink
 	 * notifies the control thread. */
-	add_source(w, (struct source){ w->io.tap, from_tap, from_tap_due, NULL });
-	add_source(w, (struct source){ w->io.udp4, from_net, NULL, drain_errors });
-	add_source(w, (struct source){ w->io.udp6, from_net, NULL, drain_errors });
-	if (w->io.second4 > 0)
-		add_source(w, (struct source){ w->io.second4, from_second, NULL, drain_second });
-	if (w->io.second6 > 0)
-		add_source(w, (struct source){ w->io.second6, from_second, NULL, drain_second });
-	if (w->io.stream > 0)
-		add_source(w, (struct source){ w->io.stream, from_net, NULL, drain_errors });
-	if (w->io.accel > 0)
-		add_source(w, (struct source){ w->io.accel, from_accel, NULL, NULL });
-	add_source(w, (struct source){ w->wake_fd, take_wake, NULL, NULL });
+	add_source(w, (struct source){ w->io.tap, from_tap, from_tap_due, NULL, 0 });
+	add_source(w, (struct source){ w->io.udp4, from_net, NULL, drain_errors, 0 });
+	add_source(w, (struct source){ w->io.udp6, from_net, NULL, drain_errors, 0 });
+	add_source(w, (struct source){ w->io.second4, from_net, NULL, drain_errors, 1 });
+	add_source(w, (struct source){ w->io.second6, from_net, NULL, drain_errors, 1 });
+	add_source(w, (struct source){ w->io.stream, from_net, NULL, drain_errors, 0 });
+	add_source(w, (struct source){ w->io.accel, from_accel, NULL, NULL, 0 });
+	add_source(w, (struct source){ w->wake_fd, take_wake, NULL, NULL, 0 });
 }
 
 void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct fwd_setup *setup)
@@ -226,6 +204,7 @@ static bool run(struct worker *w, const struct source *s)
 	bool more;
 
 	worker_begin(w);
+	w->rx_line = s ? s->line : 0;
 	if (unlikely(resend_waits(&w->resend)))
 		resend_look(w);
 	more = s && s->take(w, s->fd);
@@ -237,6 +216,7 @@ static bool run(struct worker *w, const struct source *s)
 static void run_error(struct worker *w, const struct source *s)
 {
 	worker_begin(w);
+	w->rx_line = s->line;
 	s->error(w, s->fd);
 	worker_end(w);
 	rcu_quiescent(w->fwd->rcu, w->index);

@@ -93,6 +93,7 @@ struct source {
 	mono_t (*due)(const struct worker *w);
 	/* Handles a poll() error of the descriptor. NULL: the source is closed. */
 	void (*error)(struct worker *w, int fd);
+	uint8_t line; /* of the socket */
 };
 #define SOURCES_MAX 8
 

@@ -152,9 +152,11 @@ static void refuse(struct worker *w, uint16_t slot, const uint8_t *data, size_t 
 	outgoing_end(w, &o, NULL);
 }
 
-void accel_from_peer(struct worker *w, const struct arrived *a, uint8_t *data, size_t len)
+void accel_from_peer(struct worker *w, const struct arrived *a)
 {
-	struct delivery d = { .data = data, .len = len };
+	struct delivery d = { .data = a->data, .len = a->len };
+	uint8_t *data = a->data;
+	size_t len = a->len;
 	uint16_t slot = a->slot;
 	struct eth_view v;
 

@@ -35,7 +35,7 @@ void accel_sees(struct worker *w, const struct frame *f);
 bool accel_from_node(struct worker *w, uint16_t slot, const struct delivery *d,
 		     const struct eth_view *v, enum fdb_seen seen);
 /* A frame from the accelerator of the node. */
-void accel_from_peer(struct worker *w, const struct arrived *a, uint8_t *data, size_t len);
+void accel_from_peer(struct worker *w, const struct arrived *a);
 /* Sends a returned frame that has waited in the queue. */
 void accel_send(struct worker *w, struct frame *f);
 /* Source: returned frames of leon-accel. */

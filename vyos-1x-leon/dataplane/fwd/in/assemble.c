@@ -14,9 +14,9 @@
 #include "wire/datagram/fragment.h"
 #include "wire/datagram/parity.h"
 
-static struct opened_payload behind(const struct opened_payload *p, size_t header)
+static struct arrived behind(const struct arrived *p, size_t header)
 {
-	struct opened_payload inner = *p;
+	struct arrived inner = *p;
 
 	inner.data += header;
 	inner.len -= header;
@@ -49,20 +49,20 @@ static bool copy_is_first(struct worker *w, uint16_t source, const struct copy_h
 
 /* Adds a fragment; `copy` identifies a duplicated frame. Fragments of both copies complete a frame
  * together, and the frame is recorded only then. */
-static void take_fragment(struct worker *w, const struct opened_payload *p,
+static void take_fragment(struct worker *w, const struct arrived *p,
 			  const struct copy_hdr *copy)
 {
-	struct reasm_around around = { p->from.flags, p->from.ecn };
+	struct reasm_around around = { p->flags, p->ecn };
 	struct fragment_hdr h;
 	struct reasm_result r;
-	struct arrived a;
+	struct arrived whole;
 
 	if (fragment_decode(p->data, p->len, &h) < 0) {
 		drop(w, DROP_fragment_bad);
 		return;
 	}
-	if (copy && copies_look(w->fwd->copies, p->from.slot, copy) != COPY_FIRST) {
-		copy_is_first(w, p->from.slot, copy);
+	if (copy && copies_look(w->fwd->copies, p->slot, copy) != COPY_FIRST) {
+		copy_is_first(w, p->slot, copy);
 		/* Another worker may have completed the other copy. */
 		reasm_forget(w->reasm, p->node, h.id);
 		return;
@@ -82,30 +82,34 @@ static void take_fragment(struct worker *w, const struct opened_payload *p,
 		drop(w, DROP_fragment_bad);
 		break;
 	case REASM_COMPLETE:
-		if (copy && !copy_is_first(w, p->from.slot, copy))
+		if (copy && !copy_is_first(w, p->slot, copy))
 			break;
 		count(w, CNT_reassembled_frames, 1);
-		a = (struct arrived){ p->from.slot, r.around.flags, r.around.ecn };
-		local_frame(w, &a, r.data, r.len);
+		whole = *p;
+		whole.flags = r.around.flags;
+		whole.ecn = r.around.ecn;
+		whole.data = r.data;
+		whole.len = r.len;
+		local_frame(w, &whole);
 		break;
 	}
 }
 
-void assemble_fragment(struct worker *w, const struct opened_payload *p)
+void assemble_fragment(struct worker *w, const struct arrived *p)
 {
 	take_fragment(w, p, NULL);
 }
 
 /* A frame or a fragment, of a copy or of a block. */
-static void take_copied(struct worker *w, const struct opened_payload *p, const struct copy_hdr *c)
+static void take_copied(struct worker *w, const struct arrived *p, const struct copy_hdr *c)
 {
 	if ((c->kind & ~PARITY_MARK) == LEON_FRAGMENT)
 		take_fragment(w, p, c);
-	else if (copy_is_first(w, p->from.slot, c))
-		local_frame(w, &p->from, p->data, p->len);
+	else if (copy_is_first(w, p->slot, c))
+		local_frame(w, p);
 }
 
-static void take_symbol(struct worker *w, const struct opened_payload *p,
+static void take_symbol(struct worker *w, const struct arrived *p,
 			const struct parity_hdr *h)
 {
 	struct copy_hdr c = parity_frame(h);
@@ -115,21 +119,21 @@ static void take_symbol(struct worker *w, const struct opened_payload *p,
 
 /* Delivers restored frames. The frames and the block are released before another worker may use the
  * block. A congestion mark of the last datagram concerns no restored frame. */
-static void take_restored(struct worker *w, const struct opened_payload *p,
+static void take_restored(struct worker *w, const struct arrived *p,
 			  struct recovery_block *b)
 {
-	struct opened_payload inner = *p;
+	struct arrived inner = *p;
 	struct recovery_symbol s;
 	unsigned at = 0;
 
-	inner.from.ecn = ECN_NOT_ECT;
+	inner.ecn = ECN_NOT_ECT;
 	while (recovery_next(b, &at, &s)) {
 		if (unlikely(!s.len)) {
 			drop(w, DROP_parity_bad);
 			continue;
 		}
 		count(w, CNT_parity_recovered, s.restored);
-		inner.from.flags = s.flags;
+		inner.flags = s.flags;
 		inner.data = s.payload;
 		inner.len = s.len;
 		take_symbol(w, &inner, &s.h);
@@ -139,9 +143,9 @@ static void take_restored(struct worker *w, const struct opened_payload *p,
 }
 
 /* A frame or parity of a block: frames are delivered at once. */
-static void take_block(struct worker *w, const struct opened_payload *p)
+static void take_block(struct worker *w, const struct arrived *p)
 {
-	struct opened_payload inner;
+	struct arrived inner;
 	struct recovery_result r;
 	struct parity_hdr h;
 	int n = parity_decode(p->data, p->len, &h);
@@ -152,7 +156,7 @@ static void take_block(struct worker *w, const struct opened_payload *p)
 	}
 	inner = behind(p, (size_t)n);
 	if (h.kind) {
-		r = recovery_add(w->fwd->recovery, p->node, &h, p->from.flags, inner.data,
+		r = recovery_add(w->fwd->recovery, p->node, &h, p->flags, inner.data,
 				 inner.len);
 		take_symbol(w, &inner, &h);
 	} else {
@@ -168,9 +172,9 @@ static void take_block(struct worker *w, const struct opened_payload *p)
 		take_restored(w, p, r.restored);
 }
 
-void assemble_copy(struct worker *w, const struct opened_payload *p)
+void assemble_copy(struct worker *w, const struct arrived *p)
 {
-	struct opened_payload inner;
+	struct arrived inner;
 	struct copy_hdr c;
 
 	if (parity_is(p->data, p->len)) {

@@ -29,12 +29,11 @@ struct datagram {
 	size_t payload_len;
 };
 
-/* Handling of a kind of datagram at its last hop. */
+/* Handling of a kind at its last hop. */
 struct kind {
-	void (*take)(struct worker *w, const struct datagram *d);
-	/* The kind requires the checks of data: previous hop, seal, traffic counters. Other kinds
-	 * reach take() unchecked, from any source. */
-	bool is_data;
+	/* Data has the checks of the previous hop and the seal, and traffic counters. NULL: the
+	 * kind reaches the control thread unchecked, from any source. */
+	void (*deliver)(struct worker *w, const struct arrived *a);
 	/* The kind may use a path other than the path in use and is not counted for it. */
 	bool any_path;
 };
@@ -81,7 +80,7 @@ static bool is_for_us(struct worker *w, const struct kind *k, const struct datag
 	}
 	/* A HELLO with our own node-id may reveal a duplicate node-id, so the protocol receives
 	 * it. */
-	if (unlikely(h->source == w->snap->self && (k->is_data || !leon_is_last(h)))) {
+	if (unlikely(h->source == w->snap->self && (k->deliver || !leon_is_last(h)))) {
 		drop(w, DROP_own_frame);
 		return false;
 	}
@@ -132,80 +131,48 @@ static bool check_sender(struct worker *w, struct datagram *d)
 	return true;
 }
 
-static enum ecn ecn_of(const struct datagram *d)
-{
-	return (enum ecn)(d->msg->class & ECN_MASK);
-}
-
-static void take_frame(struct worker *w, const struct datagram *d)
-{
-	struct arrived a = { d->source, d->h.flags & LEON_FLAGS_FRAME, ecn_of(d) };
-
-	local_frame(w, &a, d->payload, d->payload_len);
-}
-
-static struct opened_payload opened(const struct datagram *d)
-{
-	return (struct opened_payload){ .from = { d->source, d->h.flags & LEON_FLAGS_FRAME,
-						  ecn_of(d) },
-					.node = d->h.source,
-					.data = d->payload,
-					.len = d->payload_len };
-}
-
-static void take_fragment(struct worker *w, const struct datagram *d)
-{
-	struct opened_payload p = opened(d);
-
-	assemble_fragment(w, &p);
-}
-
-static void take_copy(struct worker *w, const struct datagram *d)
-{
-	struct opened_payload p = opened(d);
-
-	assemble_copy(w, &p);
-}
-
 /* Frames before an impossible length are delivered, the remainder is lost. */
-static void take_bundle(struct worker *w, const struct datagram *d)
+static void take_bundle(struct worker *w, const struct arrived *a)
 {
+	struct arrived one = *a;
 	struct bundle_frame f;
 	size_t at = 0;
 	int rc;
 
 	count(w, CNT_bundles_rx, 1);
-	while ((rc = bundle_next(d->payload, d->payload_len, &at, &f)) > 0) {
-		struct arrived a = { d->source, f.flags, ecn_of(d) };
-
-		local_frame(w, &a, d->payload + f.at, f.len);
+	while ((rc = bundle_next(a->data, a->len, &at, &f)) > 0) {
+		one.flags = f.flags;
+		one.data = a->data + f.at;
+		one.len = f.len;
+		local_frame(w, &one);
 	}
 	if (unlikely(rc < 0))
 		drop(w, DROP_bundle_bad);
 }
 
-static void take_control(struct worker *w, const struct datagram *d)
-{
-	report_control(w, d->from, arrival(w, d->msg->rx_real_ns), d->data, d->len);
-}
-
-static void take_accel(struct worker *w, const struct datagram *d)
-{
-	struct arrived a = { d->source, d->h.flags & LEON_FLAGS_FRAME, ecn_of(d) };
-
-	accel_from_peer(w, &a, d->payload, d->payload_len);
-}
-
 static const struct kind kinds[LEON_KINDS] = {
-	[LEON_FRAME] = { take_frame, .is_data = true },
-	[LEON_FRAGMENT] = { take_fragment, .is_data = true },
-	[LEON_BUNDLE] = { take_bundle, .is_data = true },
-	[LEON_COPY] = { take_copy, .is_data = true, .any_path = true },
-	[LEON_ACCEL] = { take_accel, .is_data = true },
+	[LEON_FRAME] = { .deliver = local_frame },
+	[LEON_FRAGMENT] = { .deliver = assemble_fragment },
+	[LEON_BUNDLE] = { .deliver = take_bundle },
+	[LEON_COPY] = { .deliver = assemble_copy, .any_path = true },
+	[LEON_ACCEL] = { .deliver = accel_from_peer },
 	/* Control datagrams may come from strangers: the seal decides, not the address. */
-	[LEON_CONTROL] = { take_control, .is_data = false },
-	[LEON_INVITATION] = { take_control, .is_data = false },
+	[LEON_CONTROL] = { .deliver = NULL },
+	[LEON_INVITATION] = { .deliver = NULL },
 };
+
+static void deliver(struct worker *w, const struct leon_hdr *h, uint16_t source, uint8_t class,
+		    uint8_t *payload, size_t len)
+{
+	const struct arrived a = { .slot = source,
+				   .node = h->source,
+				   .flags = h->flags & LEON_FLAGS_FRAME,
+				   .ecn = (enum ecn)(class & ECN_MASK),
+				   .data = payload,
+				   .len = len };
+
+	kinds[h->kind].deliver(w, &a);
+}
 
 /* --- order of distributed datagrams --- */
 
@@ -214,18 +181,12 @@ static void deliver_held(struct worker *w)
 	const struct hold_datagram *held;
 
 	while ((held = hold_next(w->fwd->hold, w->index, w->now))) {
-		const struct udp_rx_msg msg = { .class = held->class };
-		const struct datagram d = { .msg = &msg,
-					    .h = held->h,
-					    .source = held->source,
-					    .payload = (uint8_t *)held->payload,
-					    .payload_len = held->len };
-
 		/* The node may have left while the datagram waited. */
 		if (unlikely(snap_find(w->snap, held->h.source) != held->source))
 			drop(w, DROP_unknown_sender);
 		else
-			kinds[held->h.kind].take(w, &d);
+			deliver(w, &held->h, held->source, held->class, (uint8_t *)held->payload,
+				held->len);
 	}
 }
 
@@ -291,20 +252,17 @@ static void take_data(struct worker *w, const struct kind *k, struct datagram *d
 	if (unlikely(!incoming_open(w, &d->h, d->source, d->data, &d->payload, &d->payload_len)))
 		return;
 	count_in(w, d, k->any_path ? SLOT_NONE : d->source);
-	if (likely(!ordered)) {
-		k->take(w, d);
-		return;
-	}
-	if (!waits(w, d, counter))
-		k->take(w, d);
-	deliver_held(w);
+	if (likely(!ordered) || !waits(w, d, counter))
+		deliver(w, &d->h, d->source, d->msg->class, d->payload, d->payload_len);
+	if (unlikely(ordered))
+		deliver_held(w);
 }
 
 static void pass_on(struct worker *w, const struct kind *k, const struct datagram *d)
 {
 	uint16_t next = relay(w, &d->h, d->source, d->data, d->len, d->msg->class);
 
-	if (!k->is_data)
+	if (!k->deliver)
 		return;
 	if (unlikely(w->snap->capture.on) && next != SLOT_NONE)
 		capture_relayed(w, &d->h, d->data + d->hdr_len, d->len - d->hdr_len);
@@ -322,8 +280,8 @@ static void take(struct worker *w, struct datagram *d)
 	k = &kinds[d->h.kind];
 	if (!is_for_us(w, k, d))
 		return;
-	if (!k->is_data && leon_is_last(&d->h))
-		k->take(w, d);
+	if (!k->deliver && leon_is_last(&d->h))
+		report_control(w, d->from, arrival(w, d->msg->rx_real_ns), d->data, d->len);
 	else if (!check_sender(w, d))
 		return;
 	else if (leon_is_last(&d->h))

@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/addr.h"
 #include "fwd/frame.h"
 #include "io/udp.h"
 #include "wire/datagram/leon.h"
@@ -50,20 +49,11 @@ uint16_t relay(struct worker *w, const struct leon_hdr *h, uint16_t source_slot,
 
 /* --- assemble.c: frames of fragments, copies, or blocks with parity --- */
 
-/* Payload of a data datagram for this node. The bytes must not change until deliver_flush(). */
-struct opened_payload {
-	struct arrived from;
-	node_id_t node; /* source node */
-	uint8_t *data;
-	size_t len;
-};
-
 /* Payload of LEON_FRAGMENT. */
-void assemble_fragment(struct worker *w, const struct opened_payload *p);
+void assemble_fragment(struct worker *w, const struct arrived *p);
 /* Payload of LEON_COPY: a frame, a fragment, or a parity. */
-void assemble_copy(struct worker *w, const struct opened_payload *p);
+void assemble_copy(struct worker *w, const struct arrived *p);
 
 /* --- to_segment.c: a frame at the destination node: checks, learning, delivery --- */
 
-/* The bytes must not change until deliver_flush(). */
-void local_frame(struct worker *w, const struct arrived *a, uint8_t *data, size_t len);
+void local_frame(struct worker *w, const struct arrived *a);

@@ -36,13 +36,15 @@ static void learn_while_blocked(struct worker *w, const uint8_t *data, size_t le
 	snoop_closed(w, data, len, v, slot);
 }
 
-void local_frame(struct worker *w, const struct arrived *a, uint8_t *data, size_t len)
+void local_frame(struct worker *w, const struct arrived *a)
 {
 	bool partial = a->flags & LEON_F_CSUM_PARTIAL;
 	uint16_t slot = a->slot;
-	struct delivery d = { .data = data, .len = len };
+	struct delivery d = { .data = a->data, .len = a->len };
 	struct eth_view v;
 	enum fdb_seen seen;
+	uint8_t *data;
+	size_t len;
 
 	if (unlikely(!translate_in(w, &d, a->flags)))
 		return;
