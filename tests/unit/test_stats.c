@@ -53,10 +53,10 @@ static void counting(void **state)
 	static struct stats s;
 
 	(void)state;
-	stats_count(&s, CNT_net_rx_bytes, 1500);
-	stats_count(&s, CNT_net_rx_bytes, 20);
-	stats_drop(&s, DROP_path_loop);
-	stats_drop(&s, DROP_path_loop);
+	stats_add(&s.counter[CNT_net_rx_bytes], 1500);
+	stats_add(&s.counter[CNT_net_rx_bytes], 20);
+	stats_add(&s.drop[DROP_path_loop], 1);
+	stats_add(&s.drop[DROP_path_loop], 1);
 	assert_int_equal(atomic_load(&s.counter[CNT_net_rx_bytes]), 1520);
 	assert_int_equal(atomic_load(&s.drop[DROP_path_loop]), 2);
 	assert_int_equal(atomic_load(&s.drop[DROP_truncated]), 0);

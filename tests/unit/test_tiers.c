@@ -83,7 +83,7 @@ static void code_points(void **state)
 	for (uint8_t i = 0; i < 64; i++)
 		assert_int_equal(tier_of_dscp(i), want[i]);
 	for (unsigned i = 0; i < FWD_TIERS; i++)
-		sum += tier_share_percent((enum fwd_tier)i);
+		sum += fwd_tier_percent((enum fwd_tier)i);
 	assert_int_equal(sum, 100);
 }
 

@@ -409,11 +409,6 @@ const char *fwd_tier_name(enum fwd_tier tier)
 	return names[tier];
 }
 
-unsigned fwd_tier_percent(enum fwd_tier tier)
-{
-	return tier_share_percent(tier);
-}
-
 void fwd_stats(const struct fwd *f, uint64_t counter[N_COUNTERS], uint64_t drops[N_DROPS])
 {
 	for (unsigned c = 0; c < N_COUNTERS; c++)

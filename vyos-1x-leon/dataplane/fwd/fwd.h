@@ -208,7 +208,7 @@ void fwd_add_socket_waits(const struct fwd *f, unsigned worker, struct fwd_waits
 /* Tier of a frame by its DSCP (fwd/queue/tiers.h). */
 enum fwd_tier { TIER_BULK, TIER_BEST_EFFORT, TIER_VIDEO, TIER_VOICE, FWD_TIERS };
 const char *fwd_tier_name(enum fwd_tier tier);
-/* Share of the rate while all tiers have a backlog. */
+/* Share of the rate in percent, while all tiers have a backlog. */
 unsigned fwd_tier_percent(enum fwd_tier tier);
 /* Statistics of a worker (all tiers), of a tier (all workers), and of a next hop with a rate. */
 void fwd_queue(const struct fwd *f, unsigned worker, struct fwd_queue *out);

@@ -36,14 +36,6 @@ static inline void stats_add(_Atomic uint64_t *c, uint64_t n)
 	atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) + n,
 			      memory_order_relaxed);
 }
-static inline void stats_count(struct stats *s, enum counter c, uint64_t n)
-{
-	stats_add(&s->counter[c], n);
-}
-static inline void stats_drop(struct stats *s, enum drop_reason r)
-{
-	stats_add(&s->drop[r], 1);
-}
 
 const char *drop_name(enum drop_reason r); /* snake_case, as in JSON */
 const char *drop_text(enum drop_reason r); /* one sentence for people */

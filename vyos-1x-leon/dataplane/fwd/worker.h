@@ -196,15 +196,17 @@ struct fwd {
 
 static inline void count(struct worker *w, enum counter c, uint64_t n)
 {
-	stats_count(&w->stats, c, n);
+	stats_add(&w->stats.counter[c], n);
 }
-static inline void drop(struct worker *w, enum drop_reason r)
-{
-	stats_drop(&w->stats, r);
-}
-static inline void drop_many(struct worker *w, enum drop_reason r, uint64_t n)
+/* Counts n frames. Returns false, as a step does that passes no frame on. */
+static inline bool drop_many(struct worker *w, enum drop_reason r, uint64_t n)
 {
 	stats_add(&w->stats.drop[r], n);
+	return false;
+}
+static inline bool drop(struct worker *w, enum drop_reason r)
+{
+	return drop_many(w, r, 1);
 }
 
 /* Counts a data datagram that starts on the link to `first`. `to`: the destination if this node is

@@ -270,8 +270,7 @@ static bool is_reached(struct worker *w, const struct frame *f, uint16_t slot)
 {
 	if (slot != SLOT_NONE && slot != SLOT_SELF && w->snap->node[slot].has_path)
 		return true;
-	drop_many(w, DROP_accel_no_path, tso_frames(f));
-	return false;
+	return drop_many(w, DROP_accel_no_path, tso_frames(f));
 }
 
 static void to_node(struct worker *w, struct frame *f, uint16_t slot)

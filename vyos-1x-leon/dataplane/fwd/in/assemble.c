@@ -41,16 +41,14 @@ static bool copy_is_first(struct worker *w, uint16_t source, const struct copy_h
 		/* Another fragment of the second copy. */
 		return false;
 	case COPY_OLD:
-		drop(w, DROP_copy_old);
-		return false;
+		return drop(w, DROP_copy_old);
 	}
 	return false;
 }
 
 /* Adds a fragment; `copy` identifies a duplicated frame. Fragments of both copies complete a frame
  * together, and the frame is recorded only then. */
-static void take_fragment(struct worker *w, const struct arrived *p,
-			  const struct copy_hdr *copy)
+static void take_fragment(struct worker *w, const struct arrived *p, const struct copy_hdr *copy)
 {
 	struct reasm_around around = { p->flags, p->ecn };
 	struct fragment_hdr h;
@@ -109,8 +107,7 @@ static void take_copied(struct worker *w, const struct arrived *p, const struct 
 		local_frame(w, p);
 }
 
-static void take_symbol(struct worker *w, const struct arrived *p,
-			const struct parity_hdr *h)
+static void take_symbol(struct worker *w, const struct arrived *p, const struct parity_hdr *h)
 {
 	struct copy_hdr c = parity_frame(h);
 
@@ -119,8 +116,7 @@ static void take_symbol(struct worker *w, const struct arrived *p,
 
 /* Delivers restored frames. The frames and the block are released before another worker may use the
  * block. A congestion mark of the last datagram concerns no restored frame. */
-static void take_restored(struct worker *w, const struct arrived *p,
-			  struct recovery_block *b)
+static void take_restored(struct worker *w, const struct arrived *p, struct recovery_block *b)
 {
 	struct arrived inner = *p;
 	struct recovery_symbol s;
@@ -156,8 +152,7 @@ static void take_block(struct worker *w, const struct arrived *p)
 	}
 	inner = behind(p, (size_t)n);
 	if (h.kind) {
-		r = recovery_add(w->fwd->recovery, p->node, &h, p->flags, inner.data,
-				 inner.len);
+		r = recovery_add(w->fwd->recovery, p->node, &h, p->flags, inner.data, inner.len);
 		take_symbol(w, &inner, &h);
 	} else {
 		count(w, CNT_parity_rx, 1);

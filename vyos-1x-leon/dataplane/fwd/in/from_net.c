@@ -80,14 +80,10 @@ static bool is_for_us(struct worker *w, const struct kind *k, const struct datag
 	}
 	/* A HELLO with our own node-id may reveal a duplicate node-id, so the protocol receives
 	 * it. */
-	if (unlikely(h->source == w->snap->self && (k->deliver || !leon_is_last(h)))) {
-		drop(w, DROP_own_frame);
-		return false;
-	}
-	if (unlikely(!leon_is_for(h, w->snap->self))) {
-		drop(w, DROP_not_next_hop);
-		return false;
-	}
+	if (unlikely(h->source == w->snap->self && (k->deliver || !leon_is_last(h))))
+		return drop(w, DROP_own_frame);
+	if (unlikely(!leon_is_for(h, w->snap->self)))
+		return drop(w, DROP_not_next_hop);
 	return true;
 }
 
@@ -114,16 +110,12 @@ static bool check_sender(struct worker *w, struct datagram *d)
 	uint16_t source = snap_find(s, d->h.source);
 	uint16_t previous = source;
 
-	if (unlikely(source == SLOT_NONE)) {
-		drop(w, DROP_unknown_source);
-		return false;
-	}
+	if (unlikely(source == SLOT_NONE))
+		return drop(w, DROP_unknown_source);
 	if (d->h.at)
 		previous = snap_find(s, leon_previous(&d->h));
-	if (unlikely(previous == SLOT_NONE || !is_from(&s->node[previous], d))) {
-		drop(w, DROP_unknown_sender);
-		return false;
-	}
+	if (unlikely(previous == SLOT_NONE || !is_from(&s->node[previous], d)))
+		return drop(w, DROP_unknown_sender);
 	if (unlikely(!incoming_link(w, &d->h, d->data, previous)))
 		return false;
 	d->previous = previous;

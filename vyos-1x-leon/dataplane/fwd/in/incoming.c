@@ -81,23 +81,18 @@ bool incoming_open(struct worker *w, const struct leon_hdr *h, uint16_t source, 
 	if (!(h->flags & LEON_F_SEALED)) {
 		if (likely(!w->snap->secret || node->clear_rx))
 			return true;
-		drop(w, DROP_not_sealed);
-		return false;
+		return drop(w, DROP_not_sealed);
 	}
 	key = choose_key(node, *payload, *len, &other);
-	if (unlikely(!key)) {
-		drop(w, DROP_seal_unknown_key);
-		return false;
-	}
+	if (unlikely(!key))
+		return drop(w, DROP_seal_unknown_key);
 	aad_len = leon_sealed_header(data, h->n_hops, aad);
 	if (likely(!other))
 		n = seal_open(key, w->index, aad, aad_len, *payload, *len);
 	else
 		n = open_either(w, key, other, aad, aad_len, *payload, *len);
-	if (unlikely(n < 0)) {
-		drop(w, n == -EALREADY ? DROP_seal_replayed : DROP_seal_not_authentic);
-		return false;
-	}
+	if (unlikely(n < 0))
+		return drop(w, n == -EALREADY ? DROP_seal_replayed : DROP_seal_not_authentic);
 	count(w, CNT_sealed_rx, 1);
 	*payload += SEAL_NONCE_LEN;
 	*len = (size_t)n;

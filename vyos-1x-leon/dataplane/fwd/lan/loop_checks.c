@@ -16,14 +16,11 @@ bool tag_passes(struct worker *w, const struct eth_view *v)
 {
 	const struct snap_lan *lan = w->snap->lan;
 
-	if (eth_hides_tag(v)) {
-		drop(w, DROP_second_tag);
-		return false;
-	}
+	if (eth_hides_tag(v))
+		return drop(w, DROP_second_tag);
 	if (likely(!lan || !lan->tag || lan->tag == v->tag))
 		return true;
-	drop(w, DROP_foreign_tag);
-	return false;
+	return drop(w, DROP_foreign_tag);
 }
 
 bool guard_taken(struct worker *w, const struct frame *f)
@@ -44,18 +41,12 @@ bool lan_passes(struct worker *w, uint16_t vlan)
 
 	if (likely(!lan || (vlan_set_has(&lan->open, vlan) && !w->lan_is_old)))
 		return true;
-	if (vlan_set_has(&lan->open, vlan)) {
-		drop(w, DROP_lan_stalled);
-		return false;
-	}
-	if (!vlan_set_has(&lan->served, vlan)) {
-		drop(w, DROP_vlan_not_served);
-		return false;
-	}
-	if (vlan_set_has(&lan->blocked, vlan)) {
-		drop(w, DROP_loop_blocked);
-		return false;
-	}
+	if (vlan_set_has(&lan->open, vlan))
+		return drop(w, DROP_lan_stalled);
+	if (!vlan_set_has(&lan->served, vlan))
+		return drop(w, DROP_vlan_not_served);
+	if (vlan_set_has(&lan->blocked, vlan))
+		return drop(w, DROP_loop_blocked);
 	drop(w, DROP_lan_listening);
 	report_vlan(w, vlan);
 	return false;

@@ -45,10 +45,8 @@ static bool post(struct worker *w, const struct fwd_report *r)
 
 	if (r->type == FWD_GUARD || ring_has_room(w->reports, GUARD_ROOM))
 		rec = ring_reserve(w->reports, (uint16_t)r->type, sizeof(*rec));
-	if (!rec) {
-		drop(w, DROP_event_ring_full);
-		return false;
-	}
+	if (!rec)
+		return drop(w, DROP_event_ring_full);
 	*rec = *r;
 	ring_commit(w->reports);
 	w->posted = true;

@@ -22,10 +22,8 @@ bool translate_to_segment(struct worker *w, struct frame *f)
 
 	if (id == f->v.vlan)
 		return true;
-	if (unlikely(id == SEGMENT_ID_NONE)) {
-		drop(w, DROP_segment_unknown);
-		return false;
-	}
+	if (unlikely(id == SEGMENT_ID_NONE))
+		return drop(w, DROP_segment_unknown);
 	if (!segment_is_tagged(f->data))
 		add_tag(f);
 	f->segment = segment_put(f->data, id);
@@ -38,25 +36,18 @@ bool translate_to_vlan(struct worker *w, struct delivery *d, uint8_t flags)
 	uint16_t vlan;
 	uint32_t id;
 
-	if (unlikely(segment_get(d->data, d->len, replaced, &id) < 0)) {
-		drop(w, DROP_bad_frame);
-		return false;
-	}
+	if (unlikely(segment_get(d->data, d->len, replaced, &id) < 0))
+		return drop(w, DROP_bad_frame);
 	vlan = segments_vlan(w->snap->segments, id);
-	if (unlikely(vlan == VLAN_NONE)) {
-		drop(w, DROP_segment_unknown);
-		return false;
-	}
+	if (unlikely(vlan == VLAN_NONE))
+		return drop(w, DROP_segment_unknown);
 	if (vlan == id)
 		return true;
 	/* Untagged here; the segment has an id, so the frame needs a tag. */
 	if (!vlan) {
 		d->data = segment_remove_tag(d->data);
 		d->len -= SEGMENT_TAG_LEN;
-		if (likely(!segment_is_tagged(d->data)))
-			return true;
-		drop(w, DROP_second_tag);
-		return false;
+		return likely(!segment_is_tagged(d->data)) || drop(w, DROP_second_tag);
 	}
 	segment_restore(d->data, replaced, vlan);
 	return true;

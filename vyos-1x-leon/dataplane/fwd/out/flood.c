@@ -30,8 +30,7 @@ static bool rate_allows(struct worker *w, const struct frame *f)
 	}
 	if (storm_pass(&w->storm[kind], rate, w->fwd->n_workers, w->now))
 		return true;
-	drop(w, reason[kind]);
-	return false;
+	return drop(w, reason[kind]);
 }
 
 static bool vlan_allows(struct worker *w, struct vlan_flood *vlan)
@@ -39,8 +38,7 @@ static bool vlan_allows(struct worker *w, struct vlan_flood *vlan)
 	if (storm_pass(&vlan->storm, w->snap->storm_per_vlan, w->fwd->n_workers, w->now))
 		return true;
 	stats_add(&vlan->limited, 1);
-	drop(w, DROP_storm_vlan);
-	return false;
+	return drop(w, DROP_storm_vlan);
 }
 
 /* No node has a path. If the destination host is behind a known node, the counter says so. */

@@ -13,7 +13,7 @@ static const uint8_t shares[FWD_TIERS] = {
 #define SHARES	    16
 #define SHARE_BYTES 2 /* a share of a round is the quantum divided by this */
 
-unsigned tier_share_percent(enum fwd_tier tier)
+unsigned fwd_tier_percent(enum fwd_tier tier)
 {
 	return (shares[tier] * 100u + SHARES / 2) / SHARES;
 }

@@ -16,9 +16,6 @@ struct tiers {
 	uint32_t n, bytes;
 };
 
-/* Share of a tier in percent, while all tiers have a backlog. */
-unsigned tier_share_percent(enum fwd_tier tier);
-
 void tiers_init(struct tiers *t, const struct fq_params *params, struct fq_chain *dropped);
 void tiers_set_params(struct tiers *t, const struct fq_params *params);
 /* Returns true if a sparse flow is next. */

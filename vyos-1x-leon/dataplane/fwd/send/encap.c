@@ -28,10 +28,8 @@ static bool send_super(struct worker *w, const struct frame *f, const struct lan
 	bool all = true;
 	struct tso t;
 
-	if (f->gso == FRAME_UNKNOWN_GSO || tso_open(&t, f, lane->room) < 0) {
-		drop(w, DROP_offload_unsupported);
-		return false;
-	}
+	if (f->gso == FRAME_UNKNOWN_GSO || tso_open(&t, f, lane->room) < 0)
+		return drop(w, DROP_offload_unsupported);
 	for (unsigned i = f->first_lost; i < t.n; i++) {
 		size_t left = t.payload_len - i * t.size;
 		size_t len = t.hdr_len + min_of(t.size, left);

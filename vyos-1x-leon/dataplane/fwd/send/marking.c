@@ -81,10 +81,8 @@ bool marking_arrives(struct worker *w, uint8_t *data, size_t len, const struct e
 
 	if (likely(outer == ECN_NOT_ECT))
 		return true;
-	if (!ecn_decapsulate(data, len, v, outer, &marked)) {
-		drop(w, DROP_ecn_not_capable);
-		return false;
-	}
+	if (!ecn_decapsulate(data, len, v, outer, &marked))
+		return drop(w, DROP_ecn_not_capable);
 	count(w, CNT_marked_in_transit, marked);
 	return true;
 }

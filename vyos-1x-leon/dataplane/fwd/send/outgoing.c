@@ -26,13 +26,6 @@ static bool is_sealed(const struct snap_node *node)
 	return node->flags & LEON_F_SEALED;
 }
 
-/* Returns false if the frame of the datagram is lost. */
-static bool lost(struct worker *w, const struct outgoing *o, enum drop_reason r)
-{
-	drop_many(w, r, o->frames);
-	return false;
-}
-
 static void write_header(const struct outgoing *o, uint8_t *out)
 {
 	memcpy(out, o->node->hdr, o->node->hdr_len);
@@ -80,7 +73,7 @@ uint8_t *outgoing_begin(struct worker *w, struct outgoing *o)
 	len = node->hdr_len + o->head_len + o->body_len;
 
 	if (unlikely(node->no_key)) {
-		lost(w, o, DROP_no_key);
+		drop_many(w, DROP_no_key, o->frames);
 		return NULL;
 	}
 	o->start = NULL;
@@ -94,7 +87,7 @@ uint8_t *outgoing_begin(struct worker *w, struct outgoing *o)
 	}
 	if (unlikely(!o->start)) {
 		w->tx.second = false;
-		lost(w, o, DROP_tx_failed);
+		drop_many(w, DROP_tx_failed, o->frames);
 		return NULL;
 	}
 	write_header(o, o->start);
@@ -116,9 +109,9 @@ static bool seal(struct worker *w, const struct outgoing *o, const void *body)
 		held = capture_hold(w, out + SEAL_NONCE_LEN, o->head_len, body, o->body_len);
 	if (unlikely(seal_data(node->seal_tx, w->index, aad,
 			       leon_sealed_header(o->start, node->n_hops, aad), in, 2, out) < 0))
-		return lost(w, o, DROP_no_key);
+		return drop_many(w, DROP_no_key, o->frames);
 	if (unlikely(!tx_begin(w, node->first, len, 1, len)))
-		return lost(w, o, DROP_tx_failed);
+		return drop_many(w, DROP_tx_failed, o->frames);
 	tx_scratch(w, len);
 	count(w, CNT_spread_tx, w->tx.second);
 	if (unlikely(w->snap->node[node->first].has_lines))
@@ -168,9 +161,9 @@ static bool send_whole(struct worker *w, const struct outgoing *o, uint8_t *payl
 	uint8_t *start = payload - hdr_len;
 
 	if (unlikely(o->node->no_key))
-		return lost(w, o, DROP_no_key);
+		return drop_many(w, DROP_no_key, o->frames);
 	if (unlikely(!tx_begin(w, o->node->first, len, 1, 0)))
-		return lost(w, o, DROP_tx_failed);
+		return drop_many(w, DROP_tx_failed, o->frames);
 	write_header(o, start);
 	tx_piece(w, start, len);
 	count_traffic(w, o, len);

@@ -47,10 +47,8 @@ bool frag_send(struct worker *w, const struct lane *lane, const struct pieces *p
 	size_t n, unit;
 	struct fragment_hdr h = { .total = (uint16_t)total };
 
-	if (total > FRAGMENT_FRAME_MAX || room < FRAGMENT_HDR_LEN + FRAG_UNIT_MIN) {
-		drop(w, DROP_too_big);
-		return false;
-	}
+	if (total > FRAGMENT_FRAME_MAX || room < FRAGMENT_HDR_LEN + FRAG_UNIT_MIN)
+		return drop(w, DROP_too_big);
 	/* The minimum number of fragments of equal size, so that all leave in one GSO message. */
 	unit = room - FRAGMENT_HDR_LEN;
 	n = (total + unit - 1) / unit;
