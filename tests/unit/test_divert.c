@@ -612,7 +612,7 @@ static void wait_for_the_rate(uint8_t kind, enum accel_where where)
 		give_back(where, 1);
 	assert_int_equal(node_received(kind, &port), 0);
 	assert_int_equal(fx.w->queue.hops.n, 100);
-	assert_false(mono_is_never(from_tap_due(fx.w)));
+	assert_false(mono_is_never(queue_due(fx.w)));
 	for (unsigned ms = 1; ms < 50; ms++, n += node_received(kind, &port))
 		turn_at(mono_add_ms(frozen, ms));
 	assert_in_range(n, 40, 60); /* 50 ms carry 48 frames */
@@ -627,7 +627,7 @@ static void wait_for_the_rate(uint8_t kind, enum accel_where where)
 	node_received(kind, &port);
 	assert_int_equal(fx_count(&fx, CNT_queue_frames), 101);
 	assert_int_equal(fx_free_places(&fx), QUEUE_LARGE + QUEUE_SMALL);
-	assert_true(mono_is_never(from_tap_due(fx.w)));
+	assert_true(mono_is_never(queue_due(fx.w)));
 	assert_int_equal(fx_all_drops(&fx), 0);
 }
 

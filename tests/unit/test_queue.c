@@ -87,7 +87,7 @@ static void all_is_free(void)
 {
 	assert_int_equal(fx_free_places(&fx), QUEUE_LARGE + QUEUE_SMALL);
 	assert_int_equal(fx.w->queue.hops.bytes, 0);
-	assert_true(mono_is_never(from_tap_due(fx.w)));
+	assert_true(mono_is_never(queue_due(fx.w)));
 }
 
 static void only_beside_bulk(void **state)
@@ -98,13 +98,13 @@ static void only_beside_bulk(void **state)
 	for (unsigned i = 0; i < 3; i++)
 		assert_true(fx_host_sends(&fx, out, build(1, i, ALONE, 0)));
 	assert_true(fx_host_sends(&fx, out, build_super(2, 9000)));
-	assert_true(mono_is_never(from_tap_due(fx.w)));
+	assert_true(mono_is_never(queue_due(fx.w)));
 	assert_int_equal(fx_count(&fx, CNT_queue_frames), 0);
 	while (node_gets(1, &d))
 		;
 	/* The turn ends when the backlog is empty. */
 	stands(build(1, 0, ALONE, 0));
-	assert_false(mono_is_never(from_tap_due(fx.w)));
+	assert_false(mono_is_never(queue_due(fx.w)));
 	assert_false(turn());
 	assert_int_equal(fx_count(&fx, CNT_queue_frames), 1);
 	expect_frame(1, fx_id(1), ALONE, 0);
@@ -189,7 +189,7 @@ static void turns(void **state)
 	for (unsigned i = 0; i < 200; i++)
 		stands(build((uint16_t)(i % 5), i + 1, ALONE, 0));
 	do {
-		assert_false(mono_is_never(from_tap_due(fx.w)));
+		assert_false(mono_is_never(queue_due(fx.w)));
 		more = turn();
 		frames += in_order(last);
 		n_turns++;
@@ -435,11 +435,11 @@ static void rate_is_waited_for(void **state)
 		n += turn_at(mono_add_ms(begin, ms));
 	assert_in_range(n, 60, 80);
 	assert_int_equal(turn_at(mono_add_ms(begin, 59)), 0);
-	assert_false(mono_is_never(from_tap_due(fx.w)));
-	assert_true(from_tap_due(fx.w).ns > mono_add_ms(begin, 59).ns);
+	assert_false(mono_is_never(queue_due(fx.w)));
+	assert_true(queue_due(fx.w).ns > mono_add_ms(begin, 59).ns);
 	/* Another flow waits for a shorter time. */
 	stands(build(2, 0, ALONE, 0));
-	assert_true(from_tap_due(fx.w).ns <= mono_add_ms(begin, 60).ns);
+	assert_true(queue_due(fx.w).ns <= mono_add_ms(begin, 60).ns);
 	for (unsigned ms = 60; ms < 130; ms++)
 		n += turn_at(mono_add_ms(begin, ms));
 	assert_int_equal(n, 101);
@@ -571,8 +571,8 @@ static void a_slow_hop_holds_up_nobody(void **state)
 	assert_int_equal(of_hop(1).sent, slow);
 	assert_int_equal(of_hop(2).sent, 20);
 	assert_int_equal(fwd_held_frames(fx.f), 100 - slow);
-	assert_true(from_tap_due(fx.w).ns > mono_add_ms(now, 59).ns);
-	assert_true(from_tap_due(fx.w).ns < mono_add_ms(now, 63).ns);
+	assert_true(queue_due(fx.w).ns > mono_add_ms(now, 59).ns);
+	assert_true(queue_due(fx.w).ns < mono_add_ms(now, 63).ns);
 	for (unsigned ms = 60; ms < 130; ms++)
 		sends_at(mono_add_ms(now, ms));
 	assert_int_equal(slow + arrived(1), 100);

@@ -179,7 +179,7 @@ bool fwd_next_report(struct fwd *f, struct fwd_report *r)
 	unsigned n = 2 * f->n_workers;
 
 	if (f->held)
-		report_release(f->held);
+		ring_release(f->held);
 	f->held = NULL;
 	/* Takes a record of each ring in turn, so a busy ring does not starve the others. */
 	for (unsigned i = 0; i < n; i++) {

@@ -66,7 +66,7 @@ static void add_sources(struct worker *w)
 {
 	/* An error of a TAP queue means that the device was deleted and is permanent. Netlink
 	 * notifies the control thread. */
-	add_source(w, (struct source){ w->io.tap, from_tap, from_tap_due, NULL, 0 });
+	add_source(w, (struct source){ w->io.tap, from_tap, queue_due, NULL, 0 });
 	add_source(w, (struct source){ w->io.udp4, from_net, NULL, drain_errors, 0 });
 	add_source(w, (struct source){ w->io.udp6, from_net, NULL, drain_errors, 0 });
 	add_source(w, (struct source){ w->io.second4, from_net, NULL, drain_errors, 1 });

@@ -47,7 +47,7 @@ struct recovery_block {
 };
 
 struct recovery {
-	struct recovery_block *block;
+	struct recovery_block block[RECOVERY_BLOCKS];
 };
 
 static bool has(const struct set *s, unsigned i)
@@ -63,17 +63,11 @@ static void put(struct set *s, unsigned i)
 /* calloc() of this size returns untouched pages, which use no memory until written. */
 struct recovery *recovery_new(void)
 {
-	struct recovery *r = x_new(struct recovery);
-
-	r->block = x_calloc(RECOVERY_BLOCKS, sizeof(r->block[0]));
-	return r;
+	return x_new(struct recovery);
 }
 
 void recovery_free(struct recovery *r)
 {
-	if (!r)
-		return;
-	free(r->block);
 	free(r);
 }
 
@@ -91,7 +85,7 @@ static bool hold(struct recovery_block *b)
 	return !atomic_exchange_explicit(&b->held, true, memory_order_acquire);
 }
 
-static void let_go(struct recovery_block *b)
+void recovery_end(struct recovery_block *b)
 {
 	atomic_store_explicit(&b->held, false, memory_order_release);
 }
@@ -149,7 +143,7 @@ static struct recovery_block *enter(struct recovery *r, node_id_t source,
 		}
 		return b;
 	}
-	let_go(b);
+	recovery_end(b);
 	return NULL;
 }
 
@@ -251,7 +245,7 @@ static struct recovery_result settle(struct recovery_block *b, struct recovery_r
 		}
 		res.verdict = RECOVERY_BAD;
 	}
-	let_go(b);
+	recovery_end(b);
 	return res;
 }
 
@@ -272,7 +266,7 @@ struct recovery_result recovery_add(struct recovery *r, node_id_t source,
 	if (!b)
 		return res;
 	if (has(&b->have, h->index)) {
-		let_go(b);
+		recovery_end(b);
 		return res;
 	}
 	parity_symbol_encode(&s, b->data[h->index]);
@@ -318,7 +312,7 @@ struct recovery_result recovery_add_parity(struct recovery *r, node_id_t source,
 	res.verdict = keep_row(b, h, parity, len);
 	if (res.verdict == RECOVERY_KEPT)
 		return settle(b, res);
-	let_go(b);
+	recovery_end(b);
 	return res;
 }
 
@@ -364,9 +358,4 @@ bool recovery_next(struct recovery_block *b, unsigned *at, struct recovery_symbo
 		return true;
 	}
 	return false;
-}
-
-void recovery_end(struct recovery_block *b)
-{
-	let_go(b);
 }

@@ -48,7 +48,7 @@ bool lan_passes(struct worker *w, uint16_t vlan)
 	if (vlan_set_has(&lan->blocked, vlan))
 		return drop(w, DROP_loop_blocked);
 	drop(w, DROP_lan_listening);
-	report_vlan(w, vlan);
+	report_of_vlan(w, FWD_VLAN, vlan);
 	return false;
 }
 
@@ -73,7 +73,7 @@ bool is_looped(struct worker *w, const uint8_t *data, size_t len, const struct e
 	verdict = flood_dedup_check(r, flood_dedup_hash(r, data, len, v), slot, w->now);
 	if (likely(verdict == FLOOD_DEDUP_FIRST))
 		return false;
-	report_repetition(w, v->vlan);
+	report_of_vlan(w, FWD_REPETITION, v->vlan);
 	if (verdict == FLOOD_DEDUP_AGAIN)
 		return false;
 	drop(w, verdict == FLOOD_DEDUP_HELD ? DROP_repeated : DROP_flood_looped);

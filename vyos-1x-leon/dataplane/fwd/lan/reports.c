@@ -148,22 +148,12 @@ void report_guard(struct worker *w, const uint8_t *frame, size_t len)
 	post(w, &r);
 }
 
-static void report_of_vlan(struct worker *w, enum fwd_report_type type, uint16_t vlan)
+void report_of_vlan(struct worker *w, enum fwd_report_type type, uint16_t vlan)
 {
 	struct fwd_report r = { .type = type, .vlan = vlan };
 	const uint64_t word = (uint64_t)type << 32 | vlan;
 
 	post_once(w, siphash(&w->hash_key, &word, sizeof(word)), &r);
-}
-
-void report_vlan(struct worker *w, uint16_t vlan)
-{
-	report_of_vlan(w, FWD_VLAN, vlan);
-}
-
-void report_repetition(struct worker *w, uint16_t vlan)
-{
-	report_of_vlan(w, FWD_REPETITION, vlan);
 }
 
 static uint64_t endpoint_key(const struct worker *w, enum fwd_report_type type,
@@ -215,9 +205,4 @@ bool report_take(struct ring *ring, struct fwd_report *r)
 	r->control.data = (uint8_t *)(uintptr_t)rec + sizeof(struct control_record);
 	r->control.len = len - sizeof(struct control_record);
 	return true;
-}
-
-void report_release(struct ring *ring)
-{
-	ring_release(ring);
 }

@@ -37,16 +37,13 @@ void report_multicast(struct worker *w, const struct fwd_report *r);
 void report_cannot_forward(struct worker *w, uint16_t source_slot, node_id_t source, node_id_t next,
 			   node_id_t destination);
 void report_guard(struct worker *w, const uint8_t *frame, size_t len);
-/* The frame was dropped because the loop guard does not listen to this VLAN yet; reports the
- * VLAN. */
-void report_vlan(struct worker *w, uint16_t vlan);
-/* A flooded frame arrived twice: the loop guard should probe. */
-void report_repetition(struct worker *w, uint16_t vlan);
+/* FWD_VLAN: the frame was dropped because the loop guard does not listen to this VLAN yet.
+ * FWD_REPETITION: a flooded frame arrived twice, and the loop guard should probe. */
+void report_of_vlan(struct worker *w, enum fwd_report_type type, uint16_t vlan);
 void report_send_error(struct worker *w, const struct endpoint *ep, int error, bool local);
 void report_foreign(struct worker *w, const struct endpoint *from, bool other_version,
 		    uint8_t wire);
 
 /* --- control thread --- */
-/* Returns the oldest report of a ring; its record is held until report_release(). */
+/* Returns the oldest report of a ring; its record is held until ring_release(). */
 bool report_take(struct ring *ring, struct fwd_report *r);
-void report_release(struct ring *ring);

@@ -94,6 +94,28 @@ static bool is_settled(struct worker *w, const struct frame *f, const struct ip_
 	       neigh_is_settled(w->snap->neigh, f->v.vlan, ip, mac, SLOT_SELF, w->now_s);
 }
 
+/* Returns true if a request for `target` may be answered. mac NULL: the request does not state the
+ * MAC of its sender. */
+static bool may_answer(struct worker *w, const struct frame *f, const struct ip_addr *sender,
+		       const struct mac *mac, const struct ip_addr *target, struct neigh_hit *hit)
+{
+	if (!mac_is_multicast(f->v.dst)) {
+		neigh_mark_stale(w->snap->neigh, f->v.vlan, target);
+		return false;
+	}
+	return mac && is_settled(w, f, sender, *mac) && find(w, f, target, hit);
+}
+
+static bool send_answer(struct worker *w, const uint8_t *reply, size_t len, enum counter answered,
+			enum drop_reason suppressed)
+{
+	if (!len || tap_send(w->io.tap, reply, len) < 0)
+		return false;
+	count(w, answered, 1);
+	drop(w, suppressed);
+	return true;
+}
+
 static bool answer_arp(struct worker *w, const struct frame *f)
 {
 	uint8_t reply[REPLY_MAX];
@@ -102,22 +124,11 @@ static bool answer_arp(struct worker *w, const struct frame *f)
 	size_t len;
 
 	if (arp_parse(f->data, f->len, &f->v, &a) < 0 || a.op != ARP_REQUEST ||
-	    !is_set(&a.sender_ip) || ip_equal(&a.sender_ip, &a.target_ip))
-		return false;
-	if (!mac_is_multicast(f->v.dst)) {
-		neigh_mark_stale(w->snap->neigh, f->v.vlan, &a.target_ip);
-		return false;
-	}
-	if (!is_settled(w, f, &a.sender_ip, a.sender_mac))
-		return false;
-	if (!find(w, f, &a.target_ip, &hit))
+	    !is_set(&a.sender_ip) || ip_equal(&a.sender_ip, &a.target_ip) ||
+	    !may_answer(w, f, &a.sender_ip, &a.sender_mac, &a.target_ip, &hit))
 		return false;
 	len = arp_build_reply(f->data, &f->v, &a, hit.mac, reply, sizeof(reply));
-	if (!len || tap_send(w->io.tap, reply, len) < 0)
-		return false;
-	count(w, CNT_arp_answered, 1);
-	drop(w, DROP_suppressed_arp);
-	return true;
+	return send_answer(w, reply, len, CNT_arp_answered, DROP_suppressed_arp);
 }
 
 static bool answer_nd(struct worker *w, const struct frame *f)
@@ -128,23 +139,12 @@ static bool answer_nd(struct worker *w, const struct frame *f)
 	size_t len;
 
 	if (nd_parse(f->data, f->len, &f->v, &n) < 0 || n.type != ND_SOLICIT ||
-	    !is_set(&n.source))
-		return false;
-	if (!mac_is_multicast(f->v.dst)) {
-		neigh_mark_stale(w->snap->neigh, f->v.vlan, &n.target);
-		return false;
-	}
-	if (!n.has_lladdr || !is_settled(w, f, &n.source, n.lladdr))
-		return false;
-	if (!find(w, f, &n.target, &hit))
+	    !is_set(&n.source) ||
+	    !may_answer(w, f, &n.source, n.has_lladdr ? &n.lladdr : NULL, &n.target, &hit))
 		return false;
 	len = nd_build_advert(f->data, &f->v, &n, hit.mac, hit.role == NEIGH_ROUTER, reply,
 			      sizeof(reply));
-	if (!len || tap_send(w->io.tap, reply, len) < 0)
-		return false;
-	count(w, CNT_nd_answered, 1);
-	drop(w, DROP_suppressed_nd);
-	return true;
+	return send_answer(w, reply, len, CNT_nd_answered, DROP_suppressed_nd);
 }
 
 bool neighbor_answer(struct worker *w, const struct frame *f)

@@ -35,7 +35,7 @@ static bool stays_local(struct worker *w, const struct frame *f)
 	snoop_closed(w, f->data, f->len, &f->v, SLOT_SELF);
 	/* If the segment carries the VLAN nevertheless, the loop guard must learn of it. */
 	if (!vlan_set_has(&w->snap->lan->served, f->v.vlan))
-		report_vlan(w, f->v.vlan);
+		report_of_vlan(w, FWD_VLAN, f->v.vlan);
 	return true;
 }
 
@@ -114,9 +114,4 @@ static bool queued(struct worker *w, int fd)
 bool from_tap(struct worker *w, int fd)
 {
 	return unlikely(queue_in_use(w)) ? queued(w, fd) : straight(w, fd);
-}
-
-mono_t from_tap_due(const struct worker *w)
-{
-	return queue_due(w);
 }

@@ -6,7 +6,6 @@
 
 #include <stdbool.h>
 
-#include "base/mono.h"
 #include "fwd/frame.h"
 
 struct worker;
@@ -14,8 +13,6 @@ struct worker;
 /* Reads and processes a batch of the queue; worker_end() sends. Returns true if more may be
  * pending. */
 bool from_tap(struct worker *w, int fd);
-/* Time at which queued frames of the TAP queue are due, or MONO_NEVER. Called between batches. */
-mono_t from_tap_due(const struct worker *w);
 /* Processes a frame. */
 void from_tap_frame(struct worker *w, struct frame *f);
 
