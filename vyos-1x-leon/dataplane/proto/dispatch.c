@@ -227,11 +227,8 @@ void overlay_input(struct overlay *o, const struct endpoint *from, uint8_t *data
 		len -= LEON_LINK_LEN;
 		hdr_len -= LEON_LINK_LEN;
 	}
-	if (!envelope_session(data, hdr_len, len, &session)) {
-		o->count.rx_malformed++;
-		return;
-	}
-	if (session != 0 && h.source == o->self) {
+	if (!envelope_session(data, hdr_len, len, &session) ||
+	    (session != 0 && h.source == o->self)) {
 		o->count.rx_malformed++;
 		return;
 	}

@@ -43,7 +43,7 @@ struct overlay *overlay_new(struct loop *loop, const struct conf *conf, node_id_
 	random_bytes(&o->hash_key, sizeof(o->hash_key));
 	o->keys = rekey_keyring(o);
 	random_bytes(secret, sizeof(secret));
-	sign_set_key(o, secret);
+	overlay_set_identity(o, secret);
 	x_wipe(secret, sizeof(secret));
 	o->rekey_after = REKEY_AFTER;
 	o->nodes = nodedb_new(self, conf->nodes_maximum);
@@ -109,11 +109,6 @@ void overlay_set_lines(struct overlay *o, const struct overlay_line *line, unsig
 	memcpy(o->line, line, o->n_lines * sizeof(o->line[0]));
 }
 
-void overlay_set_identity(struct overlay *o, const uint8_t secret[32])
-{
-	sign_set_key(o, secret);
-}
-
 struct invitations *overlay_invitations(const struct overlay *o)
 {
 	return o->invitations;
@@ -153,8 +148,8 @@ void overlay_leave(struct overlay *o)
 	alarm_set(&o->run, MONO_NEVER);
 }
 
-/* The record and the interval of PINGs may have changed. Peers learn a new address of this node from
- * any message. */
+/* The record and the interval of PINGs may have changed. Peers learn a new address of this node
+ * from any message. */
 static void renew(struct overlay *o)
 {
 	if (!o->started || o->leaving)

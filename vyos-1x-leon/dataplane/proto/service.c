@@ -5,8 +5,9 @@
  */
 #include "proto/service.h"
 
-
-#define SHARING 16u /* see overlay_spread() */
+#define MINUTE_MS 60000
+#define MANY	  4
+#define SHARING	  16u /* see overlay_spread() */
 
 mono_t overlay_now(const struct overlay *o)
 {
@@ -67,6 +68,15 @@ void overlay_emit(struct overlay *o, enum event_kind kind, node_id_t node, node_
 bool overlay_once_a_minute(const struct overlay *o, struct bucket *b)
 {
 	return bucket_pass(b, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S);
+}
+
+bool overlay_many_a_minute(const struct overlay *o, struct minute_count *c)
+{
+	mono_t now = overlay_now(o);
+
+	if (mono_is_never(c->since) || mono_sub_ms(now, c->since) > MINUTE_MS)
+		*c = (struct minute_count){ .since = now };
+	return ++c->n >= MANY;
 }
 
 struct overlay_traffic overlay_traffic_of(const struct overlay *o, uint16_t slot)

@@ -24,6 +24,9 @@ void overlay_emit(struct overlay *o, enum event_kind kind, node_id_t node, node_
 		  uint64_t value, const char *detail);
 /* Returns true at most once a minute, for events that a remote host can cause. */
 bool overlay_once_a_minute(const struct overlay *o, struct bucket *b);
+/* Counts an event that an earlier run of a node explains once or twice. Returns true for the fourth
+ * and later ones of a minute, which indicate a duplicate node-id. */
+bool overlay_many_a_minute(const struct overlay *o, struct minute_count *c);
 /* Counters of the data to and from a node; zero if the host has no data. */
 struct overlay_traffic overlay_traffic_of(const struct overlay *o, uint16_t slot);
 

@@ -111,8 +111,6 @@ void diagnosis_not_opened(struct overlay *o, const struct endpoint *from, const 
 
 /* --- sign.c: signing and verification of messages --- */
 
-/* The identity of this node. */
-void sign_set_key(struct overlay *o, const uint8_t secret[DH_KEY_LEN]);
 void sign_hello(const struct overlay *o, struct msg_hello *h, node_id_t to);
 void sign_conflict(const struct overlay *o, struct msg_conflict *c, node_id_t to);
 void sign_own(struct overlay *o); /* called after each change of the own record */

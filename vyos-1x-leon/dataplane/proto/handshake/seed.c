@@ -36,12 +36,18 @@ static void withdraw(struct seed *s)
 {
 	memset(s->value, 0, sizeof(s->value));
 	ephemeral_wipe(&s->key);
+	s->value_at = MONO_NEVER;
+}
+
+void seed_withdraw(struct overlay *o)
+{
+	for (unsigned i = 0; i < o->seeds.n; i++)
+		withdraw(&o->seeds.seed[i]);
 }
 
 static void free_all(struct overlay *o)
 {
-	for (unsigned i = 0; i < o->seeds.n; i++)
-		withdraw(&o->seeds.seed[i]);
+	seed_withdraw(o);
 	free(o->seeds.seed);
 }
 
@@ -76,7 +82,6 @@ void overlay_set_seed(struct overlay *o, unsigned index, const struct endpoint *
 		return;
 	s = &o->seeds.seed[index];
 	withdraw(s);
-	s->value_at = MONO_NEVER;
 	s->n = 0;
 	memset(s->found, 0, sizeof(s->found));
 	for (unsigned i = 0; i < n && s->n < SEED_ENDPOINTS; i++)
@@ -94,14 +99,6 @@ void overlay_set_seed(struct overlay *o, unsigned index, const struct endpoint *
 bool overlay_seed_wants_resolve(const struct overlay *o, unsigned index)
 {
 	return index < o->seeds.n && !o->seeds.seed[index].alive;
-}
-
-void seed_withdraw(struct overlay *o)
-{
-	for (unsigned i = 0; i < o->seeds.n; i++) {
-		withdraw(&o->seeds.seed[i]);
-		o->seeds.seed[i].value_at = MONO_NEVER;
-	}
 }
 
 struct seed *seed_of_value(struct overlay *o, uint64_t value, unsigned *index)
@@ -211,7 +208,6 @@ static void visit(struct overlay *o, struct seed *s)
 	s->alive = reached_by(o, s) != NODE_ID_NONE;
 	if (s->alive) {
 		withdraw(s);
-		s->value_at = MONO_NEVER;
 		s->wait_ms = 0;
 		s->next_at = overlay_in(o, CHECK_MS * 3 / 4, CHECK_MS);
 		return;

@@ -8,12 +8,13 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "proto/overlay.h"
 #include "wire/bytes.h"
 
 #define CONTEXT_MAX 32
 #define SIGNED_MAX  (CONTEXT_MAX + MSG_LEN_MAX)
 
-void sign_set_key(struct overlay *o, const uint8_t secret[DH_KEY_LEN])
+void overlay_set_identity(struct overlay *o, const uint8_t secret[DH_KEY_LEN])
 {
 	memcpy(o->identity.secret, secret, DH_KEY_LEN);
 	sign_public(o->identity.secret, o->identity.public);

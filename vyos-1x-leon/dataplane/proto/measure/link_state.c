@@ -117,7 +117,8 @@ uint16_t link_state_line_changed(struct overlay *o, struct peer *p,
 	save_filter(pr, before);
 	pr->filter = *filter;
 	link_load_reset(&pr->load);
-	loss_line_changed(o, p);
+	/* Frames that the previous pair lost are no loss of the link. */
+	loss_link_forgive(o, p);
 	mtu = pmtu_transport_changed(o, p, mtu);
 	start_on_new(o, p);
 	schedule_probe(o, p);

@@ -114,14 +114,6 @@ void loss_link_up(struct peer *p)
 	loss_meas_restart(&p->loss.link);
 }
 
-/* Frames that the previous pair of lines lost are no loss of the link. */
-void loss_line_changed(struct overlay *o, struct peer *p)
-{
-	loss_meas_restart(&p->loss.link);
-	p->loss.link_hold.until = MONO_NEVER;
-	loss_link_expire(o, p);
-}
-
 /* --- paths through relays --- */
 
 uint32_t loss_path_tx(const struct overlay *o, const struct peer *p)

@@ -23,26 +23,15 @@
 
 #define CROSSED_MS 1000 /* one of our answers may still be in flight */
 
-#define OTHER_RUNS_MAX 4 /* per minute; more indicate a duplicate node-id */
-
 /* --- starting a session --- */
-
-/* Returns true if the event occurred many times in a minute. */
-static bool count_one(const struct overlay *o, struct minute_count *c)
-{
-	mono_t now = overlay_now(o);
-
-	if (mono_is_never(c->since) || mono_sub_ms(now, c->since) > 60000)
-		*c = (struct minute_count){ .since = now };
-	return ++c->n >= OTHER_RUNS_MAX;
-}
 
 /* Sessions with alternating incarnations indicate two nodes with one node-id. HELLOs without a
  * session do not count, because a node restarted with its clock set back sends many HELLOs until
  * its previous session ends. */
 static void note_other_run(struct overlay *o, struct peer *p)
 {
-	if (count_one(o, &p->hello.restarts) && overlay_once_a_minute(o, &o->duplicate_event))
+	if (overlay_many_a_minute(o, &p->hello.restarts) &&
+	    overlay_once_a_minute(o, &o->duplicate_event))
 		overlay_emit(o, EV_DUPLICATE_ID, p->id, NODE_ID_NONE, 0, NULL);
 }
 
@@ -50,7 +39,7 @@ static void note_other_run(struct overlay *o, struct peer *p)
  * restarted node does only one of the two, even if its clock was set back. */
 static bool are_two(struct overlay *o, struct peer *p)
 {
-	return count_one(o, &p->hello.attempts) &&
+	return overlay_many_a_minute(o, &p->hello.attempts) &&
 	       mono_sub_ms(p->received, p->hello.attempts.since) > ALIVE_MS;
 }
 

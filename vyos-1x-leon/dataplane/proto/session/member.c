@@ -198,7 +198,7 @@ static void took_record(struct overlay *o, struct node *n, bool joined, bool res
 	} else if (!p->probe.up && !peer_is_alive(o, p)) {
 		schedule_hello(o, p, 200);
 	}
-	multicast_offer(o, p);
+	multicast_offer(o, p, 0);
 	schedule_snapshot(o);
 	schedule_paths_later(o);
 }

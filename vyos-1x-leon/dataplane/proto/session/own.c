@@ -18,7 +18,6 @@
 
 #define RECORD_TRIES	  3
 #define RECORD_RETRY_MS	  400
-#define SUPERSEDES_FREE	  3 /* per minute; an earlier run of this node explains one */
 #define SUPERSEDE_SLOW_MS 30000
 #define OBSERVED_MAX	  4
 
@@ -261,17 +260,11 @@ void own_seen(struct overlay *o, uint64_t incarnation, uint32_t seq)
 
 	if (o->leaving || version_cmp(incarnation, seq, own->incarnation, own->seq) <= 0)
 		return;
-	if (mono_is_never(o->own.supersede_since) ||
-	    mono_sub_ms(now, o->own.supersede_since) > 60000) {
-		o->own.supersede_since = now;
-		o->own.n_supersedes = 0;
-	}
-	if (o->own.n_supersedes >= SUPERSEDES_FREE) {
+	if (overlay_many_a_minute(o, &o->own.supersedes)) {
 		duplicate_suspected(o);
 		if (mono_sub_ms(now, o->own.supersede_at) < SUPERSEDE_SLOW_MS)
 			return;
 	}
-	o->own.n_supersedes++;
 	o->own.supersede_at = now;
 	nodedb_supersede(o->nodes, incarnation, seq, now);
 	sign_own(o);

@@ -152,9 +152,9 @@ struct own_state {
 	uint16_t lan_flags; /* flags of the loop guard */
 	struct record_lan lan;
 	bool accelerates;
-	mono_t refresh_at;     /* time of the next refresh */
-	uint32_t n_supersedes; /* number since supersede_since */
-	mono_t supersede_since, supersede_at;
+	mono_t refresh_at; /* time of the next refresh */
+	struct minute_count supersedes;
+	mono_t supersede_at;
 };
 
 /* Budget of one address. If two addresses share an entry, the later one replaces the earlier with a

@@ -48,8 +48,7 @@ static void send_all(struct overlay *o, struct peer *p)
 	}
 }
 
-/* Sends at a random time within `within_ms`. */
-static void offer_within(struct overlay *o, struct peer *p, int64_t within_ms)
+void multicast_offer(struct overlay *o, struct peer *p, int64_t within_ms)
 {
 	const struct node *n = p->cur ? peer_node(o, p) : NULL;
 
@@ -68,11 +67,6 @@ static void offer_within(struct overlay *o, struct peer *p, int64_t within_ms)
 		p->due[DUE_GROUPS] = overlay_in(o, RETRY_MS, RETRY_MS * 2);
 	}
 	schedule_arm(p);
-}
-
-void multicast_offer(struct overlay *o, struct peer *p)
-{
-	offer_within(o, p, 0);
 }
 
 void multicast_tick(struct overlay *o, struct peer *p, mono_t now)
@@ -99,7 +93,7 @@ static void announce(void *arg, mono_t now)
 	o->multicast.announced = now;
 	o->multicast.seq++;
 	for (struct peer *p = NULL; (p = peer_next(o, p));)
-		offer_within(o, p, within_ms);
+		multicast_offer(o, p, within_ms);
 }
 
 void overlay_set_groups(struct overlay *o, const uint64_t *entry, unsigned n)
@@ -123,7 +117,7 @@ void overlay_set_groups(struct overlay *o, const uint64_t *entry, unsigned n)
 void multicast_session_up(struct overlay *o, struct peer *p)
 {
 	p->multicast.acked = 0;
-	multicast_offer(o, p);
+	multicast_offer(o, p, 0);
 }
 
 void multicast_acked(struct overlay *o, struct peer *p, const struct msg_groups_ack *m)

@@ -48,8 +48,9 @@ void multicast_free(struct overlay *o);
 void multicast_configure(struct overlay *o, const struct conf *old);
 void multicast_take(struct overlay *o, struct peer *p, const struct msg_groups *m);
 void multicast_acked(struct overlay *o, struct peer *p, const struct msg_groups_ack *m);
-/* Sends the announcement to the peer if it accepts and lacks it. */
-void multicast_offer(struct overlay *o, struct peer *p);
+/* Sends the announcement to the peer if it accepts and lacks it, at a random time within
+ * `within_ms`. */
+void multicast_offer(struct overlay *o, struct peer *p, int64_t within_ms);
 /* New keys: the peer may have lost the announcement. */
 void multicast_session_up(struct overlay *o, struct peer *p);
 /* The announcement of the peer is void: it receives all groups. */
