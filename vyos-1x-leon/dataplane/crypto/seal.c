@@ -64,15 +64,11 @@ struct seal {
 
 const char *seal_cipher_name(enum seal_cipher c)
 {
-	switch (c) {
-	case SEAL_NONE:
-		return "none";
-	case SEAL_AES_256_GCM:
-		return "aes256gcm";
-	case SEAL_CHACHA20_POLY1305:
-		return "chacha20poly1305";
-	}
-	return "unknown";
+	static const char *const name[] = { [SEAL_NONE] = "none",
+					    [SEAL_AES_256_GCM] = "aes256gcm",
+					    [SEAL_CHACHA20_POLY1305] = "chacha20poly1305" };
+
+	return name[c];
 }
 
 uint8_t seal_offer(enum seal_choice choice, enum dh_curve curve, bool disable, bool aes_is_fast)

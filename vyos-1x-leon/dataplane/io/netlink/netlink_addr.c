@@ -127,7 +127,7 @@ static int change_addr(struct nl *nl, uint16_t type, uint16_t flags, uint8_t add
 	struct nlmsghdr *nlh = nl_request(buf, type, NLM_F_ACK | flags, sizeof(struct ifaddrmsg));
 	struct ifaddrmsg *ifa = mnl_nlmsg_get_payload(nlh);
 
-	ifa->ifa_family = nl_family(&a->ip);
+	ifa->ifa_family = nl_family(a->ip.family);
 	ifa->ifa_prefixlen = a->prefix_len;
 	ifa->ifa_flags = addr_flags;
 	ifa->ifa_index = (uint32_t)a->index;

@@ -45,9 +45,9 @@ static inline uint32_t nl_u32(const struct nlattr *a)
 	return mnl_attr_validate(a, MNL_TYPE_U32) < 0 ? 0 : mnl_attr_get_u32(a);
 }
 
-static inline uint8_t nl_family(const struct ip_addr *ip)
+static inline uint8_t nl_family(uint8_t family)
 {
-	return ip->family == 4 ? AF_INET : AF_INET6;
+	return family == 4 ? AF_INET : AF_INET6;
 }
 static inline void nl_put_ip(struct nlmsghdr *nlh, uint16_t type, const struct ip_addr *ip)
 {

@@ -7,16 +7,10 @@
 #include <errno.h>
 #include <linux/fib_rules.h>
 #include <linux/rtnetlink.h>
-#include <sys/socket.h>
 
 #include "io/netlink/netlink_mnl.h"
 
 #define NEW (NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL)
-
-static uint8_t af(uint8_t family)
-{
-	return family == 4 ? AF_INET : AF_INET6;
-}
 
 /* EEXIST is success. */
 static int run(struct nl *nl, struct nlmsghdr *nlh)
@@ -31,7 +25,7 @@ static struct nlmsghdr *route(void *buf, uint8_t family, uint8_t type, int index
 	struct nlmsghdr *nlh = nl_request(buf, RTM_NEWROUTE, NEW, sizeof(struct rtmsg));
 	struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
 
-	rtm->rtm_family = af(family);
+	rtm->rtm_family = nl_family(family);
 	rtm->rtm_table = RT_TABLE_UNSPEC;
 	rtm->rtm_protocol = RTPROT_STATIC;
 	rtm->rtm_type = type;
@@ -47,7 +41,7 @@ static int add_rule(struct nl *nl, uint8_t family, const char *device, uint32_t 
 	struct nlmsghdr *nlh = nl_request(buf, RTM_NEWRULE, NEW, sizeof(struct fib_rule_hdr));
 	struct fib_rule_hdr *h = mnl_nlmsg_get_payload(nlh);
 
-	h->family = af(family);
+	h->family = nl_family(family);
 	h->action = FR_ACT_TO_TBL;
 	h->table = RT_TABLE_UNSPEC;
 	mnl_attr_put_strz(nlh, FRA_IIFNAME, device);
@@ -81,7 +75,7 @@ int nl_host_route(struct nl *nl, int index, const struct ip_addr *ip, const stru
 	struct nlattr *metrics;
 
 	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE;
-	rtm->rtm_dst_len = ip->family == 4 ? 32 : 128;
+	rtm->rtm_dst_len = prefix_host_len(ip);
 	nl_put_ip(nlh, RTA_DST, ip);
 	metrics = mnl_attr_nest_start(nlh, RTA_METRICS);
 	mnl_attr_put_u32(nlh, RTAX_MTU, t->mtu);

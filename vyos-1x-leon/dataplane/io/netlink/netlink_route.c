@@ -25,7 +25,7 @@ static struct nlmsghdr *put_route(void *buf, const struct nl_route_change *c)
 		nlh->nlmsg_flags |= NLM_F_CREATE | NLM_F_EXCL;
 	if (c->op == NL_ROUTE_REPLACE)
 		nlh->nlmsg_flags |= NLM_F_CREATE | NLM_F_REPLACE;
-	rtm->rtm_family = nl_family(&r->dst.ip);
+	rtm->rtm_family = nl_family(r->dst.ip.family);
 	rtm->rtm_dst_len = r->dst.len;
 	rtm->rtm_table = r->table <= 0xff ? (uint8_t)r->table : RT_TABLE_UNSPEC;
 	rtm->rtm_protocol = r->protocol;
@@ -196,12 +196,19 @@ int nl_routes(struct nl *nl, uint8_t protocol, int index, nl_route_fn fn, void *
 
 #define RTNH_F_UNUSABLE (RTNH_F_DEAD | RTNH_F_LINKDOWN)
 
-static int read_oif(const struct nlattr *a, void *arg)
+struct next_hops {
+	int index;
+	const struct nlattr *multipath; /* NULL: one next-hop */
+};
+
+static int read_next_hops(const struct nlattr *a, void *arg)
 {
-	int *index = arg;
+	struct next_hops *hops = arg;
 
 	if (mnl_attr_get_type(a) == RTA_OIF)
-		*index = (int)nl_u32(a);
+		hops->index = (int)nl_u32(a);
+	if (mnl_attr_get_type(a) == RTA_MULTIPATH)
+		hops->multipath = a;
 	return MNL_CB_OK;
 }
 
@@ -225,21 +232,11 @@ static void read_multipath(const struct nlattr *a, struct nl_lookup *l)
 		note_next_hop(l, nh->rtnh_ifindex, nh->rtnh_flags);
 }
 
-static int find_multipath(const struct nlattr *a, void *arg)
-{
-	const struct nlattr **found = arg;
-
-	if (mnl_attr_get_type(a) == RTA_MULTIPATH)
-		*found = a;
-	return MNL_CB_OK;
-}
-
 static int read_lookup(const struct nlmsghdr *nlh, void *arg)
 {
 	const struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
-	const struct nlattr *multipath = NULL;
+	struct next_hops hops = { 0 };
 	struct nl_lookup *l = arg;
-	int index = 0;
 
 	if (nlh->nlmsg_type != RTM_NEWROUTE)
 		return MNL_CB_OK;
@@ -250,12 +247,11 @@ static int read_lookup(const struct nlmsghdr *nlh, void *arg)
 						 : NL_LOOKUP_OF_LINK;
 	l->prefix_len = rtm->rtm_dst_len;
 	l->protocol = rtm->rtm_protocol;
-	mnl_attr_parse(nlh, sizeof(*rtm), find_multipath, &multipath);
-	mnl_attr_parse(nlh, sizeof(*rtm), read_oif, &index);
-	if (multipath)
-		read_multipath(multipath, l);
+	mnl_attr_parse(nlh, sizeof(*rtm), read_next_hops, &hops);
+	if (hops.multipath)
+		read_multipath(hops.multipath, l);
 	else
-		note_next_hop(l, index, rtm->rtm_flags);
+		note_next_hop(l, hops.index, rtm->rtm_flags);
 	return MNL_CB_OK;
 }
 
@@ -268,8 +264,8 @@ int nl_route_lookup(struct nl *nl, const struct ip_addr *ip, int vrf, int own_in
 	int rc;
 
 	*out = (struct nl_lookup){ .own_index = own_index };
-	rtm->rtm_family = nl_family(ip);
-	rtm->rtm_dst_len = ip->family == 4 ? 32 : 128;
+	rtm->rtm_family = nl_family(ip->family);
+	rtm->rtm_dst_len = prefix_host_len(ip);
 	rtm->rtm_flags = RTM_F_FIB_MATCH;
 	nl_put_ip(nlh, RTA_DST, ip);
 	if (vrf)

@@ -10,41 +10,28 @@
 #define LEAVE_PERCENT 125
 #define ALL_PM	      1000u
 
+static const struct {
+	const char *name, *text;
+} states[] = {
+	[PAIR_OFF] = { "off", NULL },
+	[PAIR_TWICE] = { "duplicated", NULL },
+	[PAIR_NO_SECOND] = { "no-second-path",
+			     "no second path shares neither a relay nor a link with the first" },
+	[PAIR_TOO_SLOW] = { "too-slow", "the longer of the two paths is longer by more than "
+					"maximum-extra-delay" },
+	[PAIR_GOOD] = { "path-is-good", "the path in use is better than loss and jitter ask for" },
+	[PAIR_UNKNOWN] = { "not-supported",
+			   "the node runs a version that does not know copies or parity" },
+};
+
 const char *pair_state_name(enum pair_state s, const struct policy *policy)
 {
-	switch (s) {
-	case PAIR_OFF:
-		return "off";
-	case PAIR_TWICE:
-		return policy->parity ? "parity" : "duplicated";
-	case PAIR_NO_SECOND:
-		return "no-second-path";
-	case PAIR_TOO_SLOW:
-		return "too-slow";
-	case PAIR_GOOD:
-		return "path-is-good";
-	case PAIR_UNKNOWN:
-		return "not-supported";
-	}
-	return "unknown";
+	return s == PAIR_TWICE && policy->parity ? "parity" : states[s].name;
 }
 
 const char *pair_state_text(enum pair_state s)
 {
-	switch (s) {
-	case PAIR_OFF:
-	case PAIR_TWICE:
-		return NULL;
-	case PAIR_NO_SECOND:
-		return "no second path shares neither a relay nor a link with the first";
-	case PAIR_TOO_SLOW:
-		return "the longer of the two paths is longer by more than maximum-extra-delay";
-	case PAIR_GOOD:
-		return "the path in use is better than loss and jitter ask for";
-	case PAIR_UNKNOWN:
-		return "the node runs a version that does not know copies or parity";
-	}
-	return NULL;
+	return states[s].text;
 }
 
 /* The links without the direct one. */

@@ -59,7 +59,7 @@ struct fdb *fdb_new(uint32_t maximum)
 	while (size < 2 * (uint64_t)maximum)
 		size *= 2;
 	f->place = x_calloc_aligned(size, sizeof(struct fdb_place));
-	f->damping = mac_damping_new(size);
+	f->damping = x_calloc(size, sizeof(struct mac_damping));
 	f->mask = (uint32_t)(size - 1);
 	f->maximum = maximum;
 	f->seed = random_u64_nonzero();
@@ -175,7 +175,7 @@ static uint32_t value_of(const struct fdb_place *p)
 
 static struct mac_damping *damping_of(const struct fdb *f, const struct fdb_place *p)
 {
-	return mac_damping_at(f->damping, (size_t)(p - f->place));
+	return &f->damping[p - f->place];
 }
 
 static uint64_t key_at(const struct fdb_place *p)
@@ -423,7 +423,7 @@ static void copy_place(struct fdb *to, const struct fdb *f, const struct fdb_age
 	uint64_t key = key_at(from), found;
 	struct fdb_place *p = find_place(to, key, &found);
 
-	mac_damping_copy(damping_of(to, p), damping_of(f, from));
+	*damping_of(to, p) = *damping_of(f, from);
 	fill(to, p, key, value_of(from), a->seen_s);
 }
 

@@ -5,37 +5,10 @@
 #include "state/tables/mac_damping.h"
 
 #include "base/defs.h"
-#include "base/mem.h"
 #include "state/tables/nodedb.h"
 
 #define FREEZES_LONGER 3   /* number of successive freezes that double in length */
 #define STABLE_S       600 /* time after which the next freeze has the initial length again */
-
-struct mac_damping {
-	uint32_t n_moves;
-	uint32_t since_s;  /* last change of the node */
-	uint32_t window_s; /* start of the window in which moves are counted */
-	uint32_t thaw_s;
-	uint16_t owner; /* SLOT_NONE: no node had it for long enough */
-	uint8_t window_moves;
-	uint8_t n_freezes; /* successive freezes */
-	bool owner_claims; /* the owner sent a frame in this window */
-};
-
-struct mac_damping *mac_damping_new(uint64_t n)
-{
-	return x_calloc(n, sizeof(struct mac_damping));
-}
-
-struct mac_damping *mac_damping_at(struct mac_damping *all, uint64_t i)
-{
-	return &all[i];
-}
-
-void mac_damping_copy(struct mac_damping *to, const struct mac_damping *from)
-{
-	*to = *from;
-}
 
 void mac_damping_begin(struct mac_damping *d, uint32_t now_s)
 {

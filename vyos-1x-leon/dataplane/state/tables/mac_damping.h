@@ -28,11 +28,16 @@
 #define MAC_HEIR_S	  300
 
 /* State of one MAC. All times are coarse monotonic seconds. */
-struct mac_damping;
-/* Returns an array of n states; release with free(). */
-struct mac_damping *mac_damping_new(uint64_t n);
-struct mac_damping *mac_damping_at(struct mac_damping *all, uint64_t i);
-void mac_damping_copy(struct mac_damping *to, const struct mac_damping *from);
+struct mac_damping {
+	uint32_t n_moves;
+	uint32_t since_s;  /* last change of the node */
+	uint32_t window_s; /* start of the window in which moves are counted */
+	uint32_t thaw_s;
+	uint16_t owner; /* SLOT_NONE: no node had it for long enough */
+	uint8_t window_moves;
+	uint8_t n_freezes; /* successive freezes */
+	bool owner_claims; /* the owner sent a frame in this window */
+};
 
 /* The MAC is new: no owner, no moves. */
 void mac_damping_begin(struct mac_damping *d, uint32_t now_s);

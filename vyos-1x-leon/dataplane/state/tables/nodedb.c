@@ -44,17 +44,12 @@ struct nodedb {
 
 const char *node_state_name(enum node_state s)
 {
-	switch (s) {
-	case NODE_KNOWN:
-		return "known";
-	case NODE_REACHABLE:
-		return "reachable";
-	case NODE_UNREACHABLE:
-		return "unreachable";
-	case NODE_LEFT:
-		return "left";
-	}
-	return "unknown";
+	static const char *const name[] = { [NODE_KNOWN] = "known",
+					    [NODE_REACHABLE] = "reachable",
+					    [NODE_UNREACHABLE] = "unreachable",
+					    [NODE_LEFT] = "left" };
+
+	return name[s];
 }
 
 int version_cmp(uint64_t inc_a, uint32_t seq_a, uint64_t inc_b, uint32_t seq_b)
@@ -304,7 +299,7 @@ void nodedb_set_maximum(struct nodedb *db, uint32_t maximum)
 	db->maximum = maximum;
 }
 
-static void change_state(struct nodedb *db, struct node *n, enum node_state s, mono_t now)
+void nodedb_set_state(struct nodedb *db, struct node *n, enum node_state s, mono_t now)
 {
 	if (n->state != s) {
 		n->state = s;
@@ -344,12 +339,11 @@ enum record_verdict nodedb_put(struct nodedb *db, const struct msg_record *r, mo
 	n->rec = *r;
 	n->has_record = true;
 	n->received = now;
-	if (leaves)
-		change_state(db, n, NODE_LEFT, now);
-	else if (n->state == NODE_LEFT)
-		change_state(db, n, NODE_KNOWN, now);
-	else
-		change_state(db, n, n->state, now);
+	nodedb_set_state(db, n,
+			 leaves			 ? NODE_LEFT
+			 : n->state == NODE_LEFT ? NODE_KNOWN
+						 : n->state,
+			 now);
 	return joins ? RECORD_NEW : RECORD_NEWER;
 }
 
@@ -379,7 +373,7 @@ void nodedb_set_own(struct nodedb *db, const struct msg_record *facts, uint64_t 
 		nodedb_supersede(db, old_inc, old_seq, now);
 	}
 	if (self->state == NODE_KNOWN)
-		change_state(db, self, NODE_REACHABLE, now);
+		nodedb_set_state(db, self, NODE_REACHABLE, now);
 	own_changed(db, self, now);
 }
 
@@ -403,15 +397,10 @@ void nodedb_supersede(struct nodedb *db, uint64_t incarnation, uint32_t seq, mon
 	own_changed(db, self, now);
 }
 
-void nodedb_set_state(struct nodedb *db, struct node *n, enum node_state s, mono_t now)
-{
-	change_state(db, n, s, now);
-}
-
 void nodedb_forget(struct nodedb *db, struct node *n, mono_t now)
 {
 	if (n->slot != SLOT_SELF)
-		change_state(db, n, NODE_LEFT, now);
+		nodedb_set_state(db, n, NODE_LEFT, now);
 }
 
 void nodedb_drop_record(struct nodedb *db, struct node *n)
