@@ -40,7 +40,7 @@ static void add_secret(struct keyring *k, const uint8_t *master)
 	derive(master, LABEL_SESSION, k->vni, s->session, sizeof(s->session));
 	derive(master, LABEL_GUARD, k->vni, s->guard, sizeof(s->guard));
 	derive(master, LABEL_NAME, k->vni, id, sizeof(id));
-	s->id = (uint32_t)id[0] << 24 | (uint32_t)id[1] << 16 | (uint32_t)id[2] << 8 | id[3];
+	s->id = get_u32(id);
 	s->id += s->id == 0;
 }
 
@@ -136,7 +136,6 @@ bool keyring_guard_check(const struct keyring *k, const void *data, size_t len,
 	return ok;
 }
 
-/* The bit of a counter is its value modulo the window. Bits outside the window are clear. */
 const struct secret_keys *keyring_secret(const struct keyring *k, uint32_t id)
 {
 	for (unsigned i = 0; id && i < k->n; i++)

@@ -6,7 +6,6 @@
 #include "crypto/seal.h"
 
 #include <assert.h>
-#include <endian.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
@@ -16,6 +15,7 @@
 #include "base/defs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "wire/bytes.h"
 
 /* Bits of a cipher offer. */
 #define OFFER_SEAL     0x01 /* requires sealing */
@@ -177,20 +177,6 @@ uint64_t seal_rx_link(const struct seal *s)
 	return s->rx_link;
 }
 
-static void put_field(uint8_t *p, uint64_t v)
-{
-	v = htobe64(v);
-	memcpy(p, &v, sizeof(v));
-}
-
-static uint64_t get_field(const uint8_t *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return be64toh(v);
-}
-
 static void set_nonce(uint8_t nonce[AEAD_NONCE_LEN], const uint8_t *field)
 {
 	memset(nonce, 0, AEAD_NONCE_LEN - SEAL_NONCE_LEN);
@@ -225,8 +211,8 @@ int seal_data(struct seal *s, unsigned worker, const void *aad, size_t aad_len,
 		return -EIO;
 	/* The counter advances before any failure, so no nonce is used twice. */
 	atomic_store_explicit(&c->counter, counter, memory_order_relaxed);
-	put_field(out,
-		  (uint64_t)s->epoch << EPOCH_SHIFT | (uint64_t)worker << WORKER_SHIFT | counter);
+	put_u64(out,
+		(uint64_t)s->epoch << EPOCH_SHIFT | (uint64_t)worker << WORKER_SHIFT | counter);
 	if (unlikely(seal_field(c->aead, out, aad, aad_len, in, n_in, out + SEAL_NONCE_LEN)))
 		return -EIO;
 	return (int)(len + SEAL_OVERHEAD);
@@ -234,7 +220,7 @@ int seal_data(struct seal *s, unsigned worker, const void *aad, size_t aad_len,
 
 uint64_t seal_data_counter(const uint8_t *data)
 {
-	return get_field(data);
+	return get_u64(data);
 }
 
 struct replay_place {
@@ -281,7 +267,7 @@ int seal_open(struct seal *s, unsigned worker, const void *aad, size_t aad_len, 
 
 	if (unlikely(len < SEAL_OVERHEAD || len > INT_MAX || worker >= s->n_workers))
 		return -EBADMSG;
-	field = get_field(data);
+	field = get_u64(data);
 	counter = field & COUNTER_MASK;
 	sender = field >> WORKER_SHIFT & 0xff;
 	if (unlikely(field >> EPOCH_SHIFT != s->epoch || sender >= SEAL_WORKERS_MAX || !counter ||

@@ -29,6 +29,7 @@ struct session {
 
 /* --- replay window --- */
 
+/* The bit of a counter is its value modulo the window. Bits outside the window are clear. */
 static uint64_t replay_bit(uint64_t counter)
 {
 	return 1ULL << (counter % WORD_BITS);

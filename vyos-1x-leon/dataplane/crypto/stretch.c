@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "crypto/aead.h"
+#include "wire/bytes.h"
 
 #define SALT_MAX  32
 #define KNOWN_MAX 8 /* secrets in use and of a pending change */
@@ -33,10 +34,8 @@ static size_t salt_of(enum stretch_kind kind, uint32_t vni, uint8_t salt[SALT_MA
 	size_t len = strlen(word);
 
 	memcpy(salt, word, len);
-	salt[len++] = (uint8_t)(vni >> 16);
-	salt[len++] = (uint8_t)(vni >> 8);
-	salt[len++] = (uint8_t)vni;
-	return len;
+	put_u24(salt + len, vni);
+	return len + 3;
 }
 
 void stretch_secret(enum stretch_kind kind, const char *secret, uint32_t vni,
