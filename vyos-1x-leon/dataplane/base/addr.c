@@ -376,13 +376,16 @@ bool ip_is_global(const struct ip_addr *ip)
 	return !ip_is_private(ip) && (ip->family == 4 || prefix_has(&global6, ip));
 }
 
+bool ip_is_usable(const struct ip_addr *ip)
+{
+	if (ip->family == 4)
+		return ipv4_is_usable(ip->b);
+	return ip->family == 6 && ipv6_is_usable(ip->b);
+}
+
 bool endpoint_is_usable(const struct endpoint *ep)
 {
-	if (ep->port == 0)
-		return false;
-	if (ep->ip.family == 4)
-		return ipv4_is_usable(ep->ip.b);
-	return ep->ip.family == 6 && ipv6_is_usable(ep->ip.b);
+	return ep->port && ip_is_usable(&ep->ip);
 }
 
 static const uint8_t stream_net[] = { IP_STREAM_NET };

@@ -109,7 +109,9 @@ void prefix_mask(struct prefix *p); /* clears the host bits */
 bool prefix_has(const struct prefix *p, const struct ip_addr *ip);
 /* true also if both are equal */
 bool prefix_covers(const struct prefix *p, const struct prefix *longer);
-/* Unicast address a node may be reached at: not zero, not multicast, not broadcast; port not 0. */
+/* Unicast address a node may be reached at: not zero, not multicast, not broadcast. */
+bool ip_is_usable(const struct ip_addr *ip);
+/* Likewise, and the port is not 0. */
 bool endpoint_is_usable(const struct endpoint *ep);
 static inline bool endpoint_is_stream(const struct endpoint *ep)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * UTF-8 validation and decoding. Called by the JSON reader and writer.
+ * See utf8.h.
  */
 #include "utf8.h"
 
@@ -49,4 +49,12 @@ uint32_t utf8_code(const char *text, size_t len)
 	for (size_t i = 1; i < len; i++)
 		code = code << 6 | (s[i] & 0x3fu);
 	return code;
+}
+
+bool ascii_is_word(const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (s[i] <= ' ' || s[i] > '~')
+			return false;
+	return true;
 }

@@ -30,13 +30,6 @@ static_assert(CONF_PREFIXES_MAX == MSG_PREFIXES_MAX, "export prefix");
 static_assert(CONF_PEER_PORT_DEFAULT == LEON_PORT, "peer port");
 static_assert(CONF_SECRET_MIN == SECRET_MIN && CONF_SECRET_MAX == SECRET_MAX, "secret");
 
-static bool is_usable_address(const struct ip_addr *ip)
-{
-	struct endpoint ep = { .ip = *ip, .port = 1 };
-
-	return endpoint_is_usable(&ep);
-}
-
 /* --- sections --- */
 
 static void read_identity(struct jsonr_node *root, struct conf *c)
@@ -84,7 +77,7 @@ static void read_underlay(struct jsonr_node *root, struct conf *c)
 	for (size_t i = 0; jsonr_str_at(list, i, &s); i++) {
 		struct ip_addr *source;
 
-		if (ip_parse(s, &ip) < 0 || !is_usable_address(&ip)) {
+		if (ip_parse(s, &ip) < 0 || !ip_is_usable(&ip)) {
 			jsonr_fail(list, "\"%.64s\" is not a unicast IP address", s);
 			return;
 		}
@@ -129,7 +122,7 @@ static void read_overlay(struct jsonr_node *root, struct conf *c)
 	for (size_t i = 0; jsonr_str_at(list, i, &s); i++) {
 		struct ip_addr *ip = &c->overlay[c->n_overlay];
 
-		if (ip_parse(s, ip) < 0 || !is_usable_address(ip))
+		if (ip_parse(s, ip) < 0 || !ip_is_usable(ip))
 			jsonr_fail(list, "\"%.64s\" is not a unicast IP address", s);
 		for (uint8_t j = 0; j < c->n_overlay; j++)
 			if (ip_equal(&c->overlay[j], ip))
@@ -166,7 +159,7 @@ static void read_peer(struct jsonr_node *obj, const char *name, struct conf_peer
 	if (p->is_ip && ip_is_v6_link_local(&p->ep.ip))
 		jsonr_fail_key(obj, "address", "%.64s is of one link only; give a global address",
 			       s);
-	if (p->is_ip ? !is_usable_address(&p->ep.ip) : !conf_is_dns_name(s))
+	if (p->is_ip ? !ip_is_usable(&p->ep.ip) : !conf_is_dns_name(s))
 		jsonr_fail_key(obj, "address",
 			       "must be a unicast IP address or a DNS name, found "
 			       "\"%.64s\"",

@@ -20,12 +20,11 @@ static int compare(const void *a, const void *b)
  * addresses of a prefix of two. */
 static const char *unsuitable(const struct conf_address *a)
 {
-	struct endpoint ep = { .ip = a->ip, .port = 1 };
 	uint8_t max = prefix_host_len(&a->ip);
 	struct prefix net = { a->ip, a->len };
 	struct ip_addr last;
 
-	if (!endpoint_is_usable(&ep))
+	if (!ip_is_usable(&a->ip))
 		return "is not a unicast address";
 	if (a->len == 0)
 		return "has the length 0, which is the whole Internet";

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 #define DNS_LABEL_MAX 63
 #define NAME_LETTERS  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
@@ -59,12 +61,7 @@ bool conf_is_node_name(const char *s)
 {
 	size_t len = strlen(s);
 
-	if (len == 0 || len > MSG_NAME_MAX)
-		return false;
-	for (; *s; s++)
-		if (*s <= ' ' || *s > '~')
-			return false;
-	return true;
+	return len > 0 && len <= MSG_NAME_MAX && ascii_is_word(s, len);
 }
 
 bool conf_number(const char *s, unsigned long max, unsigned long *out)
@@ -107,18 +104,18 @@ void conf_get_ifname(struct jsonr_node *obj, const char *key, char out[CONF_IFNA
 
 void conf_get_address(struct jsonr_node *obj, const char *key, struct ip_addr *out)
 {
-	struct endpoint ep = { .port = 1 };
+	struct ip_addr ip;
 	const char *s;
 
 	if (!jsonr_str(obj, key, &s))
 		return;
-	if (ip_parse(s, &ep.ip) < 0 || !endpoint_is_usable(&ep) || ip_is_v6_link_local(&ep.ip))
+	if (ip_parse(s, &ip) < 0 || !ip_is_usable(&ip) || ip_is_v6_link_local(&ip))
 		jsonr_fail_key(obj, key,
 			       "must be a unicast IP address that is not of one link only, found "
 			       "\"%.64s\"",
 			       s);
 	else
-		*out = ep.ip;
+		*out = ip;
 }
 
 void conf_get_name(struct jsonr_node *obj, const char *of, const char *name, char *out, size_t size)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "state/conf/conf_section.h"
 
 #define PROXY_PORT 3128
@@ -33,13 +34,6 @@ static bool read_place(const char *s, struct conf_proxy *p)
 	return conf_is_dns_name(p->host);
 }
 
-static bool is_printable(const char *s)
-{
-	while (*s > ' ' && *s <= '~')
-		s++;
-	return *s == '\0';
-}
-
 /* "http://user:password@host:port/"; a password may contain "@". */
 static bool read_url(const char *s, struct conf_proxy *p)
 {
@@ -47,7 +41,8 @@ static bool read_url(const char *s, struct conf_proxy *p)
 	char text[CONF_TLS_PROXY_MAX + 1], *at;
 	size_t len = strlen(s);
 
-	if (len > CONF_TLS_PROXY_MAX || strncmp(s, scheme, strlen(scheme)) != 0 || !is_printable(s))
+	if (len > CONF_TLS_PROXY_MAX || strncmp(s, scheme, strlen(scheme)) != 0 ||
+	    !ascii_is_word(s, len))
 		return false;
 	snprintf(text, sizeof(text), "%s", s + strlen(scheme));
 	len = strlen(text);

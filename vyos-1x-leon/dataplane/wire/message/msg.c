@@ -130,36 +130,33 @@ static void code_fetch(struct codec *b, struct msg *m)
 
 /* PING, PONG */
 
-/* Attributes behind the body: returns the type of the next one, whose value `v` has; 0: none left.
- * An incomplete one ends the list, like padding. */
-static uint8_t next_attribute(struct rbuf *b, struct rbuf *v)
+/* Attributes follow the body: type, length, value. Reads or writes one with a value of `len` bytes.
+ * Returns true if the message has it; the caller codes the value. An incomplete attribute ends the
+ * list, like padding. */
+static bool code_attribute(struct codec *b, uint8_t type, uint8_t len, bool has)
 {
-	uint8_t type, len;
+	struct rbuf value = { 0 };
+	bool found = false;
 
-	if (!b->ok || rbuf_left(b) < 2 || (type = rbuf_u8(b)) == 0)
-		return 0;
-	len = rbuf_u8(b);
-	if (rbuf_left(b) < len)
-		return 0;
-	*v = rbuf_of(rbuf_take(b, len), len);
-	return type;
-}
+	while (b->in && b->in->ok && rbuf_left(b->in) >= 2) {
+		uint8_t t = rbuf_u8(b->in), n = rbuf_u8(b->in);
+		struct rbuf next;
 
-static void read_ping_attributes(struct rbuf *b, struct msg *m)
-{
-	struct rbuf v;
-	uint8_t type;
-
-	while ((type = next_attribute(b, &v)))
-		if (type == PING_LINE && rbuf_left(&v) == 1)
-			m->ping.line = rbuf_u8(&v);
-}
-
-static void write_ping_attributes(struct wbuf *b, const struct msg *m)
-{
-	wbuf_u8(b, PING_LINE);
-	wbuf_u8(b, 1);
-	wbuf_u8(b, m->ping.line);
+		if (!t || rbuf_left(b->in) < n)
+			break;
+		next = rbuf_of(rbuf_take(b->in, n), n);
+		if (t != type || n != len)
+			continue;
+		value = next;
+		found = true;
+	}
+	if (found)
+		*b->in = value;
+	if (b->in || !has)
+		return found;
+	code_u8(b, &type);
+	code_u8(b, &len);
+	return true;
 }
 
 static void code_ping(struct codec *b, struct msg *m)
@@ -169,29 +166,8 @@ static void code_ping(struct codec *b, struct msg *m)
 	code_u32(b, &m->ping.row_seq);
 	code_u16(b, &m->ping.size);
 	code_u64(b, &m->ping.guard);
-	if (b->in)
-		read_ping_attributes(b->in, m);
-	else if (m->ping.line)
-		write_ping_attributes(b->out, m);
-}
-
-static void read_pong_attributes(struct rbuf *b, struct msg *m)
-{
-	struct rbuf v;
-	uint8_t type;
-
-	while ((type = next_attribute(b, &v)))
-		if (type == PONG_RECEIVED && rbuf_left(&v) == 8) {
-			m->pong.has_received = true;
-			m->pong.received = rbuf_u64(&v);
-		}
-}
-
-static void write_pong_attributes(struct wbuf *b, const struct msg *m)
-{
-	wbuf_u8(b, PONG_RECEIVED);
-	wbuf_u8(b, 8);
-	wbuf_u64(b, m->pong.received);
+	if (code_attribute(b, PING_LINE, 1, m->ping.line))
+		code_u8(b, &m->ping.line);
 }
 
 static void code_pong(struct codec *b, struct msg *m)
@@ -206,10 +182,11 @@ static void code_pong(struct codec *b, struct msg *m)
 	code_u32(b, &m->pong.path_rx);
 	code_u32(b, &m->pong.arrived_us);
 	code_u32(b, &m->pong.limit_kbits);
+	if (!code_attribute(b, PONG_RECEIVED, 8, m->pong.has_received))
+		return;
+	code_u64(b, &m->pong.received);
 	if (b->in)
-		read_pong_attributes(b->in, m);
-	else if (m->pong.has_received)
-		write_pong_attributes(b->out, m);
+		m->pong.has_received = true;
 }
 
 /* NOTICE */

@@ -49,10 +49,3 @@ bool are_parts_valid(uint16_t part, uint16_t parts)
 {
 	return parts >= 1 && parts <= MSG_PARTS_MAX && part < parts;
 }
-
-bool is_unicast(const struct ip_addr *ip)
-{
-	struct endpoint ep = { .ip = *ip, .port = 1 };
-
-	return endpoint_is_usable(&ep);
-}

@@ -22,7 +22,6 @@ int family_len(uint8_t family);
 void code_ip(struct codec *b, struct ip_addr *ip);
 /* The port is present with an address only. */
 void code_endpoint(struct codec *b, struct endpoint *ep);
-bool is_unicast(const struct ip_addr *ip);
 bool are_parts_valid(uint16_t part, uint16_t parts);
 
 /* msg_record.c: RECORD. */

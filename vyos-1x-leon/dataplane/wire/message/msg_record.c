@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/defs.h"
+#include "base/utf8.h"
 #include "wire/bytes.h"
 #include "wire/message/msg.h"
 #include "wire/message/msg_parts.h"
@@ -14,10 +15,7 @@ static bool is_name_valid(const char name[MSG_NAME_MAX + 1])
 {
 	size_t len = strnlen(name, MSG_NAME_MAX + 1);
 
-	for (size_t i = 0; i < len; i++)
-		if (name[i] <= ' ' || name[i] > '~')
-			return false;
-	return len <= MSG_NAME_MAX;
+	return len <= MSG_NAME_MAX && ascii_is_word(name, len);
 }
 
 static bool is_prefix_valid(const struct prefix *p)
@@ -89,7 +87,7 @@ bool record_valid(const struct msg *m)
 		if (!endpoint_is_usable(&r->locator[i]))
 			return false;
 	for (size_t i = 0; i < r->n_overlay; i++)
-		if (!is_unicast(&r->overlay[i]))
+		if (!ip_is_usable(&r->overlay[i]))
 			return false;
 	for (size_t i = 0; i < r->n_prefixes; i++)
 		if (!is_prefix_valid(&r->prefix[i]))

@@ -89,10 +89,7 @@ static void encode64(const uint8_t *in, size_t len, char *text)
 
 static bool is_host(const char *s, size_t len)
 {
-	for (size_t i = 0; i < len; i++)
-		if (s[i] <= ' ' || s[i] > '~')
-			return false;
-	return len > 0 && len <= TOKEN_HOST_MAX;
+	return len > 0 && len <= TOKEN_HOST_MAX && ascii_is_word(s, len);
 }
 
 /* Checks for printable characters, because the value becomes a string of a configuration. */
