@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Scanner for duplicate keys, see json_twice.h. Keeps the keys of all open objects in one array.
+ * Scanner for duplicate keys, see json_parse.h. Keeps the keys of all open objects in one array.
  * The end of an object removes its keys.
  */
-#include "base/json/json_twice.h"
+#include "base/json/json_parse.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -18,7 +18,6 @@
 
 #include "base/defs.h"
 #include "base/json/json_parse.h"
-#include "base/json/json_twice.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/nearest.h"

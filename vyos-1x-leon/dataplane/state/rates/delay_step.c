@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See delay_step.h. Called by link_load.c with each answer to a PING. Pure; control thread.
+ * Detects a longer propagation delay in one direction of a link while own load is present. Two
+ * facts distinguish propagation delay from a queue, and no additional packet is sent. A queue
+ * drains while less traffic arrives than the link carries. A queue that appears at once, without a
+ * higher sending rate, means a slower link, so an unchanged delivery rate rules out a queue. Called
+ * by link_load.c with each answer to a PING. Pure; control thread. See doc/decisions/041.
  */
-#include "state/rates/delay_step.h"
-
 #include "base/defs.h"
+#include "state/rates/link_load.h"
 
 /* A dip is an interval with at least a quarter less traffic than the link carries, and at least
  * DIP_BYTES less, because delivery is counted in datagrams. */

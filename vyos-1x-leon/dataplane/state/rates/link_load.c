@@ -8,7 +8,6 @@
 
 #include "base/defs.h"
 #include "state/ewma.h"
-#include "state/rates/delay_step.h"
 
 #define PROPAGATION_MS 10000 /* short, because clocks drift by up to 1 ms in 10 s */
 /* Window of the base RTT, of the jitter and of the best rate. */
