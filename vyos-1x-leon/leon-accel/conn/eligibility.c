@@ -29,9 +29,6 @@ struct figure {
 	const char *unit;
 };
 
-/* Returns true if the check keeps the connection plain. */
-typedef bool (*check_fn)(struct conn *c, struct figure *f, mono_t now);
-
 /* --- functions for other files --- */
 
 static bool is_far_enough(const struct conn *c, uint32_t of_threshold_percent)
@@ -45,11 +42,21 @@ static bool is_far_enough(const struct conn *c, uint32_t of_threshold_percent)
 						  (uint64_t)s->threshold_us * of_threshold_percent;
 }
 
+/* Largest window of the receiver of that direction, as flow_window(). */
+static uint32_t window(const struct conn *c, enum saved_direction d)
+{
+	return flow_window(&c->flow, d == SAVED_OUT ? &c->flow.far : &c->flow.near);
+}
+
+/* Bytes per round trip of the plain connection. */
+static uint64_t plain_rate(struct conn *c, enum saved_direction d, mono_t now)
+{
+	return meter_best(&c->plain[d], peer_rtt_us(c->peer), now);
+}
+
 bool judge_is_worth_keeping(const struct conn *c, enum saved_direction d, uint64_t flow)
 {
-	const struct flow *f = &c->flow;
-
-	return benefit_present(flow, flow_window(f, d == SAVED_OUT ? &f->far : &f->near));
+	return benefit_present(flow, window(c, d));
 }
 
 bool eligibility_is_on(const struct conn *c)
@@ -115,104 +122,16 @@ enum accel_reason eligibility_of_refusal(uint8_t reason)
 	}
 }
 
-/* --- settings and the node --- */
+/* --- parts of the checks --- */
 
-static bool is_off(struct conn *c, struct figure *f, mono_t now)
+static bool is_unmoved(const struct conn *c)
 {
-	(void)f;
-	(void)now;
-	return !engine_answers(c->e);
-}
-
-static bool is_unreached(struct conn *c, struct figure *f, mono_t now)
-{
-	(void)f;
-	(void)now;
-	return !peer_is_up(c->peer);
-}
-
-static bool is_bypassed(struct conn *c, struct figure *f, mono_t now)
-{
-	(void)f;
-	(void)now;
-	return peer_is_bypassed(c->peer);
-}
-
-static bool is_excluded(struct conn *c, struct figure *f, mono_t now)
-{
-	(void)f;
-	(void)now;
-	return !eligibility_is_admitted(c);
-}
-
-static bool is_near(struct conn *c, struct figure *f, mono_t now)
-{
-	const struct accel_settings *s = &c->e->settings;
-
-	(void)now;
-	*f = (struct figure){ peer_rtt_us(c->peer), s->mode == ACCEL_ALWAYS ? 0 : s->threshold_us,
-			      "us" };
-	return !is_far_enough(c, 100);
-}
-
-static bool is_unmoved(struct conn *c, struct figure *f, mono_t now)
-{
-	const struct flow *flow = &c->flow;
+	const struct flow *f = &c->flow;
 	const struct moved *moved = &c->e->moved;
 
-	(void)f;
-	(void)now;
-	return c->e->settings.mode == ACCEL_MOVED &&
-	       !moved_has(moved, flow->key.vlan, flow->near.mac) &&
-	       !moved_has(moved, flow->key.vlan, flow->far.mac);
+	return c->e->settings.mode == ACCEL_MOVED && !moved_has(moved, f->key.vlan, f->near.mac) &&
+	       !moved_has(moved, f->key.vlan, f->far.mac);
 }
-
-static bool is_silent(struct conn *c, struct figure *f, mono_t now)
-{
-	(void)f;
-	return !peer_answers(c->peer, now);
-}
-
-/* --- the connection itself --- */
-
-static bool is_short(struct conn *c, struct figure *f, mono_t now)
-{
-	uint32_t segments = c->flow.near.segments + c->flow.far.segments;
-
-	(void)now;
-	*f = (struct figure){ segments, c->e->settings.segments, "segments" };
-	return segments < c->e->settings.segments;
-}
-
-static bool is_foreign(struct conn *c, struct figure *f, mono_t now)
-{
-	(void)f;
-	(void)now;
-	return c->flow.foreign;
-}
-
-static bool is_ending(struct conn *c, struct figure *f, mono_t now)
-{
-	(void)f;
-	(void)now;
-	return c->flow.near.fin && c->flow.far.fin;
-}
-
-static bool is_unseen(struct conn *c, struct figure *f, mono_t now)
-{
-	(void)f;
-	(void)now;
-	return !c->flow.near.seen || !c->flow.far.seen;
-}
-
-static bool is_unfit(struct conn *c, struct figure *f, mono_t now)
-{
-	(void)f;
-	(void)now;
-	return !flow_end_clock_fits(&c->flow.near) || !flow_end_clock_fits(&c->flow.far);
-}
-
-/* --- attempts before --- */
 
 /* Reasons for a delay of another attempt. */
 static enum accel_reason reason_of_wait(const struct conn *c, mono_t now)
@@ -222,70 +141,25 @@ static enum accel_reason reason_of_wait(const struct conn *c, mono_t now)
 	return peer_refuses(c->peer, now) ? peer_refusal(c->peer) : ACCEL_REASON_NONE;
 }
 
-static bool is_peer_full(struct conn *c, struct figure *f, mono_t now)
-{
-	(void)f;
-	return reason_of_wait(c, now) == ACCEL_REASON_PEER_FULL;
-}
-
-static bool is_peer_excluding(struct conn *c, struct figure *f, mono_t now)
-{
-	(void)f;
-	return reason_of_wait(c, now) == ACCEL_REASON_PEER_EXCLUDES;
-}
-
-static bool is_peer_off(struct conn *c, struct figure *f, mono_t now)
-{
-	(void)f;
-	return reason_of_wait(c, now) == ACCEL_REASON_PEER_OFF;
-}
-
-static bool is_peer_later(struct conn *c, struct figure *f, mono_t now)
-{
-	(void)f;
-	return reason_of_wait(c, now) == ACCEL_REASON_PEER_LATER;
-}
-
-static bool is_later(struct conn *c, struct figure *f, mono_t now)
-{
-	int64_t ms = mono_sub_ms(c->flow.retry.not_before, now);
-
-	*f = (struct figure){ (uint64_t)max_of(ms, (int64_t)0), 0, "ms" };
-	return reason_of_wait(c, now) == ACCEL_REASON_LATER;
-}
-
-/* --- expected benefit --- */
-
 /* Round trips until the rate is known. A rate seen from the first segment on is known at once. */
 static unsigned rounds_of_measurement(struct conn *c, mono_t now)
 {
 	const struct flow *f = &c->flow;
-	uint32_t rtt_us = peer_rtt_us(c->peer);
 
 	if (c->times || f->near.syn.scale == TCP_SCALE_UNKNOWN ||
 	    f->far.syn.scale == TCP_SCALE_UNKNOWN)
 		return MEASURED_ROUNDS;
 	/* Data follows the commit of an offer, so the node beside the sender offers first. The
 	 * handshake and the offer of the other node need two round trips. */
-	return meter_best(&c->plain[SAVED_OUT], rtt_us, now) <
-			       meter_best(&c->plain[SAVED_IN], rtt_us, now)
-		       ? MEASURED_ROUNDS + 1
-		       : 0;
-}
-
-static int64_t measurement_us(struct conn *c, mono_t now)
-{
-	return (int64_t)rounds_of_measurement(c, now) * peer_rtt_us(c->peer);
+	return plain_rate(c, SAVED_OUT, now) < plain_rate(c, SAVED_IN, now) ? MEASURED_ROUNDS + 1
+									    : 0;
 }
 
 /* The connection was released because of a low rate, and the rate has not changed. */
 static bool still_lacks_benefit(struct conn *c, mono_t now)
 {
-	uint32_t rtt_us = peer_rtt_us(c->peer);
-
 	for (enum saved_direction d = SAVED_OUT; d <= SAVED_IN && c->no_benefit; d++)
-		c->no_benefit =
-			!judge_is_worth_keeping(c, d, meter_best(&c->plain[d], rtt_us, now));
+		c->no_benefit = !judge_is_worth_keeping(c, d, plain_rate(c, d, now));
 	return c->no_benefit;
 }
 
@@ -293,109 +167,132 @@ static bool still_lacks_benefit(struct conn *c, mono_t now)
 static bool is_request_response(struct conn *c, mono_t now)
 {
 	const struct flow *f = &c->flow;
-	uint32_t rtt_us = peer_rtt_us(c->peer);
 	struct benefit_exchange t = { .segments = f->near.recent + f->far.recent,
 				      .again = f->near.again + f->far.again };
 
-	if (!c->times && mono_sub_us(now, f->since) < METER_ROUNDS * (int64_t)rtt_us)
+	if (!c->times && mono_sub_us(now, f->since) < METER_ROUNDS * (int64_t)peer_rtt_us(c->peer))
 		return false;
 	for (enum saved_direction d = SAVED_OUT; d <= SAVED_IN; d++) {
-		t.direction[d].flow = meter_best(&c->plain[d], rtt_us, now);
-		t.direction[d].window = flow_window(f, d == SAVED_OUT ? &f->far : &f->near);
+		t.direction[d].flow = plain_rate(c, d, now);
+		t.direction[d].window = window(c, d);
 	}
 	return benefit_is_request_response(&t);
 }
 
 static bool gains(struct conn *c, enum saved_direction d, mono_t now)
 {
-	const struct flow *f = &c->flow;
-	struct accel_peer *p = c->peer;
-	struct benefit w = { .flow = meter_best(&c->plain[d], peer_rtt_us(p), now),
-			     .window = flow_window(f, d == SAVED_OUT ? &f->far : &f->near),
-			     .interproxy = peer_room(p, d, now),
-			     .age_ms = mono_sub_ms(now, f->since),
-			     .rtt_ms = peer_rtt_ms(p) };
+	struct benefit w = { .flow = plain_rate(c, d, now),
+			     .window = window(c, d),
+			     .interproxy = peer_room(c->peer, d, now),
+			     .age_ms = mono_sub_ms(now, c->flow.since),
+			     .rtt_ms = peer_rtt_ms(c->peer) };
 
 	return benefit_expected(&w);
 }
 
-static bool lacks_benefit(struct conn *c, struct figure *f, mono_t now)
-{
-	(void)f;
-	return c->e->settings.mode != ACCEL_ALWAYS &&
-	       (still_lacks_benefit(c, now) || is_request_response(c, now));
-}
-
-static bool is_measuring(struct conn *c, struct figure *f, mono_t now)
-{
-	*f = (struct figure){ (uint64_t)max_of(mono_sub_us(now, c->flow.since), (int64_t)0),
-			      (uint64_t)measurement_us(c, now), "us" };
-	return c->e->settings.mode != ACCEL_ALWAYS && f->value < f->limit;
-}
-
 /* The figures describe the direction with more data: bytes per round trip, now and intercepted. */
-static bool is_fast(struct conn *c, struct figure *f, mono_t now)
+static struct figure rates(struct conn *c, mono_t now)
 {
-	uint32_t rtt_us = peer_rtt_us(c->peer);
-	uint64_t out = meter_best(&c->plain[SAVED_OUT], rtt_us, now);
-	uint64_t in = meter_best(&c->plain[SAVED_IN], rtt_us, now);
+	uint64_t out = plain_rate(c, SAVED_OUT, now), in = plain_rate(c, SAVED_IN, now);
 
-	*f = (struct figure){ max_of(out, in),
-			      peer_room(c->peer, out >= in ? SAVED_OUT : SAVED_IN, now), "bytes" };
-	return c->e->settings.mode != ACCEL_ALWAYS &&
-	       (!gains(c, SAVED_OUT, now) || !gains(c, SAVED_IN, now));
+	return (struct figure){ max_of(out, in),
+				peer_room(c->peer, out >= in ? SAVED_OUT : SAVED_IN, now),
+				"bytes" };
 }
 
-static bool is_busy(struct conn *c, struct figure *f, mono_t now)
+static uint64_t not_negative(int64_t n)
 {
-	(void)now;
-	*f = (struct figure){ peer_attempts(c->peer), ATTEMPTS_MAX, "attempts" };
-	return f->value >= ATTEMPTS_MAX;
-}
-
-static bool is_full(struct conn *c, struct figure *f, mono_t now)
-{
-	*f = (struct figure){ used_places(c->e), c->e->settings.maximum, "connections" };
-	return eligibility_is_full(c->e) || reason_of_wait(c, now) == ACCEL_REASON_FULL;
+	return n > 0 ? (uint64_t)n : 0;
 }
 
 /* --- all of them --- */
 
-static const struct check {
-	enum accel_reason reason;
-	check_fn fails;
-} checks[] = {
-	{ ACCEL_REASON_OFF, is_off },
-	{ ACCEL_REASON_UNREACHED, is_unreached },
-	{ ACCEL_REASON_BYPASSED, is_bypassed },
-	{ ACCEL_REASON_EXCLUDED, is_excluded },
-	{ ACCEL_REASON_NEAR, is_near },
-	{ ACCEL_REASON_UNMOVED, is_unmoved },
-	{ ACCEL_REASON_SHORT, is_short },
-	{ ACCEL_REASON_SILENT, is_silent },
-	{ ACCEL_REASON_FOREIGN, is_foreign },
-	{ ACCEL_REASON_ENDING, is_ending },
-	{ ACCEL_REASON_UNSEEN, is_unseen },
-	{ ACCEL_REASON_UNFIT, is_unfit },
-	{ ACCEL_REASON_PEER_FULL, is_peer_full },
-	{ ACCEL_REASON_PEER_EXCLUDES, is_peer_excluding },
-	{ ACCEL_REASON_PEER_OFF, is_peer_off },
-	{ ACCEL_REASON_PEER_LATER, is_peer_later },
-	{ ACCEL_REASON_LATER, is_later },
-	{ ACCEL_REASON_NO_BENEFIT, lacks_benefit },
-	{ ACCEL_REASON_MEASURING, is_measuring },
-	{ ACCEL_REASON_FAST, is_fast },
-	{ ACCEL_REASON_BUSY, is_busy },
-	{ ACCEL_REASON_FULL, is_full },
-};
+/* The figures of a check that compares some. */
+static struct figure figure_of(struct conn *c, enum accel_reason check, mono_t now)
+{
+	const struct accel_settings *s = &c->e->settings;
+	uint32_t rtt_us = peer_rtt_us(c->peer);
+
+	switch (check) {
+	case ACCEL_REASON_NEAR:
+		return (struct figure){ rtt_us, s->mode == ACCEL_ALWAYS ? 0 : s->threshold_us,
+					"us" };
+	case ACCEL_REASON_SHORT:
+		return (struct figure){ c->flow.near.segments + c->flow.far.segments, s->segments,
+					"segments" };
+	case ACCEL_REASON_LATER:
+		return (struct figure){ not_negative(mono_sub_ms(c->flow.retry.not_before, now)), 0,
+					"ms" };
+	case ACCEL_REASON_MEASURING:
+		return (struct figure){ not_negative(mono_sub_us(now, c->flow.since)),
+					(uint64_t)rounds_of_measurement(c, now) * rtt_us, "us" };
+	case ACCEL_REASON_FAST:
+		return rates(c, now);
+	case ACCEL_REASON_BUSY:
+		return (struct figure){ peer_attempts(c->peer), ATTEMPTS_MAX, "attempts" };
+	case ACCEL_REASON_FULL:
+		return (struct figure){ used_places(c->e), s->maximum, "connections" };
+	default:
+		return (struct figure){ 0 };
+	}
+}
+
+static bool is_below(struct figure f)
+{
+	return f.value < f.limit;
+}
+
+/* Reports whether the check keeps the connection plain. */
+static bool fails(struct conn *c, enum accel_reason check, mono_t now)
+{
+	bool always = c->e->settings.mode == ACCEL_ALWAYS;
+	const struct flow *f = &c->flow;
+
+	switch (check) {
+	case ACCEL_REASON_OFF:
+		return !engine_answers(c->e);
+	case ACCEL_REASON_UNREACHED:
+		return !peer_is_up(c->peer);
+	case ACCEL_REASON_BYPASSED:
+		return peer_is_bypassed(c->peer);
+	case ACCEL_REASON_EXCLUDED:
+		return !eligibility_is_admitted(c);
+	case ACCEL_REASON_NEAR:
+		return !is_far_enough(c, 100);
+	case ACCEL_REASON_UNMOVED:
+		return is_unmoved(c);
+	case ACCEL_REASON_SHORT:
+		return is_below(figure_of(c, check, now));
+	case ACCEL_REASON_SILENT:
+		return !peer_answers(c->peer, now);
+	case ACCEL_REASON_FOREIGN:
+		return f->foreign;
+	case ACCEL_REASON_ENDING:
+		return f->near.fin && f->far.fin;
+	case ACCEL_REASON_UNSEEN:
+		return !f->near.seen || !f->far.seen;
+	case ACCEL_REASON_UNFIT:
+		return !flow_end_clock_fits(&f->near) || !flow_end_clock_fits(&f->far);
+	case ACCEL_REASON_NO_BENEFIT:
+		return !always && (still_lacks_benefit(c, now) || is_request_response(c, now));
+	case ACCEL_REASON_MEASURING:
+		return !always && is_below(figure_of(c, check, now));
+	case ACCEL_REASON_FAST:
+		return !always && (!gains(c, SAVED_OUT, now) || !gains(c, SAVED_IN, now));
+	case ACCEL_REASON_BUSY:
+		return peer_attempts(c->peer) >= ATTEMPTS_MAX;
+	case ACCEL_REASON_FULL:
+		return eligibility_is_full(c->e) || reason_of_wait(c, now) == check;
+	default: /* PEER_FULL to LATER */
+		return reason_of_wait(c, now) == check;
+	}
+}
 
 enum accel_reason eligibility(struct conn *c, mono_t now)
 {
-	struct figure f;
-
-	for (size_t i = 0; i < array_size(checks); i++)
-		if (checks[i].fails(c, &f, now))
-			return checks[i].reason;
+	for (enum accel_reason i = ACCEL_REASON_NONE + 1; i < ACCEL_N_REASONS; i++)
+		if (fails(c, i, now))
+			return i;
 	return ACCEL_REASON_NONE;
 }
 
@@ -407,15 +304,14 @@ static void write_figure(struct jsonw *w, const char *key, const struct figure *
 		jsonw_null(w, key);
 }
 
-static void write_check(struct conn *c, const struct check *k, struct jsonw *w, mono_t now)
+static void write_check(struct conn *c, enum accel_reason check, struct jsonw *w, mono_t now)
 {
-	struct figure f = { 0 };
-	bool fails = k->fails(c, &f, now);
+	struct figure f = figure_of(c, check, now);
 
 	jsonw_object(w, NULL);
-	jsonw_str(w, "check", accel_reason_word(k->reason));
-	jsonw_bool(w, "passed", !fails);
-	jsonw_str(w, "reason_text", accel_reason_sentence(k->reason));
+	jsonw_str(w, "check", accel_reason_word(check));
+	jsonw_bool(w, "passed", !fails(c, check, now));
+	jsonw_str(w, "reason_text", accel_reason_sentence(check));
 	write_figure(w, "value", &f, f.value);
 	write_figure(w, "limit", &f, f.limit);
 	jsonw_str(w, "unit", f.unit);
@@ -425,7 +321,7 @@ static void write_check(struct conn *c, const struct check *k, struct jsonw *w, 
 void eligibility_explain(struct conn *c, struct jsonw *w, mono_t now)
 {
 	jsonw_array(w, "checks");
-	for (size_t i = 0; i < array_size(checks); i++)
-		write_check(c, &checks[i], w, now);
+	for (enum accel_reason i = ACCEL_REASON_NONE + 1; i < ACCEL_N_REASONS; i++)
+		write_check(c, i, w, now);
 	jsonw_end(w);
 }
