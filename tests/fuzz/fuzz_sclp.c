@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * leon-sclp/format/sclp and leon-sclp/format/sclp_join. The input is a row of {control (8),
- * remaining (16), length (16)}: control & 3 the payload's id, & 4 first, & 8 from another address,
+ * remaining (16), length (16)}: control & 3 the payload's id, & 4 first, & 8 from another port,
  * & 16 end of the batch, & 32 300 ms pass. With & 128, `length` bytes of input follow, which are
  * decoded unchanged. Each byte of a made segment depends on its position in the payload, so any
  * output can be verified.
@@ -62,12 +62,11 @@ static void end_batch(struct lab *l)
 
 static void take(struct lab *l, const uint8_t *wire, size_t len, bool other)
 {
-	const struct ip_addr from = { 4, { 10, 0, 0, other } }, to = { 4, { 10, 0, 0, 9 } };
 	struct sclp_segment *s = &l->seg[l->n];
 
 	if (sclp_decode(wire, len, &s->h) < 0)
 		return;
-	s->key = sclp_key_of(&from, &to, &s->h);
+	s->h.source += other;
 	s->data = wire + SCLP_HDR_LEN;
 	s->len = len - SCLP_HDR_LEN;
 	if (++l->n == BATCH)

@@ -9,7 +9,6 @@
 #include <linux/virtio_net.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -27,7 +26,6 @@
 #define VXLAN_LEN     8
 #define VXLAN_HAS_VNI 0x08000000u
 #define TAP_BATCH     16
-#define N_IDS	      256
 #define FRAME_ROOM    (SCLP_PAYLOAD_MAX + 1)
 
 struct tunnel {
@@ -37,8 +35,6 @@ struct tunnel {
 	int tap;
 	uint32_t tap_mtu;
 	struct tunnel_counts n;
-	uint32_t id[N_IDS]; /* random, each used once */
-	unsigned ids_left;
 	uint8_t out[VXLAN_LEN + FRAME_ROOM];
 };
 
@@ -83,16 +79,14 @@ void tunnel_set_tap_mtu(struct tunnel *t, uint32_t mtu)
 
 /* --- from the TAP --- */
 
-static uint32_t next_id(struct tunnel *t)
+static uint32_t next_id(void)
 {
-	if (!t->ids_left) {
-		/* Random bytes from the kernel, which never returns fewer after it has
-		 * initialized. */
-		if (getrandom(t->id, sizeof(t->id), 0) != sizeof(t->id))
-			memset(t->id, 0, sizeof(t->id));
-		t->ids_left = N_IDS;
-	}
-	return t->id[--t->ids_left] & SCLP_ID_MASK;
+	uint32_t id = 0;
+
+	/* The kernel returns fewer bytes only before it has initialized. */
+	if (getrandom(&id, sizeof(id), 0) != sizeof(id))
+		return 0;
+	return id & SCLP_ID_MASK;
 }
 
 static void flush(struct tunnel *t, const struct raw_out *seg, unsigned n)
@@ -108,7 +102,7 @@ static void send_payload(struct tunnel *t, size_t len)
 {
 	struct sclp_hdr h = { .source = offload_flow_port(t->out + VXLAN_LEN, len - VXLAN_LEN),
 			      .dest = t->conf.port,
-			      .id = next_id(t) };
+			      .id = next_id() };
 	struct sclp_cut cut = { .len = len, .mss = raw_mss(t->raw) };
 	struct raw_out seg[RAW_BATCH];
 	struct sclp_piece p;
@@ -191,8 +185,6 @@ static unsigned read_segments(struct tunnel *t, const struct raw_in *in, unsigne
 			t->n.rx_other_port++;
 			continue;
 		}
-		/* The socket is connected, so all packets are from the peer. */
-		s->key = sclp_key_of(&t->conf.peer, &t->conf.local, &s->h);
 		s->data = in[i].data + SCLP_HDR_LEN;
 		s->len = in[i].len - SCLP_HDR_LEN;
 		n_seg++;

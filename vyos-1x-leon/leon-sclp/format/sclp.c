@@ -5,7 +5,6 @@
 #include "format/sclp.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "wire/bytes.h"
 #include "wire/frame/csum.h"
@@ -74,20 +73,6 @@ bool sclp_cut_next(struct sclp_cut *c, struct sclp_piece *out)
 	return true;
 }
 
-struct sclp_key sclp_key_of(const struct ip_addr *from, const struct ip_addr *to,
-			    const struct sclp_hdr *h)
-{
-	struct sclp_key k;
-
-	/* Both addresses have the family of their packet. */
-	memcpy(k.b, from->b, sizeof(from->b));
-	memcpy(k.b + 16, to->b, sizeof(to->b));
-	put_u16(k.b + 32, h->source);
-	put_u16(k.b + 34, h->dest);
-	put_u32(k.b + 36, h->id);
-	return k;
-}
-
 /* The paper's conditions for a merge: the segment has the same payload and is not longer than the
  * first one. It begins at the end of the run (both count the remaining bytes). */
 static bool continues(const struct sclp_segment *seg, const struct sclp_run *run,
@@ -96,8 +81,7 @@ static bool continues(const struct sclp_segment *seg, const struct sclp_run *run
 	const struct sclp_segment *head = &seg[run->head];
 
 	return run->n < SCLP_MERGE_MAX && !s->h.first && s->len <= head->len &&
-	       s->h.remaining + s->len == run->remaining &&
-	       memcmp(&s->key, &head->key, sizeof(s->key)) == 0;
+	       s->h.remaining + s->len == run->remaining && sclp_key(&s->h) == sclp_key(&head->h);
 }
 
 unsigned sclp_merge(struct sclp_segment *seg, unsigned n, struct sclp_run *run)

@@ -13,8 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/addr.h"
-
 #define SCLP_PROTOCOL	 234 /* IP protocol number */
 #define SCLP_HDR_LEN	 12
 #define SCLP_ID_MASK	 0xfffffffeu /* F is the lowest bit */
@@ -51,15 +49,13 @@ bool sclp_cut_next(struct sclp_cut *c, struct sclp_piece *out);
 
 /* --- received segments --- */
 
-/* Key of a payload: addresses, ports and identification. */
-struct sclp_key {
-	uint8_t b[40];
-};
-struct sclp_key sclp_key_of(const struct ip_addr *from, const struct ip_addr *to,
-			    const struct sclp_hdr *h);
+/* Key of a payload of one peer: identification and ports. */
+static inline uint64_t sclp_key(const struct sclp_hdr *h)
+{
+	return (uint64_t)h->id << 32 | (uint32_t)h->source << 16 | h->dest;
+}
 
 struct sclp_segment {
-	struct sclp_key key;
 	struct sclp_hdr h;
 	const uint8_t *data; /* payload */
 	size_t len;

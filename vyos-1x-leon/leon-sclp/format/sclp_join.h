@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Second level of SCLP reassembly: builds payloads from runs of segments (sclp.h) in any order. As
- * in the paper, each payload has an id, a size and an offset, and a list keeps out-of-order runs.
+ * Second level of SCLP reassembly: builds the payloads of one peer from runs of segments (sclp.h)
+ * in any order. The paper has an offset of each payload and a list of out-of-order runs; here one
+ * sorted list has all runs.
  *
  * Additions to the paper: an incomplete payload times out after a second, and memory is bounded; at
  * the bound the oldest payload is evicted. One thread; never reads a clock.
@@ -16,7 +17,7 @@
 #include "format/sclp.h"
 
 #define SCLP_JOIN_MAX	   65536     /* incomplete payloads */
-#define SCLP_JOIN_BYTES	   (8 << 20) /* bytes of segment blocks; 14 MiB with the tables */
+#define SCLP_JOIN_BYTES	   (8 << 20) /* bytes of segments; 24 MiB with lists and allocator */
 #define SCLP_JOIN_LIFE_NS  NS_PER_S
 #define SCLP_JOIN_SEGMENTS 2048 /* segments of one payload */
 
