@@ -3,7 +3,7 @@
 #include <sys/epoll.h>
 
 #include "conns_lab.h"
-#include "peer/peer_state.h"
+#include "peer/peer.h"
 
 /* Makes an intercepted connection with a proxy socket that has ended both directions. Returns the
  * end of the host. */
@@ -101,7 +101,7 @@ static uint8_t answer_to(struct conns_lab *l, uint8_t type, uint32_t stream)
 	p->watched = EPOLLIN;
 	if (accel_has_data(type))
 		f.data.data = byte, f.data.len = sizeof(byte);
-	assert_true(peer_take(p, &f, l->now));
+	assert_true(peer_frames_ops.take(p, &f, l->now));
 	p->state = PEER_DOWN; /* a peer that is down owns no buffer */
 	p->fd = -1;
 	fifo_free(&p->out);

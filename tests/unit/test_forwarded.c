@@ -94,7 +94,7 @@ static void a_bad_header_yields_no_frame(void **state)
 	other.src_port++;
 	assert_int_equal(forward(&l, c, &h, &other), 0);
 	assert_int_equal(l.e.counters.misuse[ACCEL_BAD_FRAME], 8);
-	assert_int_equal(peer_counted(c->peer)->misuse[ACCEL_BAD_FRAME], 8);
+	assert_int_equal(c->peer->counted.misuse[ACCEL_BAD_FRAME], 8);
 	conns_lab_close(&l);
 }
 

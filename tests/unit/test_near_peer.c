@@ -50,7 +50,7 @@ static void a_near_node_frees_its_place(void **state)
 
 	(void)state;
 	after_s(&l, p, far, LIMIT_S - 1);
-	assert_true(peer_is_up(p));
+	assert_true(p->state == PEER_UP);
 	assert_int_equal(l.e.n_interproxies, 1);
 	after_s(&l, p, far, 1);
 	assert_int_equal(p->state, PEER_DOWN);
@@ -70,18 +70,18 @@ static void a_node_that_was_just_distant_keeps_its_place(void **state)
 
 	(void)state;
 	after_s(&l, p, far, 2 * LIMIT_S);
-	assert_true(peer_is_up(p));
+	assert_true(p->state == PEER_UP);
 	for (unsigned i = 0; i < 4; i++) {
 		p->rtt_us = NEAR_US;
 		after_s(&l, p, far, LIMIT_S - 1);
 		p->rtt_us = DISTANT_US;
 		after_s(&l, p, far, 1);
 	}
-	assert_true(peer_is_up(p));
+	assert_true(p->state == PEER_UP);
 	/* An unknown latency is not near. */
 	p->rtt_us = 0;
 	after_s(&l, p, far, 2 * LIMIT_S);
-	assert_true(peer_is_up(p));
+	assert_true(p->state == PEER_UP);
 	close_lab(&l, far);
 }
 
@@ -94,14 +94,14 @@ static void a_stream_keeps_the_place(void **state)
 
 	(void)state;
 	c = conns_lab_track(&l);
-	peer_bind(p, 1, c);
+	streams_bind(p->streams, 1, c);
 	after_s(&l, p, far, 2 * LIMIT_S);
-	assert_true(peer_is_up(p));
-	peer_unbind(p, 1);
+	assert_true(p->state == PEER_UP);
+	streams_unbind(p->streams, 1);
 	after_s(&l, p, far, LIMIT_S - 1);
-	assert_true(peer_is_up(p));
+	assert_true(p->state == PEER_UP);
 	after_s(&l, p, far, 1);
-	assert_false(peer_is_up(p));
+	assert_true(p->state != PEER_UP);
 	close_lab(&l, far);
 }
 
@@ -117,13 +117,13 @@ static void a_stream_of_the_other_node_keeps_the_place(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
 		after_s(&l, p, far, LIMIT_S - 1);
-		assert_true(peer_take(p, &release, l.now));
+		assert_true(peer_frames_ops.take(p, &release, l.now));
 	}
-	assert_true(peer_is_up(p));
+	assert_true(p->state == PEER_UP);
 	after_s(&l, p, far, LIMIT_S - 1);
-	assert_true(peer_take(p, &ping, l.now));
+	assert_true(peer_frames_ops.take(p, &ping, l.now));
 	after_s(&l, p, far, 1);
-	assert_false(peer_is_up(p));
+	assert_true(p->state != PEER_UP);
 	close_lab(&l, far);
 }
 
@@ -142,7 +142,7 @@ static void a_follower_that_delivers_says_so(void **state)
 	(void)state;
 	assert_true(recv(far, buf, sizeof(buf), 0) > 0); /* HELLO */
 	c = conns_lab_track(&l);
-	peer_bind(p, 1, c);
+	streams_bind(p->streams, 1, c);
 	c->flow.state = FLOW_INTERCEPTED;
 	c->flow.stream = 1;
 	c->flow.retry.not_before = mono_add_ms(l.now, 120000);
@@ -175,9 +175,9 @@ static void unsent_data_is_not_lost(void **state)
 
 	(void)state;
 	after_s(&l, p, -1, 2 * LIMIT_S);
-	assert_true(peer_is_up(p));
+	assert_true(p->state == PEER_UP);
 	after_s(&l, p, far, 1);
-	assert_false(peer_is_up(p));
+	assert_true(p->state != PEER_UP);
 	close_lab(&l, far);
 }
 
@@ -192,13 +192,13 @@ static void others_keep_the_place(void **state)
 	(void)state;
 	l.e.self = FAR_NODE + 1;
 	after_s(&l, p, far, 2 * LIMIT_S);
-	assert_true(peer_is_up(p));
+	assert_true(p->state == PEER_UP);
 	close_lab(&l, far);
 	for (unsigned i = 0; i < array_size(modes); i++) {
 		far = open_lab(&l, &p, NEAR_US);
 		l.e.settings.mode = modes[i];
 		after_s(&l, p, far, 2 * LIMIT_S);
-		assert_true(peer_is_up(p));
+		assert_true(p->state == PEER_UP);
 		close_lab(&l, far);
 	}
 }
@@ -246,14 +246,14 @@ static void attempts_use_places(void **state)
 	(void)state;
 	l.e.settings.maximum = 1;
 	c = conns_lab_track(&l);
-	peer_bind(p, 1, c);
+	streams_bind(p->streams, 1, c);
 	jsonw_object(w, NULL);
 	eligibility_explain(c, w, l.now);
 	jsonw_end(w);
 	assert_non_null(
 		strstr(jsonw_text(w, &len), "\"value\":1,\"limit\":1,\"unit\":\"connections\""));
 	jsonw_free(w);
-	peer_unbind(p, 1);
+	streams_unbind(p->streams, 1);
 	close_lab(&l, far);
 }
 

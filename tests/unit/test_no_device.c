@@ -79,7 +79,7 @@ static void offer_of_peer(struct conns_lab *l, struct accel_peer *p, const struc
 
 	f.offer.key = conn_key_from(&c->flow.key, true);
 	f.offer.view.near.seq = 6000; /* the near host has not acknowledged all data */
-	assert_true(peer_take(p, &f, l->now));
+	assert_true(peer_frames_ops.take(p, &f, l->now));
 }
 
 static void an_offer_of_the_peer_is_refused_before_the_drain(void **state)
@@ -126,10 +126,10 @@ static void a_number_in_use_is_invalid(void **state)
 	offer_of_peer(&l, p, c);
 	f.offer.key = conn_key_from(&c->flow.key, true);
 	f.offer.key.far_port = 9;
-	assert_false(peer_take(p, &f, l.now));
+	assert_false(peer_frames_ops.take(p, &f, l.now));
 	peer_down(p, "test", l.now);
 	assert_int_equal(c->flow.state, FLOW_PLAIN);
-	assert_int_equal(peer_streams(p), 0);
+	assert_int_equal(streams_count(p->streams), 0);
 	close(far);
 	conns_lab_close(&l);
 }

@@ -45,14 +45,14 @@ static void a_flood_of_syns_leaves_room(void **state)
 	conns_lab_open(&l);
 	flood(&l, OTHER_NODE);
 	assert_int_equal(l.e.n_conns, CONNS_MAX / 2);
-	assert_int_equal(peer_share(peer_find(&l.e, OTHER_NODE))->n, CONNS_MAX / 2);
+	assert_int_equal(peer_find(&l.e, OTHER_NODE)->share.n, CONNS_MAX / 2);
 	assert_int_equal(l.e.counters.misuse[ACCEL_OVER_SHARE], FLOOD - CONNS_MAX / 2);
 	/* A handshake with another node, including both SYNs. */
 	c = handshake(&l, FAR_NODE);
 	assert_non_null(c);
 	assert_true(c->flow.near.began && c->flow.far.began);
-	assert_int_equal(peer_counted(c->peer)->misuse[ACCEL_OVER_SHARE], 0);
-	assert_int_equal(peer_share(c->peer)->n, 1);
+	assert_int_equal(c->peer->counted.misuse[ACCEL_OVER_SHARE], 0);
+	assert_int_equal(c->peer->share.n, 1);
 	conns_lab_close(&l);
 }
 
@@ -91,7 +91,7 @@ static void a_refused_connection_makes_room(void **state)
 
 	(void)state;
 	conns_lab_open(&l);
-	s = peer_share(peer_find(&l.e, FAR_NODE));
+	s = &peer_find(&l.e, FAR_NODE)->share;
 	syn.flags = TCP_SYN;
 	no.flags = TCP_RST | TCP_ACK;
 	assert_true(conns_lab_frame(&l, ACCEL_LAN, FAR_NODE, &syn));
@@ -101,7 +101,7 @@ static void a_refused_connection_makes_room(void **state)
 	assert_true(conns_lab_frame(&l, ACCEL_NODE, OTHER_NODE, &no));
 	assert_int_equal(s->n, 0);
 	assert_null(share_oldest(s));
-	s = peer_share(peer_find(&l.e, OTHER_NODE));
+	s = &peer_find(&l.e, OTHER_NODE)->share;
 	assert_int_equal(s->n, 1);
 	assert_ptr_equal(share_oldest(s), conns_lab_conn(&l, &no));
 	conns_lab_close(&l);

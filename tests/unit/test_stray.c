@@ -174,7 +174,7 @@ static void a_stray_of_a_plain_one_passes(void **state)
 	conns_lab_open(&l);
 	c = conns_lab_track(&l);
 	assert_false(conns_lab_frame(&l, ACCEL_CLAIM, OTHER_NODE, &far));
-	assert_int_equal(peer_id(c->peer), FAR_NODE);
+	assert_int_equal(c->peer->id, FAR_NODE);
 	assert_true(c->flow.near.seen && c->flow.far.seen);
 	c->flow.state = FLOW_DRAINING;
 	far.flags = TCP_RST;
@@ -184,7 +184,7 @@ static void a_stray_of_a_plain_one_passes(void **state)
 	/* leond reports the host at the other node, and the connection moves there. */
 	c->flow.state = FLOW_PLAIN;
 	assert_true(conns_lab_frame(&l, ACCEL_NODE, OTHER_NODE, &far));
-	assert_int_equal(peer_id(c->peer), OTHER_NODE);
+	assert_int_equal(c->peer->id, OTHER_NODE);
 	conns_lab_close(&l);
 }
 
@@ -229,12 +229,12 @@ static void an_attempt_ends_at_the_former_node(void **state)
 	conns_lab_open(&l);
 	c = intercept(&l);
 	c->flow.state = FLOW_PLAIN;
-	peer_bind(c->peer, 1, c);
+	streams_bind(c->peer->streams, 1, c);
 	flow_offer(&c->flow, 1, l.now);
-	assert_int_equal(peer_streams(peer_find(&l.e, FAR_NODE)), 1);
+	assert_int_equal(streams_count(peer_find(&l.e, FAR_NODE)->streams), 1);
 	assert_true(conns_lab_frame(&l, ACCEL_LAN, OTHER_NODE, &near));
-	assert_int_equal(peer_id(c->peer), OTHER_NODE);
-	assert_int_equal(peer_streams(peer_find(&l.e, FAR_NODE)), 0);
+	assert_int_equal(c->peer->id, OTHER_NODE);
+	assert_int_equal(streams_count(peer_find(&l.e, FAR_NODE)->streams), 0);
 	conns_lab_close(&l);
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Messages of the accelerator of another node, see peer_state.h.
+ * Messages of the accelerator of another node, see peer.h.
  */
-#include "conn/migrated.h"
 #include "base/log.h"
 #include "conn/conn.h"
 #include "conn/eligibility.h"
+#include "conn/migrated.h"
+#include "engine.h"
 #include "peer/pack.h"
 #include "peer/peer.h"
-#include "peer/peer_state.h"
 #include "peer/streams.h"
 
 #define PACK_LEVEL 1
@@ -26,7 +26,7 @@ static bool take_hello(struct accel_peer *p, const struct accel_frame *f, mono_t
 		p->packer = packer_new(p->window_log, PACK_LEVEL);
 	p->state = PEER_UP;
 	p->ponged = now;
-	peer_counted(p)->reached = true;
+	p->counted.reached = true;
 	log_notice("accel", "inter-proxy connection is up node=%s",
 		   node_id_format(p->id, id, sizeof(id)));
 	return true;
@@ -100,7 +100,7 @@ static void learn_of_places(struct accel_peer *p, const struct accel_frame *f, m
 	}
 }
 
-bool peer_take(struct accel_peer *p, const struct accel_frame *f, mono_t now)
+static bool take(struct accel_peer *p, const struct accel_frame *f, mono_t now)
 {
 	struct accel_frame pong = { .type = ACCEL_PONG, .ping = f->ping };
 	struct stream *s;
@@ -147,7 +147,7 @@ bool peer_take(struct accel_peer *p, const struct accel_frame *f, mono_t now)
 }
 
 const struct peer_ops peer_frames_ops = {
-	.take = peer_take,
+	.take = take,
 	.send = conn_send,
 	.turn_over = conn_turn_over,
 	.gone = conn_interproxy_gone,

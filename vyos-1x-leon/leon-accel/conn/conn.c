@@ -44,7 +44,7 @@ static bool leads(const struct flow *f)
 
 static void stream_ended(struct flow *f, uint32_t stream)
 {
-	peer_unbind(conn_of(f)->peer, stream);
+	streams_unbind(conn_of(f)->peer->streams, stream);
 }
 
 static void send_frame(struct conn *c, const struct flow_frame *f, enum accel_where where)
@@ -88,7 +88,7 @@ static void to_proxy_sock(struct flow *f, const struct flow_frame *frame)
 static void count_refusal(struct conn *c, uint8_t reason)
 {
 	c->e->counters.refused++;
-	peer_counted(c->peer)->refused++;
+	c->peer->counted.refused++;
 	c->e->counters.again += reason == ACCEL_NOT_DRAINED;
 	faults_of_refusal(c->e->counters.fault, reason);
 }
@@ -110,7 +110,7 @@ static bool may_hold(struct flow *f, int64_t bytes)
 	struct conn *c = conn_of(f);
 	struct engine *e = c->e;
 
-	if (!share_hold(peer_share(c->peer), bytes, e->held, HELD_MAX)) {
+	if (!share_hold(&c->peer->share, bytes, e->held, HELD_MAX)) {
 		e->counters.held_dropped++;
 		return false;
 	}
@@ -133,7 +133,7 @@ void conn_detach(struct conn *c)
 	if (c->socket.fd >= 0 && !c->ended.lingers)
 		loop_fd_del(c->e->loop, c->socket.fd);
 	c->e->n_intercepted -= started;
-	peer_counted(c->peer)->intercepted_now -= started;
+	c->peer->counted.intercepted_now -= started;
 	c->ended.lingers = false;
 	c->socket.fd = -1;
 	c->e->promised -= (int64_t)c->window.given + (int64_t)c->in.len;
@@ -157,7 +157,7 @@ static void end_by_release(struct conn *c, int fd)
 	/* The other end may have requested the release for this reason, and both start again. */
 	c->no_benefit |= conn_is_no_benefit_for(c, CONN_NO_BENEFIT_MS, loop_now(c->e->loop));
 	c->e->counters.returned++;
-	peer_counted(c->peer)->returned++;
+	c->peer->counted.returned++;
 	log_info("accel", "released");
 	proxy_sock_leave(fd);
 }
@@ -291,7 +291,7 @@ void conn_release(struct conn *c, mono_t now)
 static void choose_events(struct conn *c)
 {
 	bool reads = !c->ended.near_eof && c->window.may_send &&
-		     !peer_serves_later(c->peer, c->flow.stream);
+		     !streams_wait(c->peer->streams, c->flow.stream);
 	uint32_t events = (reads ? EPOLLIN : 0u) | (c->in.len ? EPOLLOUT : 0u);
 
 	/* EPOLLHUP cannot be masked, and lasts while both directions are shut. */
@@ -337,7 +337,7 @@ static void failed(struct conn *c)
 static void count(struct conn *c, enum saved_direction d, size_t n)
 {
 	const struct flow *f = &c->flow;
-	uint32_t rtt_us = peer_rtt_us(c->peer);
+	uint32_t rtt_us = c->peer->rtt_us;
 	mono_t now = loop_now(c->e->loop);
 	struct saved_step step = { .direction = d,
 				   .bytes = n,

@@ -118,7 +118,7 @@ static void remember(struct conn *c)
 	struct intercepted_one one = { .key = f->key,
 				       .near_mac = f->near.mac,
 				       .far_mac = f->far.mac,
-				       .node = peer_id(c->peer),
+				       .node = c->peer->id,
 				       .near_start = f->near_start,
 				       .far_start = f->far_start };
 
@@ -191,8 +191,8 @@ static void count_intercepted(struct conn *c)
 {
 	c->e->n_intercepted++;
 	c->e->counters.intercepted++;
-	peer_counted(c->peer)->intercepted++;
-	peer_counted(c->peer)->intercepted_now++;
+	c->peer->counted.intercepted++;
+	c->peer->counted.intercepted_now++;
 	if (c->times < UINT16_MAX)
 		c->times++;
 }

@@ -91,7 +91,7 @@ void conn_probe_reset(struct conn *c)
 static void count_reset(struct conn *c)
 {
 	c->e->counters.reset++;
-	peer_counted(c->peer)->reset++;
+	c->peer->counted.reset++;
 }
 
 void conn_quench(struct conn *c, const struct intercepted_one *one, mono_t now)
@@ -116,7 +116,7 @@ void conn_end_by_reset(struct conn *c, int fd)
 	/* The host has acknowledged more than the proxy socket knows, so both segments are sent. */
 	reset_by_hand(c);
 	/* The other accelerator cannot reset the far host any more. */
-	if (!peer_is_up(c->peer) || c->away.far_at)
+	if (c->peer->state != PEER_UP || c->away.far_at)
 		conn_request_host(c, ACCEL_NODE);
 	/* The segments may be lost, and a host that only waits would not notice. Hosts that also
 	 * exchange frames directly may be past the number, and answer with the present number. */

@@ -66,7 +66,7 @@ static struct conn *add(struct engine *e, struct accel_peer *p, const struct acc
 	flow_init(&c->flow, &conn_ops, k, now);
 	HASH_ADD_KEYPTR_BYHASHVALUE(hh, e->conns, &c->flow.key, sizeof(c->flow.key), hash, entry);
 	e->n_conns++;
-	share_add(peer_share(p), c);
+	share_add(&p->share, c);
 	return c;
 }
 
@@ -83,7 +83,7 @@ static void forget(struct conn *c)
 		close(c->socket.fd);
 	conn_detach(c);
 	conn_unlist(c);
-	share_remove(peer_share(c->peer), c);
+	share_remove(&c->peer->share, c);
 	HASH_DEL(e->conns, entry);
 	e->n_conns--;
 	free(entry);
@@ -93,7 +93,7 @@ static void forget(struct conn *c)
  * answered. The new connection is then not tracked. */
 static bool make_room(struct engine *e, struct accel_peer *p)
 {
-	struct node_share *s = peer_share(p);
+	struct node_share *s = &p->share;
 	struct conn *oldest;
 
 	if (!share_is_used(s, e->n_conns, CONNS_MAX))
@@ -125,7 +125,7 @@ static void consider(struct conn *c, mono_t now)
 	if (c->refused == ACCEL_REASON_FULL)
 		c->refused = ACCEL_REASON_NONE;
 	stream = peer_new_stream(c->peer);
-	peer_bind(c->peer, stream, c);
+	streams_bind(c->peer->streams, stream, c);
 	flow_offer(&c->flow, stream, now);
 	engine_start_tick(e);
 }
@@ -135,9 +135,9 @@ static void change_peer(struct conn *c, struct accel_peer *p, mono_t now)
 {
 	const struct accel_key key = c->flow.key;
 
-	share_remove(peer_share(c->peer), c);
+	share_remove(&c->peer->share, c);
 	c->peer = p;
-	share_add(peer_share(p), c);
+	share_add(&p->share, c);
 	if (flow_other_node(&c->flow))
 		return;
 	conn_detach(c);
@@ -203,12 +203,12 @@ bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now)
 		c = add(e, cf->peer, &k, hash, now);
 	if (!is_placed(c, cf))
 		return refuse_stray(c, cf->peer);
-	share_note(peer_share(c->peer), c, cf->from_lan, f->t->flags);
+	share_note(&c->peer->share, c, cf->from_lan, f->t->flags);
 	if (is_elsewhere(c, cf, now))
 		return true;
 	if (f->t->payload_len && c->flow.state == FLOW_PLAIN)
 		meter_add(&c->plain[cf->from_lan ? SAVED_OUT : SAVED_IN], f->t->payload_len,
-			  peer_rtt_us(c->peer), now);
+			  c->peer->rtt_us, now);
 	if (f->t->flags & TCP_URG && is_intercepted(c))
 		e->counters.fault[ACCEL_FAULT_URGENT]++;
 	if (!cf->from_lan)
@@ -257,7 +257,7 @@ static void refuse(struct engine *e, struct accel_peer *p, uint32_t stream,
 				  .refuse = { (uint8_t)reason } };
 
 	e->counters.refused++;
-	peer_counted(p)->refused++;
+	p->counted.refused++;
 	peer_notify(p, &no);
 }
 
@@ -265,7 +265,7 @@ static enum accel_refusal reason_plain(const struct conn *c)
 {
 	if (eligibility_is_full(c->e))
 		return ACCEL_NO_PLACE;
-	if (peer_is_bypassed(c->peer) || !eligibility_is_on(c))
+	if (c->peer->bypassed || !eligibility_is_on(c))
 		return ACCEL_NOT_WITH_YOU;
 	return eligibility_is_admitted(c) ? ACCEL_NOT_NOW : ACCEL_NOT_THIS_ONE;
 }
@@ -283,7 +283,7 @@ static struct conn *find_named(struct engine *e, struct accel_peer *p, const str
 		e->full_at = now;
 	/* An own offer of the same connection has its place already. */
 	if (c && c->peer == p && (c->flow.stream || !eligibility_is_full(e)) &&
-	    eligibility_is_wanted(c) && !peer_is_bypassed(p))
+	    eligibility_is_wanted(c) && !p->bypassed)
 		return c;
 	refuse(e, p, f->stream, c && c->peer == p ? reason_plain(c) : ACCEL_NOT_NOW);
 	return NULL;
@@ -301,7 +301,7 @@ void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_fra
 	}
 	flow_offered(&c->flow, f, now);
 	if (c->flow.stream == f->stream) {
-		peer_bind(p, f->stream, c);
+		streams_bind(p->streams, f->stream, c);
 		engine_start_tick(e);
 	}
 }
@@ -384,7 +384,7 @@ static bool is_stale(const struct conn *c, mono_t now)
 	if (c->flow.state != FLOW_PLAIN)
 		return false;
 	return silent > (c->link.is_listed ? UNANSWERED_SILENT_MS : PLAIN_SILENT_MS) ||
-	       peer_is_bypassed(c->peer) || peer_is_left(c->peer, now);
+	       c->peer->bypassed || peer_is_left(c->peer, now);
 }
 
 /* A leader that has ended the stream closes the inter-proxy connection to a near node without

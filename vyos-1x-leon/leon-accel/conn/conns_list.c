@@ -57,7 +57,7 @@ static struct accel_conn describe(struct conn *c, mono_t now)
 		.vlan = f->key.vlan,
 		.near = { .ip = f->key.near, .port = f->key.near_port },
 		.far = { .ip = f->key.far, .port = f->key.far_port },
-		.node = peer_id(c->peer),
+		.node = c->peer->id,
 		.state = state_name(f->state),
 		.reason = accel_reason_word(reason),
 		.since_ms = (uint64_t)max_of(since_ms, (int64_t)0),

@@ -36,10 +36,10 @@ static bool is_far_enough(const struct conn *c, uint32_t of_threshold_percent)
 	const struct accel_settings *s = &c->e->settings;
 
 	/* The latency is unknown without a path. */
-	if (!peer_rtt_us(c->peer) && of_threshold_percent < 100)
+	if (!c->peer->rtt_us && of_threshold_percent < 100)
 		return true;
-	return s->mode == ACCEL_ALWAYS || (uint64_t)peer_rtt_us(c->peer) * 100 >=
-						  (uint64_t)s->threshold_us * of_threshold_percent;
+	return s->mode == ACCEL_ALWAYS ||
+	       (uint64_t)c->peer->rtt_us * 100 >= (uint64_t)s->threshold_us * of_threshold_percent;
 }
 
 /* Largest window of the receiver of that direction, as flow_window(). */
@@ -51,7 +51,7 @@ static uint32_t window(const struct conn *c, enum saved_direction d)
 /* Bytes per round trip of the plain connection. */
 static uint64_t plain_rate(struct conn *c, enum saved_direction d, mono_t now)
 {
-	return meter_best(&c->plain[d], peer_rtt_us(c->peer), now);
+	return meter_best(&c->plain[d], c->peer->rtt_us, now);
 }
 
 bool judge_is_worth_keeping(const struct conn *c, enum saved_direction d, uint64_t flow)
@@ -138,7 +138,7 @@ static enum accel_reason reason_of_wait(const struct conn *c, mono_t now)
 {
 	if (mono_before(now, c->flow.retry.not_before))
 		return c->refused ? (enum accel_reason)c->refused : ACCEL_REASON_LATER;
-	return peer_refuses(c->peer, now) ? peer_refusal(c->peer) : ACCEL_REASON_NONE;
+	return mono_before(now, c->peer->not_before) ? c->peer->refusal : ACCEL_REASON_NONE;
 }
 
 /* Round trips until the rate is known. A rate seen from the first segment on is known at once. */
@@ -170,7 +170,7 @@ static bool is_request_response(struct conn *c, mono_t now)
 	struct benefit_exchange t = { .segments = f->near.recent + f->far.recent,
 				      .again = f->near.again + f->far.again };
 
-	if (!c->times && mono_sub_us(now, f->since) < METER_ROUNDS * (int64_t)peer_rtt_us(c->peer))
+	if (!c->times && mono_sub_us(now, f->since) < METER_ROUNDS * (int64_t)c->peer->rtt_us)
 		return false;
 	for (enum saved_direction d = SAVED_OUT; d <= SAVED_IN; d++) {
 		t.direction[d].flow = plain_rate(c, d, now);
@@ -211,7 +211,7 @@ static uint64_t not_negative(int64_t n)
 static struct figure figure_of(struct conn *c, enum accel_reason check, mono_t now)
 {
 	const struct accel_settings *s = &c->e->settings;
-	uint32_t rtt_us = peer_rtt_us(c->peer);
+	uint32_t rtt_us = c->peer->rtt_us;
 
 	switch (check) {
 	case ACCEL_REASON_NEAR:
@@ -252,9 +252,9 @@ static bool fails(struct conn *c, enum accel_reason check, mono_t now)
 	case ACCEL_REASON_OFF:
 		return !engine_answers(c->e);
 	case ACCEL_REASON_UNREACHED:
-		return !peer_is_up(c->peer);
+		return c->peer->state != PEER_UP;
 	case ACCEL_REASON_BYPASSED:
-		return peer_is_bypassed(c->peer);
+		return c->peer->bypassed;
 	case ACCEL_REASON_EXCLUDED:
 		return !eligibility_is_admitted(c);
 	case ACCEL_REASON_NEAR:

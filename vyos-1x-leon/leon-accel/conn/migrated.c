@@ -35,7 +35,7 @@ static bool is_far_lost(const struct conn *c, mono_t now)
 	at = peer_find(c->e, c->away.far_at);
 	if (!place_is_here(c) && (!at || !peer_is_known(at, now)))
 		return ms > UNKNOWN_MS;
-	if (!place_is_here(c) && peer_accelerates(at))
+	if (!place_is_here(c) && at->room)
 		return false;
 	return ms > MEET_MAX_MS;
 }
@@ -48,7 +48,7 @@ bool migrated_is_lost(const struct conn *c, mono_t now)
 
 static void far_is_at(struct conn *c, node_id_t node, mono_t now)
 {
-	if (node == peer_id(c->peer))
+	if (node == c->peer->id)
 		node = NODE_ID_NONE;
 	if (c->away.far_at == node)
 		return;
@@ -83,7 +83,7 @@ bool migrated_frame(struct conn *c, const struct conn_frame *cf, mono_t now)
 	 * a host. */
 	if (cf->peer == c->peer)
 		return false;
-	far_is_at(c, peer_id(cf->peer), now);
+	far_is_at(c, cf->peer->id, now);
 	if (cf->from_lan)
 		return false;
 	peer_forward(c->peer, ACCEL_FOUND, c->flow.stream, f->message + ACCEL_QUEUE_HDR, f->data,

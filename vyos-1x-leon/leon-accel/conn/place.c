@@ -38,7 +38,7 @@ void place_from_near(struct conn *c, const struct flow_frame *f, mono_t now)
 void place_send(struct conn *c, enum accel_where where, const uint8_t *vnet, const uint8_t *frame,
 		size_t len)
 {
-	node_id_t node = peer_id(c->peer);
+	node_id_t node = c->peer->id;
 
 	if (where == ACCEL_LAN && place_near_is_migrated(c)) {
 		peer_forward(c->peer, ACCEL_FORWARD, c->flow.stream, vnet, frame, len);

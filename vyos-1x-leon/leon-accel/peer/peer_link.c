@@ -18,7 +18,6 @@
 #include "engine.h"
 #include "peer/pack.h"
 #include "peer/peer.h"
-#include "peer/peer_state.h"
 #include "peer/streams.h"
 #include "wire/frame/eth.h"
 
@@ -37,12 +36,12 @@ void peer_down(struct accel_peer *p, const char *reason, mono_t now)
 		return;
 	if (p->state == PEER_UP)
 		log_notice("accel", "inter-proxy connection is down: %s node=%s streams=%u", reason,
-			   node_id_format(p->id, id, sizeof(id)), peer_streams(p));
+			   node_id_format(p->id, id, sizeof(id)), streams_count(p->streams));
 	p->state = PEER_DOWN;
 	p->since = now;
 	/* An old value counts less. */
 	p->remembered = p->interproxy.known ? p->interproxy.known : p->remembered / 2;
-	peer_counted(p)->reached = false;
+	p->counted.reached = false;
 	loop_fd_del(p->e->loop, p->fd);
 	close(p->fd);
 	p->fd = -1;
@@ -106,11 +105,6 @@ void peer_serve(struct accel_peer *p, uint32_t number)
 {
 	streams_add(p->streams, number);
 	serve(p);
-}
-
-bool peer_serves_later(struct accel_peer *p, uint32_t number)
-{
-	return streams_wait(p->streams, number);
 }
 
 void peer_notify(struct accel_peer *p, const struct accel_frame *f)

@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "engine.h"
 #include "peer/peer.h"
-#include "peer/peer_state.h"
 #include "peer/streams.h"
 #include "wire/bytes.h"
 #include "wire/frame/eth.h"
@@ -134,7 +133,7 @@ static bool is_unneeded(struct accel_peer *p, mono_t now)
 	bool is_near =
 		p->e->settings.mode != ACCEL_OFF && p->rtt_us && !is_far_at(p, ACCEL_KEEP_PERCENT);
 
-	if (!is_near || peer_streams(p))
+	if (!is_near || streams_count(p->streams))
 		p->needed = now;
 	return peer_leads(p) && mono_sub_ms(now, p->needed) >= UNNEEDED_MS && !peer_is_unsent(p);
 }
@@ -189,7 +188,7 @@ void peers_write(const struct engine *e, struct jsonw *w)
 		accel_node_write(&p->counted, w);
 		jsonw_str(w, "carrier", name[p->state]);
 		jsonw_u64(w, "latency_us", p->rtt_us);
-		jsonw_u64(w, "streams", peer_streams(p));
+		jsonw_u64(w, "streams", streams_count(p->streams));
 		jsonw_end(w);
 	}
 }
