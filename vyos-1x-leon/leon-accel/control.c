@@ -25,36 +25,14 @@ struct control {
 	struct ctl_server *server;
 };
 
-static struct accel_totals totals_of(const struct engine *e)
-{
-	const struct engine_counters *n = &e->counters;
-	struct accel_totals t = {
-		.tracked = e->n_conns,
-		.intercepted_now = e->n_intercepted,
-		.held = (uint64_t)e->held,
-		.undelivered = e->undelivered,
-		.intercepted = n->intercepted,
-		.returned = n->returned,
-		.reset = n->reset,
-		.refused = n->refused,
-		.leond_queue_full = n->leond_queue_full,
-		.held_dropped = n->held_dropped,
-		.full = n->full,
-		.again = n->again,
-		.bytes = { n->bytes_out, n->bytes_in, n->interproxy_out, n->interproxy_in },
-		.time = conns_time(e),
-	};
-
-	memcpy(t.plain, e->plain, sizeof(t.plain));
-	memcpy(t.misuse, n->misuse, sizeof(t.misuse));
-	memcpy(t.fault, n->fault, sizeof(t.fault));
-	return t;
-}
-
 static void show(const struct engine *e, struct jsonw *w)
 {
-	struct accel_totals t = totals_of(e);
+	struct accel_totals t = e->counters;
 
+	t.tracked = e->n_conns;
+	t.intercepted_now = e->n_intercepted;
+	t.held = (uint64_t)e->held;
+	t.time = conns_time(e);
 	accel_totals_write(&t, w);
 	jsonw_array(w, "nodes");
 	peers_write(e, w);

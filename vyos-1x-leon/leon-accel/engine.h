@@ -44,20 +44,6 @@ struct lan {
 	struct tun tun;
 };
 
-struct engine_counters {
-	uint64_t intercepted, returned, reset, refused; /* Numbers of connections. */
-	/* Bytes of hosts, from and to the inter-proxy connections. */
-	uint64_t bytes_in, bytes_out;
-	uint64_t interproxy_in, interproxy_out; /* Bytes on the inter-proxy connections. */
-	uint64_t leond_queue_full, held_dropped;
-	/* Connections refused because of the maximum. */
-	uint64_t full;
-	/* Connections that were not drained in time, with a later attempt. */
-	uint64_t again;
-	uint64_t misuse[ACCEL_N_MISUSES]; /* Sum over all nodes. */
-	uint64_t fault[ACCEL_N_FAULTS];
-};
-
 struct engine {
 	struct loop *loop;
 	struct nl *nl;
@@ -92,8 +78,6 @@ struct engine {
 	unsigned n_conns, n_intercepted;
 	/* Last time at which the maximum prevented an interception. 0: never. */
 	mono_t full_at;
-	uint64_t undelivered;		 /* Bytes, updated once a second. */
-	uint64_t plain[ACCEL_N_REASONS]; /* Plain connections by reason, updated once a second. */
 	uint64_t last_serial;
 	struct accel_time forgotten; /* Time saved by former connections of the table. */
 	int64_t held;
@@ -103,7 +87,9 @@ struct engine {
 	struct timer *tick, *second;
 	bool stopping;
 	mono_t stop_at;
-	struct engine_counters counters;
+	/* The report to leond, without the values of other fields. `undelivered` and `plain` are
+	 * updated once a second. */
+	struct accel_totals counters;
 	uint8_t *message; /* The last message read, ACCEL_QUEUE_MAX bytes. */
 };
 

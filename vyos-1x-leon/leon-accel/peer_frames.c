@@ -44,7 +44,7 @@ static bool take_data(struct accel_peer *p, const struct accel_frame *f)
 	size_t len = f->data.len;
 
 	peer_use(p, SAVED_IN, ACCEL_HDR_LEN + len);
-	p->e->counters.interproxy_in += ACCEL_HDR_LEN + len;
+	p->e->counters.bytes.carried_in += ACCEL_HDR_LEN + len;
 	if (f->type == ACCEL_PACKED) {
 		if (!p->unpacker)
 			return false;
@@ -54,7 +54,7 @@ static bool take_data(struct accel_peer *p, const struct accel_frame *f)
 	}
 	if (!len || len > ACCEL_DATA_MAX)
 		return false;
-	p->e->counters.bytes_in += len;
+	p->e->counters.bytes.in += len;
 	s = streams_find(p->streams, f->stream);
 	if (!s)
 		peer_notify(p, &reset);

@@ -402,9 +402,9 @@ void conns_second(struct engine *e, mono_t now)
 	struct conn_entry *entry, *next;
 
 	quench_all(e, now);
-	memset(e->plain, 0, sizeof(e->plain));
+	memset(e->counters.plain, 0, sizeof(e->counters.plain));
 	memset(&e->hosts, 0, sizeof(e->hosts));
-	e->undelivered = 0;
+	e->counters.undelivered = 0;
 	HASH_ITER(hh, e->conns, entry, next) {
 		struct conn *c = &entry->conn;
 
@@ -412,8 +412,8 @@ void conns_second(struct engine *e, mono_t now)
 		conn_end_where_done(c);
 		keep_interproxy(c);
 		if (c->flow.state == FLOW_PLAIN)
-			e->plain[eligibility(c, now)]++;
-		e->undelivered += conn_undelivered(c);
+			e->counters.plain[eligibility(c, now)]++;
+		e->counters.undelivered += conn_undelivered(c);
 		if (conn_probes_reset(c) && e->n_queues)
 			conn_probe_reset(c);
 		forget_reset(c);

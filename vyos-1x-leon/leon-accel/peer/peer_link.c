@@ -154,8 +154,8 @@ size_t peer_send(struct accel_peer *p, uint32_t stream, const void *data, size_t
 	fifo_added(&p->out, ACCEL_HDR_LEN + f.data.len);
 	peer_use(p, SAVED_OUT, ACCEL_HDR_LEN + f.data.len);
 	interproxy_use(&p->interproxy, p->fd, p->rtt_us, loop_now(p->e->loop));
-	p->e->counters.bytes_out += len;
-	p->e->counters.interproxy_out += ACCEL_HDR_LEN + f.data.len;
+	p->e->counters.bytes.out += len;
+	p->e->counters.bytes.carried_out += ACCEL_HDR_LEN + f.data.len;
 	flush(p);
 	return ACCEL_HDR_LEN + f.data.len;
 }
