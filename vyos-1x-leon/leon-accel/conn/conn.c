@@ -15,7 +15,6 @@
 #include "base/defs.h"
 #include "base/log.h"
 #include "conn/conn_state.h"
-#include "conn/faults.h"
 #include "conn/eligibility.h"
 #include "peer/peer.h"
 #include "conn/place.h"
@@ -90,7 +89,10 @@ static void count_refusal(struct conn *c, uint8_t reason)
 	c->e->counters.refused++;
 	c->peer->counted.refused++;
 	c->e->counters.again += reason == ACCEL_NOT_DRAINED;
-	faults_of_refusal(c->e->counters.fault, reason);
+	c->e->counters.fault[ACCEL_FAULT_NUMBERS_DIFFER] += reason == ACCEL_NUMBERS_DIFFER;
+	c->e->counters.fault[ACCEL_FAULT_FIN_DIFFERS] += reason == ACCEL_FIN_DIFFERS;
+	c->e->counters.fault[ACCEL_FAULT_OPTIONS_DIFFER] += reason == ACCEL_OPTIONS_DIFFER;
+	c->e->counters.fault[ACCEL_FAULT_CLOCKS_DIFFER] += reason == ACCEL_CLOCKS_DIFFER;
 }
 
 static void notify(struct flow *f, const struct accel_frame *frame)

@@ -12,7 +12,6 @@
 #include "conn/conn_state.h"
 #include "flow/credit.h"
 #include "engine.h"
-#include "conn/faults.h"
 #include "peer/peer.h"
 #include "flow/proxy_sock.h"
 
@@ -145,6 +144,27 @@ static struct proxy_sock proxy_sock_of(struct conn *c, const struct lan *lan)
 	return s;
 }
 
+static enum accel_fault fault_of(int error)
+{
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		return ACCEL_FAULT_SOCKET_DENIED;
+	case EADDRINUSE:
+	case EADDRNOTAVAIL:
+		return ACCEL_FAULT_SOCKET_IN_USE;
+	case EMFILE:
+	case ENFILE:
+		return ACCEL_FAULT_SOCKET_FILES;
+	case ENOBUFS:
+	case ENOMEM:
+	case ENOSPC:
+		return ACCEL_FAULT_SOCKET_MEMORY;
+	default:
+		return ACCEL_FAULT_SOCKET_OTHER;
+	}
+}
+
 /* A connection without a proxy socket stays plain, and another attempt follows. */
 static struct log_limit socket_limit = LOG_LIMIT_INIT(5, 1);
 
@@ -158,7 +178,7 @@ bool conn_has_device(struct conn *c, mono_t now)
 	log_limited(&socket_limit, now, LOG_LVL_WARN, "accel",
 		    "no proxy socket can be made: no device for VLAN %u: %s errno=%d",
 		    c->flow.key.vlan, strerror(error), error);
-	faults_of_errno(c->e->counters.fault, error);
+	c->e->counters.fault[fault_of(error)]++;
 	c->refused = ACCEL_REASON_NONE;
 	flow_failed(&c->flow, now);
 	return false;
@@ -176,7 +196,7 @@ int conn_open_proxy_sock(struct conn *c, conn_event_fn on_socket)
 	if (fd < 0) {
 		log_limited(&socket_limit, loop_now(c->e->loop), LOG_LVL_WARN, "accel",
 			    "no proxy socket can be made: %s errno=%d", strerror(-fd), -fd);
-		faults_of_errno(c->e->counters.fault, -fd);
+		c->e->counters.fault[fault_of(-fd)]++;
 		return fd;
 	}
 	c->socket.fd = fd;
