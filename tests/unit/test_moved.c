@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/conn/moved keeps the latest hosts, up to its capacity. */
+/* leon-accel/conn/hosts keeps the latest moved hosts, up to its capacity. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "conn/moved.h"
+#include "conn/hosts.h"
 
 static struct mac mac(unsigned n)
 {

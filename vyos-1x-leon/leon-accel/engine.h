@@ -14,7 +14,6 @@
 #include "flow/flow.h"
 #include "io/netlink/netlink.h"
 #include "conn/hosts.h"
-#include "conn/moved.h"
 #include "frames/intercepted.h"
 #include "frames/tun.h"
 #include "ipc/accel_queue.h"
