@@ -419,7 +419,7 @@ void accel_lab_node(struct accel_lab *l, uint32_t rtt_us, uint16_t room, bool by
 					.node = { l->peer, rtt_us, room, bypassed } };
 
 	engine_leond_seen(&l->e);
-	engine_node(&l->e, &f);
+	peer_learn(&l->e, &f, loop_now(l->loop));
 }
 
 void accel_lab_connect(struct accel_lab *l)

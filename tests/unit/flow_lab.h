@@ -54,6 +54,14 @@ struct lab {
 	bool partial;
 };
 
+/* Reports whether the connection can be intercepted, as far as this node knows. */
+static inline bool flow_can_intercept(const struct flow *f)
+{
+	return f->state == FLOW_PLAIN && !f->foreign && f->near.seen && f->far.seen &&
+	       !(f->near.fin && f->far.fin) && flow_end_clock_fits(&f->near) &&
+	       flow_end_clock_fits(&f->far);
+}
+
 static inline struct tcp_view tcp_of(const struct flow_frame *f)
 {
 	struct tcp_view t;

@@ -19,7 +19,8 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "conn/conn.h"
+#include "conn/conn_state.h"
+#include "conn/place.h"
 #include "peer/peer.h"
 #include "wire/accel.h"
 #include "wire/bytes.h"
@@ -184,7 +185,6 @@ static void take_packet(struct lan *lan, uint8_t *vnet, size_t len)
 {
 	struct engine *e = lan->e;
 	uint8_t *frame = vnet + ACCEL_VNET_LEN;
-	const struct flow *f;
 	struct conn *c;
 	struct eth_view v;
 	struct tcp_view t;
@@ -194,18 +194,17 @@ static void take_packet(struct lan *lan, uint8_t *vnet, size_t len)
 	c = conn_of_packet(e, lan->vlan, &t);
 	if (!c)
 		return;
-	f = conn_flow(c);
 	/* A packet of a socket that has no connection any more. */
-	if (f->state == FLOW_PLAIN || flow_is_draining(f))
+	if (c->flow.state == FLOW_PLAIN || flow_is_draining(&c->flow))
 		return;
 	if (lan->vlan) {
 		vnet = add_tag(vnet, lan->vlan);
 		frame = vnet + ACCEL_VNET_LEN;
 		len += 4;
 	}
-	memcpy(frame, f->near.mac.b, MAC_LEN);
-	memcpy(frame + MAC_LEN, f->far.mac.b, MAC_LEN);
-	conn_to_near(c, vnet, frame, len);
+	memcpy(frame, c->flow.near.mac.b, MAC_LEN);
+	memcpy(frame + MAC_LEN, c->flow.far.mac.b, MAC_LEN);
+	place_send(c, ACCEL_LAN, vnet, frame, len);
 }
 
 static void on_lan(void *arg, int fd, uint32_t events)
@@ -323,11 +322,6 @@ void engine_leond_seen(struct engine *e)
 	if (mono_sub_ms(now, e->leond_seen) > LEOND_GAP_MS)
 		e->leond_since = now;
 	e->leond_seen = now;
-}
-
-void engine_node(struct engine *e, const struct accel_notify_frame *f)
-{
-	peer_learn(e, f, loop_now(e->loop));
 }
 
 void engine_moved(struct engine *e, const struct accel_notify_frame *f)

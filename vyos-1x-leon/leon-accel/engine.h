@@ -98,7 +98,6 @@ void engine_init(struct engine *e, struct loop *loop, struct nl *nl,
 void engine_fini(struct engine *e);
 /* Settings of leond. fd: the queues, owned by the engine afterwards. Returns 0 or -errno. */
 int engine_setup(struct engine *e, const struct accel_notify_frame *f, const int *fd, unsigned n);
-void engine_node(struct engine *e, const struct accel_notify_frame *f);
 /* A host has moved. Its frames in the queues are older than the move, and are handled first: a
  * later frame of the host proves that it has returned. */
 void engine_moved(struct engine *e, const struct accel_notify_frame *f);
@@ -113,6 +112,8 @@ bool engine_is_idle(const struct engine *e);
 /* Releases all connections, then ends the loop. */
 void engine_stop(struct engine *e);
 
+/* The virtio_net_hdr of a complete frame. */
+extern const uint8_t no_offload[ACCEL_VNET_LEN];
 /* Sends a message to leond: header, vnet header and frame. With vnet NULL, `frame` is the whole
  * message. hash selects the queue. */
 void engine_send(struct engine *e, uint32_t hash, enum accel_where where, node_id_t node,

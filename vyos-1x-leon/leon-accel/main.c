@@ -21,6 +21,7 @@
 #include "conn/conn.h"
 #include "control.h"
 #include "engine.h"
+#include "peer/peer.h"
 
 #define BATCH	 64 /* messages of leond before the next descriptor */
 #define RETRY_MS 1000
@@ -78,7 +79,7 @@ static unsigned descriptors(struct msghdr *m, int out[ACCEL_QUEUES_MAX])
 static void receive(struct accel *a, const struct accel_notify_frame *f)
 {
 	if (f->what == ACCEL_NOTIFY_NODE)
-		engine_node(&a->engine, f);
+		peer_learn(&a->engine, f, loop_now(a->loop));
 	else if (f->what == ACCEL_NOTIFY_SETTINGS)
 		engine_set(&a->engine, &f->settings);
 	else if (f->what == ACCEL_NOTIFY_MOVED)

@@ -21,20 +21,7 @@
 #include "flow/proxy_sock.h"
 #include "peer/benefit.h"
 
-/* The virtio_net_hdr of a complete frame. */
-static const uint8_t no_offload[ACCEL_VNET_LEN];
-
-const struct flow *conn_flow(const struct conn *c)
-{
-	return &c->flow;
-}
-
 /* --- actions of a flow --- */
-
-static struct conn *conn_of(struct flow *f)
-{
-	return container_of(f, struct conn, flow);
-}
 
 static bool leads(const struct flow *f)
 {
@@ -46,16 +33,9 @@ static void stream_ended(struct flow *f, uint32_t stream)
 	streams_unbind(conn_of(f)->peer->streams, stream);
 }
 
-static void send_frame(struct conn *c, const struct flow_frame *f, enum accel_where where)
+static const uint8_t *vnet_of(const struct flow_frame *f)
 {
-	const uint8_t *vnet = f->message ? f->message + ACCEL_QUEUE_HDR : no_offload;
-
-	place_send(c, where, vnet, f->data, f->len);
-}
-
-void conn_to_near(struct conn *c, const uint8_t *vnet, const uint8_t *frame, size_t len)
-{
-	place_send(c, ACCEL_LAN, vnet, frame, len);
+	return f->message ? f->message + ACCEL_QUEUE_HDR : no_offload;
 }
 
 static void to_far(struct flow *f, const struct flow_frame *frame)
@@ -65,22 +45,21 @@ static void to_far(struct flow *f, const struct flow_frame *frame)
 	/* The frame came from the present node of the host, or from the LAN of the other host. A
 	 * frame from here would have the wrong source. The host retransmits the data. */
 	if (!place_near_is_migrated(c) && !place_is_here(c))
-		send_frame(c, frame, ACCEL_NODE);
+		place_send(c, ACCEL_NODE, vnet_of(frame), frame->data, frame->len);
 }
 
 static void to_near(struct flow *f, const struct flow_frame *frame)
 {
-	send_frame(conn_of(f), frame, ACCEL_LAN);
+	place_send(conn_of(f), ACCEL_LAN, vnet_of(frame), frame->data, frame->len);
 }
 
 static void to_proxy_sock(struct flow *f, const struct flow_frame *frame)
 {
 	struct conn *c = conn_of(f);
 	struct lan *lan = engine_lan(c->e, f->key.vlan);
-	const uint8_t *vnet = frame->message ? frame->message + ACCEL_QUEUE_HDR : no_offload;
 
 	if (lan)
-		tun_write(&lan->tun, vnet, frame->data, frame->len, frame->v->l3_offset);
+		tun_write(&lan->tun, vnet_of(frame), frame->data, frame->len, frame->v->l3_offset);
 }
 
 /* A refusal of this node or of the other node. */
@@ -196,27 +175,13 @@ static void probe(struct flow *f)
 	conn_request_host(conn_of(f), ACCEL_LAN);
 }
 
-/* Tolerance for the jiffies of the kernel, and for a loop with a single reading of the clock per
- * iteration. */
-#define PROOF_NOISE_MS 50
-
 static struct flow_proof proof(struct flow *f)
 {
-	struct conn *c = conn_of(f);
-	mono_t now = loop_now(c->e->loop);
-	struct proxy_sock_proof p;
+	const struct conn *c = conn_of(f);
 
 	if (!is_started(c) || c->ended.lingers)
 		return (struct flow_proof){ .acknowledged = true };
-	p = proxy_sock_proof(c->socket.fd);
-	return (struct flow_proof){
-		.acknowledged = p.acknowledged,
-		.answered = p.received ||
-			    p.silent_ms + PROOF_NOISE_MS < mono_sub_ms(now, c->socket.made),
-		.retries = p.retries,
-		.sent_at = mono_add_ms(now, -p.sent_ms),
-		.ts_val = p.ts_val,
-	};
+	return proxy_sock_proof(c->socket.fd, c->socket.made, loop_now(c->e->loop));
 }
 
 static bool is_drained(struct flow *f)
@@ -248,11 +213,6 @@ static int open_proxy_sock(struct flow *f)
 	return conn_open_proxy_sock(conn_of(f), on_socket);
 }
 
-static bool start_proxy_sock(struct flow *f)
-{
-	return conn_start_proxy_sock(conn_of(f));
-}
-
 const struct flow_ops conn_ops = {
 	.leads = leads,
 	.stream_ended = stream_ended,
@@ -261,7 +221,7 @@ const struct flow_ops conn_ops = {
 	.to_proxy_sock = to_proxy_sock,
 	.notify = notify,
 	.proxy_sock = open_proxy_sock,
-	.start = start_proxy_sock,
+	.start = conn_start_proxy_sock,
 	.is_drained = is_drained,
 	.is_sent = is_sent,
 	.refuse_far = refuse_far,

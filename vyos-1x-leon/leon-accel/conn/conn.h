@@ -33,9 +33,6 @@ bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now);
 void conn_frame_local(struct engine *e, const struct flow_frame *f, mono_t now);
 /* Returns the destination of a packet that the local kernel sends to a host. NULL: none. */
 struct conn *conn_of_packet(struct engine *e, uint16_t vlan, const struct tcp_view *t);
-/* Handles a packet of the proxy socket. */
-void conn_to_near(struct conn *c, const uint8_t *vnet, const uint8_t *frame, size_t len);
-const struct flow *conn_flow(const struct conn *c);
 
 /* Handles a message about a stream. c is NULL for a new stream (OFFER). Returns false for an
  * invalid message. */

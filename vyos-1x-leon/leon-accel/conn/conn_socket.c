@@ -22,9 +22,6 @@
 #define MSS_MAX		     1460
 #define TS_OPTION_LEN	     12
 
-/* The virtio_net_hdr of a complete frame. */
-static const uint8_t no_offload[ACCEL_VNET_LEN];
-
 /* Limits the MSS to the range of the kernel and of a LAN. */
 static uint16_t clamp_mss(uint16_t mss)
 {
@@ -223,9 +220,9 @@ void conn_pass_fin(struct conn *c)
 	shutdown(c->socket.fd, SHUT_WR);
 }
 
-bool conn_start_proxy_sock(struct conn *c)
+bool conn_start_proxy_sock(struct flow *f)
 {
-	struct flow *f = &c->flow;
+	struct conn *c = conn_of(f);
 	struct proxy_sock s = proxy_sock_of(c, engine_lan(c->e, f->key.vlan));
 	int rc = proxy_sock_start(c->socket.fd, &s);
 

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/defs.h"
 #include "conn/conn.h"
 #include "engine.h"
 #include "frames/fifo.h"
@@ -84,6 +85,11 @@ struct conn {
 	uint8_t refused;       /* enum accel_reason of the last REFUSE, or FULL. 0: none. */
 };
 
+static inline struct conn *conn_of(struct flow *f)
+{
+	return container_of(f, struct conn, flow);
+}
+
 extern const struct flow_ops conn_ops;
 /* Forgets the proxy socket. The descriptor stays open. */
 void conn_detach(struct conn *c);
@@ -110,7 +116,7 @@ bool conn_has_device(struct conn *c, mono_t now);
 typedef void (*conn_event_fn)(void *arg, int fd, uint32_t events);
 /* Makes the proxy socket, and calls fn for its events. Returns 0 or -errno. */
 int conn_open_proxy_sock(struct conn *c, conn_event_fn fn);
-bool conn_start_proxy_sock(struct conn *c);
+bool conn_start_proxy_sock(struct flow *f);
 /* Passes the FIN of the far host on, after all of its data. */
 void conn_pass_fin(struct conn *c);
 void conn_watch(struct conn *c, uint32_t events);

@@ -12,9 +12,6 @@
 
 #define ASKS 5 /* for each host, because each may be lost */
 
-/* The virtio_net_hdr of a complete frame. */
-static const uint8_t no_offload[ACCEL_VNET_LEN];
-
 static void send_made(struct conn *c, enum accel_where where, const struct tcp_segment *s)
 {
 	uint8_t frame[TCP_FRAME_MAX];

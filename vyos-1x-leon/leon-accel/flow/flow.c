@@ -52,11 +52,6 @@ static void notify_view(struct flow *f, uint8_t type)
 	f->ops->notify(f, &m);
 }
 
-static bool clocks_fit(const struct flow *f)
-{
-	return flow_end_clock_fits(&f->near) && flow_end_clock_fits(&f->far);
-}
-
 /* Both points are known: a host has acknowledged more than the node of the other host has seen. No
  * proxy socket would have these bytes. */
 static bool numbers_are_old(const struct flow *f)
@@ -69,7 +64,8 @@ static bool numbers_are_old(const struct flow *f)
 static bool is_drained(const struct flow *f)
 {
 	return f->far.seen && !seq_before(f->near.acked, f->drain.far_point) &&
-	       !seq_before(f->far.acked, f->drain.near_point) && clocks_fit(f);
+	       !seq_before(f->far.acked, f->drain.near_point) && flow_end_clock_fits(&f->near) &&
+	       flow_end_clock_fits(&f->far);
 }
 
 static void step_draining(struct flow *f, mono_t now)
@@ -129,11 +125,6 @@ static bool may_intercept(const struct flow *f)
 {
 	return f->state == FLOW_PLAIN && !f->foreign && f->near.seen &&
 	       !(f->near.fin && f->far.fin);
-}
-
-bool flow_can_intercept(const struct flow *f)
-{
-	return may_intercept(f) && f->far.seen && clocks_fit(f);
 }
 
 void flow_offer(struct flow *f, uint32_t stream, mono_t now)

@@ -169,8 +169,6 @@ void flow_from_far(struct flow *f, const struct flow_frame *frame, mono_t now);
 /* Bytes that the segment of the far host acknowledges first, while the connection is plain. */
 uint32_t flow_acknowledges(const struct flow *f, const struct tcp_view *t);
 
-/* Reports whether the connection can be intercepted, as far as this node knows. */
-bool flow_can_intercept(const struct flow *f);
 /* Reports whether the connection is drained, for either node. */
 bool flow_is_draining(const struct flow *f);
 

@@ -46,9 +46,6 @@ void local_pair_free(struct conn *c)
 	*h = (struct local_pair){ 0 };
 }
 
-/* The virtio_net_hdr of a complete frame. */
-static const uint8_t no_offload[ACCEL_VNET_LEN];
-
 static void find_host(struct conn *c, const struct ip_addr *ip)
 {
 	const struct engine *e = c->e;

@@ -24,6 +24,9 @@
 #define REPAIR_ON      1
 #define REPAIR_SILENT  (-1) /* off, without a window probe */
 #define TRANSPARENT_V6 75   /* IPV6_TRANSPARENT */
+/* Tolerance for the jiffies of the kernel, and for a loop with a single reading of the clock per
+ * iteration. */
+#define PROOF_NOISE_MS 50
 
 static int set(int fd, int level, int option, const void *value, size_t len)
 {
@@ -188,24 +191,26 @@ uint32_t proxy_sock_unread(int fd)
 	return ioctl(fd, SIOCINQ, &n) < 0 || n < 0 ? 0 : (uint32_t)n;
 }
 
-struct proxy_sock_proof proxy_sock_proof(int fd)
+struct flow_proof proxy_sock_proof(int fd, mono_t made, mono_t now)
 {
 	struct tcp_info t = { 0 };
 	socklen_t len = sizeof(t), ts_len = sizeof(uint32_t);
 	uint32_t ts_val = 0;
 
 	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &t, &len) < 0)
-		return (struct proxy_sock_proof){ .acknowledged = true };
+		return (struct flow_proof){ .acknowledged = true };
 	/* The kernel clears the lowest bit of milliseconds (6.7). */
 	if (t.tcpi_options & TCPI_OPT_TIMESTAMPS &&
 	    getsockopt(fd, IPPROTO_TCP, TCP_TIMESTAMP, &ts_val, &ts_len) == 0)
 		ts_val |= 1;
-	return (struct proxy_sock_proof){
+	return (struct flow_proof){
 		.acknowledged = t.tcpi_bytes_acked > 0,
-		.received = t.tcpi_bytes_received > 0,
+		/* The second time is that of an acknowledgement without data, or since the socket
+		 * was made. */
+		.answered = t.tcpi_bytes_received > 0 ||
+			    (int64_t)t.tcpi_last_ack_recv + PROOF_NOISE_MS < mono_sub_ms(now, made),
 		.retries = t.tcpi_total_retrans,
-		.sent_ms = t.tcpi_last_data_sent,
-		.silent_ms = t.tcpi_last_ack_recv,
+		.sent_at = mono_add_ms(now, -(int64_t)t.tcpi_last_data_sent),
 		.ts_val = ts_val,
 	};
 }

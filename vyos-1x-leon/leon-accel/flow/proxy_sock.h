@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "base/mono.h"
+#include "flow/flow.h"
 
 struct proxy_sock {
 	const char *device; /* Device towards the near host. */
@@ -42,18 +44,8 @@ void proxy_sock_reset(int fd);
 uint32_t proxy_sock_unacknowledged(int fd);
 /* Number of unread bytes from the near host. */
 uint32_t proxy_sock_unread(int fd);
-/* Acknowledgements of the near host so far, for flow_watch(). */
-struct proxy_sock_proof {
-	bool acknowledged; /* Sent data or FIN was acknowledged. */
-	bool received;	   /* Data of the host was accepted. */
-	unsigned retries;  /* Number of retransmitted segments. */
-	int64_t sent_ms;   /* Time since the last segment with data. */
-	/* Time since the last accepted acknowledgement without data, or since the socket was
-	 * made. */
-	int64_t silent_ms;
-	uint32_t ts_val; /* Present TSval. 0: without timestamps. */
-};
-struct proxy_sock_proof proxy_sock_proof(int fd);
+/* Acknowledgements of the near host since the socket was made. */
+struct flow_proof proxy_sock_proof(int fd, mono_t made, mono_t now);
 /* Reports whether the near host has reset the connection, or the kernel has ended it after a
  * timeout. */
 bool proxy_sock_is_over(int fd);

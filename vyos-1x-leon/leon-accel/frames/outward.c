@@ -19,6 +19,8 @@
 #define TICK_MS	   5
 #define LAN_ROUTES 1000 /* tun_open_lan(): number of the first LAN; higher for the others */
 
+const uint8_t no_offload[ACCEL_VNET_LEN];
+
 void engine_send(struct engine *e, uint32_t hash, enum accel_where where, node_id_t node,
 		 const void *vnet, const void *frame, size_t len)
 {
