@@ -31,17 +31,6 @@ struct figure {
 
 /* --- functions for other files --- */
 
-static bool is_far_enough(const struct conn *c, uint32_t of_threshold_percent)
-{
-	const struct accel_settings *s = &c->e->settings;
-
-	/* The latency is unknown without a path. */
-	if (!c->peer->rtt_us && of_threshold_percent < 100)
-		return true;
-	return s->mode == ACCEL_ALWAYS ||
-	       (uint64_t)c->peer->rtt_us * 100 >= (uint64_t)s->threshold_us * of_threshold_percent;
-}
-
 /* Largest window of the receiver of that direction, as flow_window(). */
 static uint32_t window(const struct conn *c, enum saved_direction d)
 {
@@ -61,7 +50,9 @@ bool judge_is_worth_keeping(const struct conn *c, enum saved_direction d, uint64
 
 bool eligibility_is_on(const struct conn *c)
 {
-	return engine_answers(c->e) && is_far_enough(c, ACCEL_KEEP_PERCENT);
+	/* The latency is unknown without a path. */
+	return engine_answers(c->e) &&
+	       (!c->peer->rtt_us || peer_is_far_at(c->peer, ACCEL_KEEP_PERCENT));
 }
 
 bool eligibility_is_admitted(const struct conn *c)
@@ -258,7 +249,7 @@ static bool fails(struct conn *c, enum accel_reason check, mono_t now)
 	case ACCEL_REASON_EXCLUDED:
 		return !eligibility_is_admitted(c);
 	case ACCEL_REASON_NEAR:
-		return !is_far_enough(c, 100);
+		return !peer_is_far_at(c->peer, 100);
 	case ACCEL_REASON_UNMOVED:
 		return is_unmoved(c);
 	case ACCEL_REASON_SHORT:

@@ -25,6 +25,14 @@ bool peer_is_left(const struct accel_peer *p, mono_t now)
 	       mono_sub_ms(now, e->leond_seen) <= PEER_SILENT_MS;
 }
 
+bool peer_is_far_at(const struct accel_peer *p, uint32_t percent)
+{
+	const struct accel_settings *s = &p->e->settings;
+
+	return s->mode == ACCEL_ALWAYS ||
+	       (uint64_t)p->rtt_us * 100 >= (uint64_t)s->threshold_us * percent;
+}
+
 bool peer_leads(const struct accel_peer *p)
 {
 	return p->e->self < p->id;

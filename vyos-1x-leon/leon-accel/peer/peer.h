@@ -110,6 +110,8 @@ void peers_free(struct engine *e);
 bool peer_is_known(const struct accel_peer *p, mono_t now);
 /* leond sends messages, but not about the node, so frames of the node bypass leon-accel. */
 bool peer_is_left(const struct accel_peer *p, mono_t now);
+/* Reports whether mode and latency permit interception, at that percentage of the threshold. */
+bool peer_is_far_at(const struct accel_peer *p, uint32_t percent);
 bool peer_leads(const struct accel_peer *p); /* The local node leads. */
 int64_t peer_rtt_ms(const struct accel_peer *p);
 /* Counts a refused input. */

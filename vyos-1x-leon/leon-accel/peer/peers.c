@@ -45,14 +45,6 @@ unsigned peers_attempts(const struct engine *e)
 	return n;
 }
 
-static bool is_far_at(const struct accel_peer *p, uint32_t percent)
-{
-	const struct accel_settings *s = &p->e->settings;
-
-	return s->mode == ACCEL_ALWAYS ||
-	       (uint64_t)p->rtt_us * 100 >= (uint64_t)s->threshold_us * percent;
-}
-
 /* Reports whether an inter-proxy connection to the node is wanted, at that percentage of the
  * threshold. */
 static bool is_wanted_at(const struct accel_peer *p, uint32_t percent, mono_t now)
@@ -62,7 +54,7 @@ static bool is_wanted_at(const struct accel_peer *p, uint32_t percent, mono_t no
 	if (s->mode == ACCEL_OFF || !p->rtt_us || p->room < ETH_HDR_LEN + PEER_MTU_MIN ||
 	    !peer_is_known(p, now))
 		return false;
-	return is_far_at(p, percent);
+	return peer_is_far_at(p, percent);
 }
 
 static bool is_wanted(const struct accel_peer *p, mono_t now)
@@ -131,7 +123,7 @@ void peer_learn(struct engine *e, const struct accel_notify_frame *f, mono_t now
 static bool is_unneeded(struct accel_peer *p, mono_t now)
 {
 	bool is_near =
-		p->e->settings.mode != ACCEL_OFF && p->rtt_us && !is_far_at(p, ACCEL_KEEP_PERCENT);
+		p->e->settings.mode != ACCEL_OFF && p->rtt_us && !peer_is_far_at(p, ACCEL_KEEP_PERCENT);
 
 	if (!is_near || streams_count(p->streams))
 		p->needed = now;
