@@ -121,11 +121,6 @@ struct flow_retry {
 	unsigned failed;   /* Number of consecutive failed attempts. */
 };
 
-/* Held frames of the near host. */
-struct flow_hold {
-	struct waiting *first, **end;
-};
-
 struct flow {
 	const struct flow_ops *ops;
 	enum flow_state state;
@@ -139,7 +134,7 @@ struct flow {
 	struct flow_check proof;
 	/* First sequence numbers of the last proxy socket. */
 	uint32_t near_start, far_start;
-	struct flow_hold hold;
+	struct waiting *held; /* Frames of the near host. */
 	bool blind;	/* Not plain, with a temporary bypass of leon-accel. */
 	bool was_reset; /* FLOW_CLOSED: after a reset. */
 	mono_t last;	/* Time of the last frame. */

@@ -16,7 +16,6 @@ void flow_init(struct flow *f, const struct flow_ops *ops, const struct accel_ke
 {
 	*f = (struct flow){ .ops = ops, .key = *key, .since = now, .last = now };
 	f->near.syn.scale = f->far.syn.scale = TCP_SCALE_UNKNOWN;
-	f->hold.end = &f->hold.first;
 }
 
 uint32_t flow_widest(const struct flow *f, const struct flow_end *e)

@@ -7,6 +7,7 @@
 #include <linux/virtio_net.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 #include "base/defs.h"
 #include "base/mem.h"
@@ -15,7 +16,7 @@
 #define MADE_MAX (TCP_FRAME_MAX + 65536)
 
 struct waiting {
-	struct waiting *next;
+	struct waiting *prev, *next;
 	size_t message_len, data_at, len;
 	uint16_t gso_size;
 	struct eth_view v;
@@ -38,15 +39,14 @@ static void hold(struct flow *f, const struct flow_frame *frame)
 	h->v = *frame->v;
 	h->t = *frame->t;
 	memcpy(h->message, frame->message, frame->message_len);
-	*f->hold.end = h;
-	f->hold.end = &h->next;
+	DL_APPEND(f->held, h);
 }
 
 unsigned flow_n_held(const struct flow *f)
 {
 	unsigned n = 0;
 
-	for (const struct waiting *h = f->hold.first; h; h = h->next)
+	for (const struct waiting *h = f->held; h; h = h->next)
 		n++;
 	return n;
 }
@@ -55,7 +55,7 @@ uint32_t flow_held(const struct flow *f)
 {
 	uint32_t end = f->drain.near_point;
 
-	for (const struct waiting *h = f->hold.first; h; h = h->next)
+	for (const struct waiting *h = f->held; h; h = h->next)
 		if (seq_before(end, h->t.end))
 			end = h->t.end;
 	return end - f->drain.near_point;
@@ -72,16 +72,15 @@ void flow_raise_ts(const struct flow_frame *frame, uint32_t ts_val)
 
 void flow_pass_held(struct flow *f, pass_fn way)
 {
-	struct waiting *h = f->hold.first;
+	struct waiting *h = f->held, *next;
 
-	f->hold.first = NULL;
-	f->hold.end = &f->hold.first;
-	while (h) {
-		struct waiting *next = h->next;
+	f->held = NULL;
+	for (; h; h = next) {
 		struct flow_frame frame = { h->message, h->message_len, h->message + h->data_at,
 					    h->len,	h->gso_size,	&h->v,
 					    &h->t };
 
+		next = h->next;
 		f->ops->may_hold(f, -(int64_t)h->message_len);
 		if (way) {
 			flow_end_took(&f->near, &h->t, h->gso_size);
@@ -93,7 +92,6 @@ void flow_pass_held(struct flow *f, pass_fn way)
 			way(f, &frame);
 		}
 		free(h);
-		h = next;
 	}
 }
 

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 #include "base/defs.h"
 #include "base/mem.h"
@@ -20,7 +21,7 @@
 #define KEPT_MAX     (4u << 20)
 
 struct local_pair_frame {
-	struct local_pair_frame *next;
+	struct local_pair_frame *prev, *next;
 	size_t len; /* Length with the virtio_net_hdr. */
 	uint8_t data[];
 };
@@ -98,11 +99,7 @@ static void keep(struct conn *c, bool for_far, const uint8_t *vnet, const uint8_
 	f->len = len;
 	memcpy(f->data, vnet, ACCEL_VNET_LEN);
 	memcpy(f->data + ACCEL_VNET_LEN, frame, len);
-	if (h->first[for_far])
-		*h->end[for_far] = f;
-	else
-		h->first[for_far] = f;
-	h->end[for_far] = &f->next;
+	DL_APPEND(h->first[for_far], f);
 	h->kept += len;
 }
 

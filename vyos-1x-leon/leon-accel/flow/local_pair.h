@@ -19,7 +19,7 @@ struct local_pair {
 	bool is_open;	   /* Frames may be sent to the host. */
 	bool is_requested; /* Both hosts were probed for the turn. */
 	mono_t turned;
-	struct local_pair_frame *first[2], **end[2]; /* Waiting frames, by host. */
+	struct local_pair_frame *first[2]; /* Waiting frames, by host. */
 	size_t kept;
 };
 

@@ -4,36 +4,18 @@
  */
 #include "peer/drr.h"
 
-static void append(struct drr_list *l, struct drr_entry *t)
-{
-	t->next = NULL;
-	if (l->last)
-		l->last->next = t;
-	else
-		l->first = t;
-	l->last = t;
-}
+#include <utlist.h>
 
-/* Removes the stream from the list. */
-static void drr_unlink(struct drr *ts, struct drr_entry *t)
+static struct drr_entry **list_of(struct drr *ts, const struct drr_entry *t)
 {
-	struct drr_list *l = t->is_new ? &ts->new_streams : &ts->old_streams;
-	struct drr_entry **link = &l->first, *before = NULL;
-
-	while (*link != t) {
-		before = *link;
-		link = &before->next;
-	}
-	*link = t->next;
-	if (l->last == t)
-		l->last = before;
+	return t->is_new ? &ts->new_streams : &ts->old_streams;
 }
 
 static void make_old(struct drr *ts, struct drr_entry *t)
 {
-	drr_unlink(ts, t);
+	DL_DELETE(*list_of(ts, t), t);
 	t->is_new = false;
-	append(&ts->old_streams, t);
+	DL_APPEND(ts->old_streams, t);
 }
 
 void drr_add(struct drr *ts, struct drr_entry *t)
@@ -41,14 +23,14 @@ void drr_add(struct drr *ts, struct drr_entry *t)
 	if (t->is_listed)
 		return;
 	*t = (struct drr_entry){ .deficit = DRR_QUANTUM, .is_listed = true, .is_new = true };
-	append(&ts->new_streams, t);
+	DL_APPEND(ts->new_streams, t);
 }
 
 void drr_remove(struct drr *ts, struct drr_entry *t)
 {
 	if (!t->is_listed)
 		return;
-	drr_unlink(ts, t);
+	DL_DELETE(*list_of(ts, t), t);
 	t->is_listed = false;
 }
 
@@ -56,7 +38,7 @@ struct drr_entry *drr_next(struct drr *ts)
 {
 	struct drr_entry *t;
 
-	while ((t = ts->new_streams.first ? ts->new_streams.first : ts->old_streams.first) &&
+	while ((t = ts->new_streams ? ts->new_streams : ts->old_streams) &&
 	       t->deficit <= 0) {
 		t->deficit += DRR_QUANTUM;
 		make_old(ts, t);

@@ -15,17 +15,13 @@
 
 /* A stream, embedded in the owner. Zero: idle. */
 struct drr_entry {
-	struct drr_entry *next;
+	struct drr_entry *prev, *next;
 	long deficit; /* remaining bytes of the round */
 	bool is_listed, is_new;
 };
 
-struct drr_list {
-	struct drr_entry *first, *last;
-};
-
 struct drr {
-	struct drr_list new_streams, old_streams;
+	struct drr_entry *new_streams, *old_streams;
 };
 
 /* The stream has data to send. No effect if it is listed already. */

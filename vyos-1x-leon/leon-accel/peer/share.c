@@ -4,6 +4,8 @@
  */
 #include "peer/share.h"
 
+#include <utlist.h>
+
 #include "conn/conn_state.h"
 #include "wire/frame/tcp.h"
 
@@ -22,14 +24,10 @@ bool share_hold(struct node_share *s, int64_t bytes, int64_t all, int64_t maximu
 
 static void unlist(struct node_share *s, struct conn *c)
 {
-	struct share_link *l = &c->link;
-
-	if (!l->is_listed)
+	if (!c->link.is_listed)
 		return;
-	*(l->older ? &l->older->link.newer : &s->oldest) = l->newer;
-	*(l->newer ? &l->newer->link.older : &s->newest) = l->older;
-	l->older = l->newer = NULL;
-	l->is_listed = false;
+	DL_DELETE2(s->oldest, c, link.older, link.newer);
+	c->link.is_listed = false;
 }
 
 void share_add(struct node_share *s, struct conn *c)
@@ -39,9 +37,7 @@ void share_add(struct node_share *s, struct conn *c)
 	s->n++;
 	if (l->near_acked && l->far_acked)
 		return;
-	l->older = s->newest;
-	*(s->newest ? &s->newest->link.newer : &s->oldest) = c;
-	s->newest = c;
+	DL_APPEND2(s->oldest, c, link.older, link.newer);
 	l->is_listed = true;
 }
 

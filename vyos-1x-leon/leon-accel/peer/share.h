@@ -15,7 +15,7 @@ struct conn;
 struct node_share {
 	unsigned n;   /* Number of tracked connections of the node. */
 	int64_t held; /* Bytes of held frames of the connections of the node. */
-	struct conn *oldest, *newest;
+	struct conn *oldest; /* The first element of the list. */
 };
 
 /* A connection is an element of the list of one share. */
