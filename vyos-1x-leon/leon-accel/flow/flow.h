@@ -135,9 +135,9 @@ struct flow {
 	/* First sequence numbers of the last proxy socket. */
 	uint32_t near_start, far_start;
 	struct waiting *held; /* Frames of the near host. */
-	bool blind;	/* Not plain, with a temporary bypass of leon-accel. */
-	bool was_reset; /* FLOW_CLOSED: after a reset. */
-	mono_t last;	/* Time of the last frame. */
+	bool blind;	      /* Not plain, with a temporary bypass of leon-accel. */
+	bool was_reset;	      /* FLOW_CLOSED: after a reset. */
+	mono_t last;	      /* Time of the last frame. */
 };
 
 /* The largest stated window of a host in bytes. With an unknown scale: the larger of 64 KiB and the

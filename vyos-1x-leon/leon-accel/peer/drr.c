@@ -38,8 +38,7 @@ struct drr_entry *drr_next(struct drr *ts)
 {
 	struct drr_entry *t;
 
-	while ((t = ts->new_streams ? ts->new_streams : ts->old_streams) &&
-	       t->deficit <= 0) {
+	while ((t = ts->new_streams ? ts->new_streams : ts->old_streams) && t->deficit <= 0) {
 		t->deficit += DRR_QUANTUM;
 		make_old(ts, t);
 	}

@@ -4,19 +4,9 @@
  */
 #include "peer/pack.h"
 
-#include <stdlib.h>
 #include <zstd.h>
 
-#include "base/mem.h"
-
 #define SAMPLE_EVERY 16 /* portions */
-
-struct packer {
-	ZSTD_CCtx *ctx;
-};
-struct unpacker {
-	ZSTD_DCtx *ctx;
-};
 
 static uint64_t pair_of(uint8_t window_log)
 {
@@ -49,29 +39,26 @@ static bool set(ZSTD_CCtx *ctx, ZSTD_cParameter parameter, int value)
 
 struct packer *packer_new(unsigned window_log, int level)
 {
-	struct packer *p = x_new(struct packer);
+	ZSTD_CCtx *c = ZSTD_createCCtx();
 
-	p->ctx = ZSTD_createCCtx();
-	if (p->ctx && set(p->ctx, ZSTD_c_compressionLevel, level) &&
-	    set(p->ctx, ZSTD_c_windowLog, (int)window_log) &&
-	    set(p->ctx, ZSTD_c_enableLongDistanceMatching, 1))
-		return p;
-	packer_free(p);
+	if (c && set(c, ZSTD_c_compressionLevel, level) &&
+	    set(c, ZSTD_c_windowLog, (int)window_log) &&
+	    set(c, ZSTD_c_enableLongDistanceMatching, 1))
+		return (struct packer *)c;
+	ZSTD_freeCCtx(c);
 	return NULL;
 }
 
 void packer_free(struct packer *p)
 {
-	if (p)
-		ZSTD_freeCCtx(p->ctx);
-	free(p);
+	ZSTD_freeCCtx((ZSTD_CCtx *)p);
 }
 
 size_t packer_run(struct packer *p, const void *in, size_t len, void *out, size_t room)
 {
 	ZSTD_inBuffer i = { in, len, 0 };
 	ZSTD_outBuffer o = { out, room, 0 };
-	size_t left = ZSTD_compressStream2(p->ctx, &o, &i, ZSTD_e_flush);
+	size_t left = ZSTD_compressStream2((ZSTD_CCtx *)p, &o, &i, ZSTD_e_flush);
 
 	/* The other end waits for the data, so no byte may stay in the compressor. */
 	return left == 0 && i.pos == len ? o.pos : 0;
@@ -97,21 +84,17 @@ void pack_learn(struct pack_benefit *w, size_t len, size_t packed)
 
 struct unpacker *unpacker_new(unsigned window_log)
 {
-	struct unpacker *u = x_new(struct unpacker);
+	ZSTD_DCtx *c = ZSTD_createDCtx();
 
-	u->ctx = ZSTD_createDCtx();
-	if (u->ctx &&
-	    !ZSTD_isError(ZSTD_DCtx_setParameter(u->ctx, ZSTD_d_windowLogMax, (int)window_log)))
-		return u;
-	unpacker_free(u);
+	if (c && !ZSTD_isError(ZSTD_DCtx_setParameter(c, ZSTD_d_windowLogMax, (int)window_log)))
+		return (struct unpacker *)c;
+	ZSTD_freeDCtx(c);
 	return NULL;
 }
 
 void unpacker_free(struct unpacker *u)
 {
-	if (u)
-		ZSTD_freeDCtx(u->ctx);
-	free(u);
+	ZSTD_freeDCtx((ZSTD_DCtx *)u);
 }
 
 size_t unpacker_run(struct unpacker *u, const void *in, size_t len, void *out, size_t room)
@@ -122,7 +105,7 @@ size_t unpacker_run(struct unpacker *u, const void *in, size_t len, void *out, s
 	while (i.pos < len) {
 		size_t before = i.pos, had = o.pos;
 
-		if (ZSTD_isError(ZSTD_decompressStream(u->ctx, &o, &i)))
+		if (ZSTD_isError(ZSTD_decompressStream((ZSTD_DCtx *)u, &o, &i)))
 			return 0;
 		if (i.pos == before && o.pos == had)
 			return 0;

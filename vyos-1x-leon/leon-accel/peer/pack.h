@@ -25,8 +25,8 @@
 uint8_t pack_reserve(uint64_t *reserved, uint8_t wanted);
 void pack_release(uint64_t *reserved, uint8_t window_log); /* 0 has no effect */
 
-struct packer;
-struct unpacker;
+struct packer;	 /* a ZSTD_CCtx */
+struct unpacker; /* a ZSTD_DCtx */
 
 /* NULL on failure. */
 struct packer *packer_new(unsigned window_log, int level);

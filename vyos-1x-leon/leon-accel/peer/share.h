@@ -13,8 +13,8 @@ struct conn;
 /* A connection is unanswered until both hosts have sent a segment with ACK. The list has the
  * unanswered connections in order of insertion. */
 struct node_share {
-	unsigned n;   /* Number of tracked connections of the node. */
-	int64_t held; /* Bytes of held frames of the connections of the node. */
+	unsigned n;	     /* Number of tracked connections of the node. */
+	int64_t held;	     /* Bytes of held frames of the connections of the node. */
 	struct conn *oldest; /* The first element of the list. */
 };
 
