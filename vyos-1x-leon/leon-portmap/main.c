@@ -15,9 +15,9 @@
 
 #include "base/defs.h"
 #include "base/log.h"
+#include "io/clock.h"
 #include "io/confine.h"
 #include "ipc/stream_control.h"
-#include "clock.h"
 #include "mapper.h"
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
@@ -58,7 +58,7 @@ static void setup(struct program *g, const struct portmap_command *c, int fd)
 		close(g->natpmp);
 	g->natpmp = fd;
 	g->number = c->number;
-	mapper_request(&g->mapper, &q, clock_now());
+	mapper_request(&g->mapper, &q, mono_now());
 }
 
 /* Returns true if the program goes on. */
@@ -92,7 +92,7 @@ static bool read_control(struct program *g, int *code)
 
 static int wait_ms(const struct program *g)
 {
-	int64_t ms = mono_sub_ms(g->mapper.next_at, clock_now()) + 1;
+	int64_t ms = mono_sub_ms(g->mapper.next_at, mono_now()) + 1;
 
 	if (mono_is_never(g->mapper.next_at))
 		return -1;
@@ -107,7 +107,7 @@ static int run(struct program *g)
 
 	while (read_control(g, &code)) {
 		alarm(ATTEMPT_S);
-		if (mapper_run(&g->mapper, clock_now(), &p)) {
+		if (mapper_run(&g->mapper, mono_now(), &p)) {
 			p.number = g->number;
 			stream_send(CONFINE_CONTROL_FD, &p, sizeof(p), -1);
 		}

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "clock.h"
+#include "io/clock.h"
 #include "ipc/portmap_control.h"
 #include "mapping.h"
 
@@ -30,7 +30,7 @@ static natpmp_t state_of(const struct mapping_request *q)
 static int wait_ms(natpmp_t *p, mono_t end)
 {
 	struct timeval tv;
-	int64_t left = mono_sub_ms(end, clock_now()), ms;
+	int64_t left = mono_sub_ms(end, mono_now()), ms;
 
 	if (getnatpmprequesttimeout(p, &tv) < 0 || left < 0)
 		return 0;
@@ -48,7 +48,7 @@ static bool is_answer(const natpmpresp_t *r, uint16_t type, uint16_t port)
 /* Waits for the answer to the pending request. Returns 0 or a number of the library. */
 static int answer(natpmp_t *p, natpmpresp_t *r, uint16_t type, uint16_t port)
 {
-	mono_t end = mono_add_ms(clock_now(), ANSWER_MS);
+	mono_t end = mono_add_ms(mono_now(), ANSWER_MS);
 	struct pollfd f = { .fd = p->s, .events = POLLIN };
 	int rc;
 
@@ -62,7 +62,7 @@ static int answer(natpmp_t *p, natpmpresp_t *r, uint16_t type, uint16_t port)
 			p->has_pending_request = 1;
 		else if (rc != NATPMP_TRYAGAIN && rc != NATPMP_ERR_WRONGPACKETSOURCE)
 			return rc;
-	} while (mono_before(clock_now(), end));
+	} while (mono_before(mono_now(), end));
 	return NATPMP_TRYAGAIN;
 }
 

@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/defs.h"
 #include "base/log.h"
 #include "base/version.h"
+#include "io/clock.h"
 #include "io/netlink/netlink.h"
 #include "io/tap.h"
 #include "tunnel.h"
@@ -135,14 +135,6 @@ static int parse_options(int argc, char **argv, struct options *o)
 	return is_complete(o) ? -1 : EXIT_USAGE;
 }
 
-static mono_t clock_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (mono_t){ ts.tv_sec * NS_PER_S + ts.tv_nsec };
-}
-
 static int open_signals(void)
 {
 	static const int wanted[] = { SIGINT, SIGTERM, SIGUSR1 };
@@ -189,7 +181,7 @@ static int run(struct nl *nl, const struct tap *tap, struct tunnel *t, int signa
 	mono_t ticked = MONO_NEVER;
 
 	for (;;) {
-		mono_t now = clock_now();
+		mono_t now = mono_now();
 
 		if (mono_sub_ms(now, ticked) >= TICK_MS) {
 			ticked = now;
@@ -204,7 +196,7 @@ static int run(struct nl *nl, const struct tap *tap, struct tunnel *t, int signa
 		if (p[1].revents)
 			tunnel_from_tap(t);
 		if (p[2].revents)
-			tunnel_from_net(t, clock_now());
+			tunnel_from_net(t, mono_now());
 	}
 }
 
