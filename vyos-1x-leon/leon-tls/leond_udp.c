@@ -76,23 +76,6 @@ int leond_udp_take(struct hub *r, int fd, struct send_queue *q)
 
 /* --- datagrams to leond --- */
 
-static void on_refused(void *arg, uint32_t tag, int error, unsigned n, size_t len)
-{
-	(void)arg;
-	(void)tag;
-	(void)error;
-	(void)n;
-	(void)len;
-}
-
-static void on_gso_refused(void *arg, uint32_t tag)
-{
-	(void)arg;
-	(void)tag;
-}
-
-static const struct udp_tx_ops tx_ops = { on_refused, on_gso_refused };
-
 /* The message under construction: datagrams of equal length and class. */
 struct train {
 	size_t segment, len;
@@ -106,7 +89,7 @@ static void add(struct hub *r, int fd, struct train *t, const struct framed *f)
 	struct udp_tx *tx = r->tx;
 
 	if (!udp_tx_has_room(tx, 1)) {
-		udp_tx_flush(tx, fd, &tx_ops, NULL);
+		udp_tx_flush(tx, fd, NULL, NULL);
 		t->open = false;
 	}
 	if (t->open && t->class == f->class && f->len <= t->segment && t->n < UDP_GSO_SEGMENTS &&
@@ -137,6 +120,6 @@ long leond_udp_deliver(struct hub *r, int fd, const uint8_t *data, size_t len)
 		add(r, fd, &t, &f);
 		at += (size_t)n;
 	}
-	udp_tx_flush(r->tx, fd, &tx_ops, NULL);
+	udp_tx_flush(r->tx, fd, NULL, NULL);
 	return n < 0 ? -1 : (long)at;
 }

@@ -156,7 +156,7 @@ struct udp_tx_result {
 /*
  * Sends all messages and empties the batch. If the socket buffer is full, waits once, at most
  * UDP_TX_WAIT_MS, then drops the remainder. A GSO message that the route refuses (EIO, EINVAL:
- * IPsec, no checksum offload) is sent segment by segment.
+ * IPsec, no checksum offload) is sent segment by segment. ops NULL: failures are not reported.
  */
 #define UDP_TX_WAIT_MS 2
 struct udp_tx_result udp_tx_flush(struct udp_tx *tx, int fd, const struct udp_tx_ops *ops,

@@ -216,7 +216,7 @@ static void send_segments(struct udp_flush *f, unsigned i)
 
 		one.msg_iovlen = slice(mh, &piece, &offset, len, iov, array_size(iov));
 		err = send_one(f, &one);
-		if (err)
+		if (err && f->ops)
 			f->ops->failed(f->arg, s->tag, err, 1, len);
 		left -= len;
 	}
@@ -237,11 +237,13 @@ static void send_stubborn(struct udp_flush *f, unsigned i)
 	if (!err)
 		return;
 	if (s->segment && (err == EIO || err == EINVAL)) {
-		f->ops->gso_refused(f->arg, s->tag);
+		if (f->ops)
+			f->ops->gso_refused(f->arg, s->tag);
 		send_segments(f, i);
 		return;
 	}
-	f->ops->failed(f->arg, s->tag, err, n_datagrams(s), s->len);
+	if (f->ops)
+		f->ops->failed(f->arg, s->tag, err, n_datagrams(s), s->len);
 }
 
 struct udp_tx_result udp_tx_flush(struct udp_tx *tx, int fd, const struct udp_tx_ops *ops,
