@@ -200,8 +200,10 @@ static void a_replay_finds_the_relay(void **state)
 	assert_int_equal(r->changes, 0);
 	assert_int_equal(r->link_downs, 0);
 	assert_true(r->pair[2].relayed == r->pair[2].n_ok && r->pair[2].n_ok >= 55);
-	assert_true(fabs(r->pair[2].leon_us / r->pair[2].direct_us - 4.0 / 9) < 0.01);
-	assert_true(fabs(figures_mean(r->leon) / figures_mean(r->oracle) - 1) < 0.01);
+	assert_true(fabs(r->pair[2].sum_us[WAY_LEON] / r->pair[2].sum_us[WAY_DIRECT] - 4.0 / 9) <
+		    0.01);
+	assert_true(fabs(figures_mean(r->of[WAY_LEON]) / figures_mean(r->of[WAY_ORACLE]) - 1) <
+		    0.01);
 	result_free(r);
 	o.failure = &dead;
 	o.n_failures = 1;

@@ -39,13 +39,16 @@ struct run {
 	unsigned slice;
 };
 
-static void figures_quad(struct figures **a, struct figures **b, struct figures **c,
-			 struct figures **d, unsigned per_octave)
+static void begin_figures(struct figures *of[WAYS], unsigned per_octave)
 {
-	*a = figures_new(per_octave);
-	*b = figures_new(per_octave);
-	*c = figures_new(per_octave);
-	*d = figures_new(per_octave);
+	for (enum way w = 0; w < WAYS; w++)
+		of[w] = figures_new(per_octave);
+}
+
+static void free_figures(struct figures *of[WAYS])
+{
+	for (enum way w = 0; w < WAYS; w++)
+		figures_free(of[w]);
 }
 
 static struct result *result_new(unsigned n)
@@ -54,11 +57,10 @@ static struct result *result_new(unsigned n)
 
 	r->n = n;
 	r->pair = x_calloc((size_t)n * n, sizeof(*r->pair));
-	figures_quad(&r->direct, &r->leon, &r->oracle, &r->copies, PER_OCTAVE);
+	begin_figures(r->of, PER_OCTAVE);
 	for (size_t i = 0; n <= PAIR_FIGURES_MAX && i < (size_t)n * n; i++)
 		if (i % (n + 1))
-			figures_quad(&r->pair[i].direct, &r->pair[i].leon, &r->pair[i].oracle,
-				     &r->pair[i].copies, PER_OCTAVE_PAIR);
+			begin_figures(r->pair[i].of, PER_OCTAVE_PAIR);
 	return r;
 }
 
@@ -66,16 +68,9 @@ void result_free(struct result *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; i < (size_t)r->n * r->n; i++) {
-		figures_free(r->pair[i].direct);
-		figures_free(r->pair[i].leon);
-		figures_free(r->pair[i].oracle);
-		figures_free(r->pair[i].copies);
-	}
-	figures_free(r->direct);
-	figures_free(r->leon);
-	figures_free(r->oracle);
-	figures_free(r->copies);
+	for (size_t i = 0; i < (size_t)r->n * r->n; i++)
+		free_figures(r->pair[i].of);
+	free_figures(r->of);
 	free(r->pair);
 	free(r);
 }
@@ -113,14 +108,6 @@ static double along_path(struct run *run, unsigned a, const struct path *p)
 	return net_hops(run->net, a, p, hop) ? along(run, a, hop, p->n_hops) : INFINITY;
 }
 
-static void note(struct figures *all, struct figures *of_pair, double *sum, double us)
-{
-	figures_add(all, us);
-	if (of_pair)
-		figures_add(of_pair, us);
-	*sum += us;
-}
-
 static void look_at_pair(struct run *run, unsigned a, unsigned b)
 {
 	struct result *r = run->r;
@@ -128,30 +115,34 @@ static void look_at_pair(struct run *run, unsigned a, unsigned b)
 	const struct choice *c = net_choice(run->net, a, b);
 	struct second *second = &run->second[a * r->n + b];
 	unsigned hop[LEON_HOPS_MAX], n_hops = oracle_hops(run->oracle, a, b, hop);
-	double direct = along(run, a, (unsigned[]){ b }, 1);
-	double oracle = along(run, a, hop, n_hops);
-	double leon = c ? along_path(run, a, &c->path) : INFINITY;
-	double copies = INFINITY;
+	double us[WAYS];
+	bool all_work = true;
 
-	if (c) {
-		copies = along_path(run, a, &second->first);
-		copies = min_of(copies, along_path(run, a, &second->path));
-	}
+	us[WAY_DIRECT] = along(run, a, (unsigned[]){ b }, 1);
+	us[WAY_ORACLE] = along(run, a, hop, n_hops);
+	us[WAY_LEON] = c ? along_path(run, a, &c->path) : INFINITY;
+	us[WAY_COPIES] = c ? along_path(run, a, &second->first) : INFINITY;
+	if (c)
+		us[WAY_COPIES] = min_of(us[WAY_COPIES], along_path(run, a, &second->path));
 	r->samples++;
 	p->n++;
+	for (enum way w = 0; w < WAYS; w++)
+		all_work &= !isinf(us[w]);
 	/* The ratio is undefined if the path or the direct link is down. Such a sample is
 	 * counted. */
-	if (isinf(direct) || isinf(leon) || isinf(oracle) || isinf(copies)) {
-		r->without += isinf(leon) && !isinf(oracle);
-		p->without += isinf(leon) && !isinf(oracle);
+	if (!all_work) {
+		r->without += isinf(us[WAY_LEON]) && !isinf(us[WAY_ORACLE]);
+		p->without += isinf(us[WAY_LEON]) && !isinf(us[WAY_ORACLE]);
 		return;
 	}
 	p->n_ok++;
 	p->relayed += c->path.n_hops > 1;
-	note(r->direct, p->direct, &p->direct_us, direct);
-	note(r->leon, p->leon, &p->leon_us, leon);
-	note(r->oracle, p->oracle, &p->oracle_us, oracle);
-	note(r->copies, p->copies, &p->copies_us, copies);
+	for (enum way w = 0; w < WAYS; w++) {
+		figures_add(r->of[w], us[w]);
+		if (p->of[w])
+			figures_add(p->of[w], us[w]);
+		p->sum_us[w] += us[w];
+	}
 }
 
 static void run_second(struct run *run, unsigned a)

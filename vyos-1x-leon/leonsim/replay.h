@@ -26,10 +26,14 @@ struct replay_options {
 	unsigned n_failures;
 };
 
+/* Ways to the destination: the direct link, the path in use, the best path, and the faster one of
+ * two copies. */
+enum way { WAY_DIRECT, WAY_LEON, WAY_ORACLE, WAY_COPIES, WAYS };
+
 struct pair {
-	struct figures *direct, *leon, *oracle, *copies; /* NULL in large overlays */
-	double direct_us, leon_us, oracle_us, copies_us; /* sums */
-	/* samples; samples in which all four work */
+	struct figures *of[WAYS]; /* NULL in large overlays */
+	double sum_us[WAYS];
+	/* samples; samples in which all ways work */
 	uint64_t n, n_ok;
 	uint64_t changes, copies_changes, relayed, without;
 };
@@ -37,8 +41,8 @@ struct pair {
 struct result {
 	unsigned n; /* hosts */
 	double hours;
-	struct figures *direct, *leon, *oracle, *copies; /* of all pairs */
-	struct pair *pair;				 /* [a * n + b] */
+	struct figures *of[WAYS]; /* of all pairs */
+	struct pair *pair;	  /* [a * n + b] */
 	uint64_t changes, failovers, copies_changes, link_downs, silences;
 	uint64_t samples, without; /* samples of pairs; samples without a working path */
 	double bytes_s;		   /* control traffic of a node */

@@ -20,49 +20,40 @@ static double n_pairs(const struct result *r)
 	return (double)r->n * (r->n - 1);
 }
 
-static double rel_mean(const struct figures *f, const struct figures *direct)
+static double rel_mean(const struct result *r, enum way way)
 {
-	return figures_mean(f) / figures_mean(direct);
+	return figures_mean(r->of[way]) / figures_mean(r->of[WAY_DIRECT]);
 }
 
-static double rel_p99(const struct figures *f, const struct figures *direct)
+static double rel_p99(const struct result *r, enum way way)
 {
-	return figures_quantile(f, P99) / figures_quantile(direct, P99);
+	return figures_quantile(r->of[way], P99) / figures_quantile(r->of[WAY_DIRECT], P99);
 }
 
-static void quality(struct jsonw *w, const char *key, const struct figures *f,
-		    const struct figures *direct)
+static void quality(struct jsonw *w, const struct result *r, enum way way)
 {
-	jsonw_object(w, key);
-	jsonw_double(w, "mean", rel_mean(f, direct));
-	jsonw_double(w, "p99", rel_p99(f, direct));
-	jsonw_end(w);
-}
-
-static void of_pair(struct jsonw *w, const char *key, const struct figures *f, double sum_us,
-		    uint64_t n)
-{
-	jsonw_object(w, key);
-	jsonw_double(w, "mean_us", n ? sum_us / (double)n : NAN);
-	jsonw_double(w, "p99_us", f ? figures_quantile(f, P99) : NAN);
-	jsonw_end(w);
+	jsonw_double(w, "mean", rel_mean(r, way));
+	jsonw_double(w, "p99", rel_p99(r, way));
 }
 
 static void pair_json(struct jsonw *w, const struct result *r, unsigned a, unsigned b)
 {
+	static const char *const keys[] = { "direct", "leon", "oracle", "two_copies" };
 	const struct pair *p = &r->pair[a * r->n + b];
-	uint64_t n = p->n_ok;
+	double n = (double)p->n_ok;
 
 	jsonw_object(w, NULL);
 	jsonw_u64(w, "from", a);
 	jsonw_u64(w, "to", b);
-	of_pair(w, "direct", p->direct, p->direct_us, n);
-	of_pair(w, "leon", p->leon, p->leon_us, n);
-	of_pair(w, "oracle", p->oracle, p->oracle_us, n);
-	of_pair(w, "two_copies", p->copies, p->copies_us, n);
+	for (enum way way = 0; way < WAYS; way++) {
+		jsonw_object(w, keys[way]);
+		jsonw_double(w, "mean_us", n > 0 ? p->sum_us[way] / n : NAN);
+		jsonw_double(w, "p99_us", p->of[way] ? figures_quantile(p->of[way], P99) : NAN);
+		jsonw_end(w);
+	}
 	jsonw_double(w, "changes_per_hour", per_hour(p->changes, r->hours, 1));
 	jsonw_double(w, "two_copies_changes_per_hour", per_hour(p->copies_changes, r->hours, 1));
-	jsonw_double(w, "relayed", n ? (double)p->relayed / (double)n : NAN);
+	jsonw_double(w, "relayed", n > 0 ? (double)p->relayed / n : NAN);
 	jsonw_double(w, "without_path", p->n ? (double)p->without / (double)p->n : NAN);
 	jsonw_end(w);
 }
@@ -73,20 +64,20 @@ void report_json(struct jsonw *w, const struct result *r, bool pairs)
 	jsonw_double(w, "hours", r->hours);
 	jsonw_double(w, "changes_per_hour", per_hour(r->changes, r->hours, n_pairs(r)));
 	jsonw_double(w, "failovers_per_hour", per_hour(r->failovers, r->hours, n_pairs(r)));
-	jsonw_double(w, "mean", rel_mean(r->leon, r->direct));
-	jsonw_double(w, "p99", rel_p99(r->leon, r->direct));
+	quality(w, r, WAY_LEON);
 	/* Each end of a link detects a failure independently. */
 	jsonw_double(w, "link_downs_per_hour", per_hour(r->link_downs, r->hours, n_pairs(r)));
 	jsonw_double(w, "silences_per_hour", per_hour(r->silences, r->hours, n_pairs(r)));
-	quality(w, "oracle", r->oracle, r->direct);
+	jsonw_object(w, "oracle");
+	quality(w, r, WAY_ORACLE);
+	jsonw_end(w);
 	jsonw_object(w, "two_copies");
 	jsonw_double(w, "changes_per_hour", per_hour(r->copies_changes, r->hours, n_pairs(r)));
-	jsonw_double(w, "mean", rel_mean(r->copies, r->direct));
-	jsonw_double(w, "p99", rel_p99(r->copies, r->direct));
+	quality(w, r, WAY_COPIES);
 	jsonw_end(w);
 	jsonw_object(w, "direct");
-	jsonw_double(w, "mean_us", figures_mean(r->direct));
-	jsonw_double(w, "p99_us", figures_quantile(r->direct, P99));
+	jsonw_double(w, "mean_us", figures_mean(r->of[WAY_DIRECT]));
+	jsonw_double(w, "p99_us", figures_quantile(r->of[WAY_DIRECT], P99));
 	jsonw_end(w);
 	jsonw_double(w, "without_path", r->samples ? (double)r->without / (double)r->samples : NAN);
 	jsonw_double(w, "bytes_per_second_and_node", r->bytes_s);
@@ -110,23 +101,23 @@ static void pair_text(FILE *out, const struct result *r, unsigned a, unsigned b)
 			per_hour(p->changes, r->hours, 1), "-");
 		return;
 	}
-	fprintf(out, "%5u %5u  %9.1f %9.1f %9.1f %9.1f  %7.1f  %5.1f %%\n", a, b,
-		p->direct_us / n / 1000, p->leon_us / n / 1000, p->oracle_us / n / 1000,
-		p->copies_us / n / 1000, per_hour(p->changes, r->hours, 1),
+	fprintf(out, "%5u %5u ", a, b);
+	for (enum way way = 0; way < WAYS; way++)
+		fprintf(out, " %9.1f", p->sum_us[way] / n / 1000);
+	fprintf(out, "  %7.1f  %5.1f %%\n", per_hour(p->changes, r->hours, 1),
 		100 * (double)p->relayed / n);
 }
 
 void report_text(FILE *out, const char *title, const struct result *r, bool pairs)
 {
+	static const char *const labels[] = { NULL, "LEON", "oracle", "two copies" };
+
 	fprintf(out, "%s: %u nodes, %.2f hours\n", title, r->n, r->hours);
 	fprintf(out, "             mean      p99    (of direct: %.1f ms, %.1f ms)\n",
-		figures_mean(r->direct) / 1000, figures_quantile(r->direct, P99) / 1000);
-	fprintf(out, "LEON        %.3f    %.3f\n", rel_mean(r->leon, r->direct),
-		rel_p99(r->leon, r->direct));
-	fprintf(out, "oracle      %.3f    %.3f\n", rel_mean(r->oracle, r->direct),
-		rel_p99(r->oracle, r->direct));
-	fprintf(out, "two copies  %.3f    %.3f\n", rel_mean(r->copies, r->direct),
-		rel_p99(r->copies, r->direct));
+		figures_mean(r->of[WAY_DIRECT]) / 1000,
+		figures_quantile(r->of[WAY_DIRECT], P99) / 1000);
+	for (enum way way = WAY_LEON; way < WAYS; way++)
+		fprintf(out, "%-12s%.3f    %.3f\n", labels[way], rel_mean(r, way), rel_p99(r, way));
 	fprintf(out,
 		"changes of a path: %.2f an hour, %.2f of them failovers; with two copies %.2f\n",
 		per_hour(r->changes, r->hours, n_pairs(r)),
@@ -229,8 +220,8 @@ static void svg_curve(FILE *f, const struct axes *a, const struct figures *of, c
 
 int report_svg(const char *file, const struct options *o, const struct result *r)
 {
-	struct axes a = { floor(log10(figures_quantile(r->oracle, 0.001) / 1000)),
-			  ceil(log10(figures_quantile(r->direct, 0.999) / 1000)) };
+	struct axes a = { floor(log10(figures_quantile(r->of[WAY_ORACLE], 0.001) / 1000)),
+			  ceil(log10(figures_quantile(r->of[WAY_DIRECT], 0.999) / 1000)) };
 	FILE *f = fopen(file, "we");
 
 	if (!f)
@@ -246,10 +237,10 @@ int report_svg(const char *file, const struct options *o, const struct result *r
 		LEFT, r->n, o->reading == READING_HOLD ? "hold" : "noise",
 		o->all_traffic ? "all" : "idle", per_hour(r->changes, r->hours, n_pairs(r)));
 	svg_axes(f, &a);
-	svg_curve(f, &a, r->direct, "direct", "direct", 1);
-	svg_curve(f, &a, r->leon, "LEON", "leon", 2);
-	svg_curve(f, &a, r->copies, "two copies", "copies", 3);
-	svg_curve(f, &a, r->oracle, "oracle", "oracle", 4);
+	svg_curve(f, &a, r->of[WAY_DIRECT], "direct", "direct", 1);
+	svg_curve(f, &a, r->of[WAY_LEON], "LEON", "leon", 2);
+	svg_curve(f, &a, r->of[WAY_COPIES], "two copies", "copies", 3);
+	svg_curve(f, &a, r->of[WAY_ORACLE], "oracle", "oracle", 4);
 	fprintf(f, "</svg>\n");
 	return fclose(f) ? -errno : 0;
 }
