@@ -126,46 +126,25 @@ static bool read_change(struct options *o, const char *text)
 		     "without:N, with:MS,..., cut:A:B or set:KEY=VALUE, 64 at most");
 }
 
-enum {
-	OPT_TRACE = 1,
-	OPT_SLICE,
-	OPT_READING,
-	OPT_WINDOW,
-	OPT_TRAFFIC,
-	OPT_NODES,
-	OPT_FAIL,
-	OPT_DATABASE,
-	OPT_CONFIG,
-	OPT_SET,
-	OPT_WHAT_IF,
-	OPT_WARM_UP,
-	OPT_SEED,
-	OPT_SVG,
-	OPT_PAIRS,
-	OPT_JSON,
-	OPT_VERSION,
-	OPT_HELP
-};
-
 static const struct option longs[] = {
-	{ "trace", required_argument, NULL, OPT_TRACE },
-	{ "slice", required_argument, NULL, OPT_SLICE },
-	{ "reading", required_argument, NULL, OPT_READING },
-	{ "window", required_argument, NULL, OPT_WINDOW },
-	{ "traffic", required_argument, NULL, OPT_TRAFFIC },
-	{ "nodes", required_argument, NULL, OPT_NODES },
-	{ "fail", required_argument, NULL, OPT_FAIL },
-	{ "database", required_argument, NULL, OPT_DATABASE },
-	{ "config", required_argument, NULL, OPT_CONFIG },
-	{ "set", required_argument, NULL, OPT_SET },
-	{ "what-if", required_argument, NULL, OPT_WHAT_IF },
-	{ "warm-up", required_argument, NULL, OPT_WARM_UP },
-	{ "seed", required_argument, NULL, OPT_SEED },
-	{ "svg", required_argument, NULL, OPT_SVG },
-	{ "pairs", no_argument, NULL, OPT_PAIRS },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "help", no_argument, NULL, OPT_HELP },
+	{ "trace", required_argument, NULL, 't' },
+	{ "slice", required_argument, NULL, 's' },
+	{ "reading", required_argument, NULL, 'r' },
+	{ "window", required_argument, NULL, 'w' },
+	{ "traffic", required_argument, NULL, 'a' },
+	{ "nodes", required_argument, NULL, 'n' },
+	{ "fail", required_argument, NULL, 'f' },
+	{ "database", required_argument, NULL, 'd' },
+	{ "config", required_argument, NULL, 'c' },
+	{ "set", required_argument, NULL, 'e' },
+	{ "what-if", required_argument, NULL, 'i' },
+	{ "warm-up", required_argument, NULL, 'u' },
+	{ "seed", required_argument, NULL, 'x' },
+	{ "svg", required_argument, NULL, 'g' },
+	{ "pairs", no_argument, NULL, 'p' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "version", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
 
@@ -185,12 +164,12 @@ static bool read_numbers(struct options *o, int c, const char *arg)
 	double v = 0;
 
 	switch (c) {
-	case OPT_SLICE:
+	case 's':
 		return number(arg, 0.1, 1e6, &o->slice_s) ||
 		       wrong("--slice", arg, "seconds, 0.1 or more");
-	case OPT_WARM_UP:
+	case 'u':
 		return number(arg, 0, 1e6, &o->warm_up_s) || wrong("--warm-up", arg, "seconds");
-	case OPT_WINDOW:
+	case 'w':
 		if (!number(arg, 0, 1e6, &v))
 			return wrong("--window", arg, "a number of slices");
 		o->window = (unsigned)v;
@@ -208,36 +187,36 @@ static bool read_words(struct options *o, int c, const char *arg)
 	bool noise = false;
 
 	switch (c) {
-	case OPT_READING:
+	case 'r':
 		if (!choice_of("--reading", arg, "hold", "noise", &noise))
 			return false;
 		o->reading = noise ? READING_NOISE : READING_HOLD;
 		o->has_reading = true;
 		return true;
-	case OPT_TRAFFIC:
+	case 'a':
 		return choice_of("--traffic", arg, "idle", "all", &o->all_traffic);
-	case OPT_FAIL:
+	case 'f':
 		return read_failure(o, arg);
-	case OPT_WHAT_IF:
+	case 'i':
 		return read_change(o, arg);
-	case OPT_SET:
+	case 'e':
 		if (o->n_sets == CHANGES_MAX)
 			return wrong("--set", arg, "64 of them at most");
 		o->set[o->n_sets++] = arg;
 		return true;
-	case OPT_TRACE:
+	case 't':
 		o->trace = arg;
 		return true;
-	case OPT_DATABASE:
+	case 'd':
 		o->database = arg;
 		return true;
-	case OPT_NODES:
+	case 'n':
 		o->nodes = arg;
 		return true;
-	case OPT_CONFIG:
+	case 'c':
 		o->config = arg;
 		return true;
-	case OPT_SVG:
+	case 'g':
 		o->svg = arg;
 		return true;
 	default:
@@ -271,11 +250,11 @@ bool options_read(struct options *o, int argc, char **argv)
 
 		if (c == '?')
 			return false;
-		o->pairs |= c == OPT_PAIRS;
-		o->json |= c == OPT_JSON;
-		o->help |= c == OPT_HELP;
-		o->version |= c == OPT_VERSION;
-		if (c == OPT_SLICE || c == OPT_WARM_UP || c == OPT_WINDOW || c == OPT_SEED)
+		o->pairs |= c == 'p';
+		o->json |= c == 'j';
+		o->help |= c == 'h';
+		o->version |= c == 'v';
+		if (c == 's' || c == 'u' || c == 'w' || c == 'x')
 			ok = read_numbers(o, c, optarg);
 		else if (optarg)
 			ok = read_words(o, c, optarg);
