@@ -94,10 +94,10 @@ static void a_stream_keeps_the_place(void **state)
 
 	(void)state;
 	c = conns_lab_track(&l);
-	streams_bind(p->streams, 1, c);
+	streams_bind(&p->streams, 1, c);
 	after_s(&l, p, far, 2 * LIMIT_S);
 	assert_true(p->state == PEER_UP);
-	streams_unbind(p->streams, 1);
+	streams_unbind(&p->streams, 1);
 	after_s(&l, p, far, LIMIT_S - 1);
 	assert_true(p->state == PEER_UP);
 	after_s(&l, p, far, 1);
@@ -142,7 +142,7 @@ static void a_follower_that_delivers_says_so(void **state)
 	(void)state;
 	assert_true(recv(far, buf, sizeof(buf), 0) > 0); /* HELLO */
 	c = conns_lab_track(&l);
-	streams_bind(p->streams, 1, c);
+	streams_bind(&p->streams, 1, c);
 	c->flow.state = FLOW_INTERCEPTED;
 	c->flow.stream = 1;
 	c->flow.retry.not_before = mono_add_ms(l.now, 120000);
@@ -246,14 +246,14 @@ static void attempts_use_places(void **state)
 	(void)state;
 	l.e.settings.maximum = 1;
 	c = conns_lab_track(&l);
-	streams_bind(p->streams, 1, c);
+	streams_bind(&p->streams, 1, c);
 	jsonw_object(w, NULL);
 	eligibility_explain(c, w, l.now);
 	jsonw_end(w);
 	assert_non_null(
 		strstr(jsonw_text(w, &len), "\"value\":1,\"limit\":1,\"unit\":\"connections\""));
 	jsonw_free(w);
-	streams_unbind(p->streams, 1);
+	streams_unbind(&p->streams, 1);
 	close_lab(&l, far);
 }
 

@@ -129,7 +129,7 @@ static void a_number_in_use_is_invalid(void **state)
 	assert_false(peer_frames_ops.take(p, &f, l.now));
 	peer_down(p, "test", l.now);
 	assert_int_equal(c->flow.state, FLOW_PLAIN);
-	assert_int_equal(streams_count(p->streams), 0);
+	assert_int_equal(streams_count(&p->streams), 0);
 	close(far);
 	conns_lab_close(&l);
 }

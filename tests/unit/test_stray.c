@@ -229,12 +229,12 @@ static void an_attempt_ends_at_the_former_node(void **state)
 	conns_lab_open(&l);
 	c = intercept(&l);
 	c->flow.state = FLOW_PLAIN;
-	streams_bind(c->peer->streams, 1, c);
+	streams_bind(&c->peer->streams, 1, c);
 	flow_offer(&c->flow, 1, l.now);
-	assert_int_equal(streams_count(peer_find(&l.e, FAR_NODE)->streams), 1);
+	assert_int_equal(streams_count(&peer_find(&l.e, FAR_NODE)->streams), 1);
 	assert_true(conns_lab_frame(&l, ACCEL_LAN, OTHER_NODE, &near));
 	assert_int_equal(c->peer->id, OTHER_NODE);
-	assert_int_equal(streams_count(peer_find(&l.e, FAR_NODE)->streams), 0);
+	assert_int_equal(streams_count(&peer_find(&l.e, FAR_NODE)->streams), 0);
 	conns_lab_close(&l);
 }
 

@@ -55,7 +55,7 @@ static bool take_data(struct accel_peer *p, const struct accel_frame *f)
 	if (!len || len > ACCEL_DATA_MAX)
 		return false;
 	p->e->counters.bytes.in += len;
-	s = streams_find(p->streams, f->stream);
+	s = streams_find(&p->streams, f->stream);
 	if (!s)
 		peer_notify(p, &reset);
 	if (!s || conn_data(s->conn, data, len, ACCEL_HDR_LEN + f->data.len))
@@ -70,7 +70,7 @@ static bool take_accept(struct accel_peer *p, const struct accel_frame *f, mono_
 	const struct accel_frame no = { .type = ACCEL_REFUSE,
 					.stream = f->stream,
 					.refuse = { ACCEL_NOT_NOW } };
-	struct stream *s = streams_find(p->streams, f->stream);
+	struct stream *s = streams_find(&p->streams, f->stream);
 
 	if (s)
 		return conn_message(s->conn, f, now);
@@ -127,13 +127,13 @@ static bool take(struct accel_peer *p, const struct accel_frame *f, mono_t now)
 	case ACCEL_OFFER:
 		if (f->stream == ACCEL_FOLLOWERS ||
 		    peer_leads(p) != (f->stream > ACCEL_FOLLOWERS) ||
-		    streams_find(p->streams, f->stream))
+		    streams_find(&p->streams, f->stream))
 			return false;
 		conn_offered(p->e, p, f, now);
 		return true;
 	case ACCEL_FOUND:
 	case ACCEL_FORWARD:
-		s = streams_find(p->streams, f->stream);
+		s = streams_find(&p->streams, f->stream);
 		if (s)
 			migrated_forwarded(s->conn, f, now);
 		return true;
@@ -141,7 +141,7 @@ static bool take(struct accel_peer *p, const struct accel_frame *f, mono_t now)
 		return take_accept(p, f, now);
 	default:
 		/* A stream that ended here while the message was in transit. */
-		s = streams_find(p->streams, f->stream);
+		s = streams_find(&p->streams, f->stream);
 		return !s || conn_message(s->conn, f, now);
 	}
 }

@@ -30,7 +30,7 @@ static bool leads(const struct flow *f)
 
 static void stream_ended(struct flow *f, uint32_t stream)
 {
-	streams_unbind(conn_of(f)->peer->streams, stream);
+	streams_unbind(&conn_of(f)->peer->streams, stream);
 }
 
 static const uint8_t *vnet_of(const struct flow_frame *f)
@@ -253,7 +253,7 @@ void conn_release(struct conn *c, mono_t now)
 static void choose_events(struct conn *c)
 {
 	bool reads = !c->ended.near_eof && c->window.may_send &&
-		     !streams_wait(c->peer->streams, c->flow.stream);
+		     !streams_wait(&c->peer->streams, c->flow.stream);
 	uint32_t events = (reads ? EPOLLIN : 0u) | (c->in.len ? EPOLLOUT : 0u);
 
 	/* EPOLLHUP cannot be masked, and lasts while both directions are shut. */

@@ -125,7 +125,7 @@ static void consider(struct conn *c, mono_t now)
 	if (c->refused == ACCEL_REASON_FULL)
 		c->refused = ACCEL_REASON_NONE;
 	stream = peer_new_stream(c->peer);
-	streams_bind(c->peer->streams, stream, c);
+	streams_bind(&c->peer->streams, stream, c);
 	flow_offer(&c->flow, stream, now);
 	engine_start_tick(e);
 }
@@ -301,7 +301,7 @@ void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_fra
 	}
 	flow_offered(&c->flow, f, now);
 	if (c->flow.stream == f->stream) {
-		streams_bind(p->streams, f->stream, c);
+		streams_bind(&p->streams, f->stream, c);
 		engine_start_tick(e);
 	}
 }

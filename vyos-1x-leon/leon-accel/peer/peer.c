@@ -64,7 +64,7 @@ bool peer_answers(const struct accel_peer *p, mono_t now)
 
 unsigned peer_attempts(const struct accel_peer *p)
 {
-	unsigned streams = streams_count(p->streams);
+	unsigned streams = streams_count(&p->streams);
 
 	return streams - min_of(streams, (unsigned)p->counted.intercepted_now);
 }
@@ -75,7 +75,7 @@ uint64_t peer_room(struct accel_peer *p, enum saved_direction d, mono_t now)
 
 	room = max_of(room, interproxy_least_room(p->rtt_us));
 	return benefit_stream_rate(room, meter_best(&p->used[d], p->rtt_us, now),
-				   streams_count(p->streams));
+				   streams_count(&p->streams));
 }
 
 void peer_acknowledged(struct accel_peer *p, uint32_t bytes, mono_t now)

@@ -71,7 +71,7 @@ struct accel_peer {
 	uint8_t window_log; /* log2 of the window of the packer. */
 	struct unpacker *unpacker;
 	uint32_t last_stream;
-	struct streams *streams;
+	struct streams streams;
 	struct node_share share; /* Part of the table of tracked connections. */
 	struct accel_node counted;
 };
@@ -80,9 +80,10 @@ struct accel_peer {
 struct peer_ops {
 	/* Handles a received message. Returns false for an invalid message. */
 	bool (*take)(struct accel_peer *p, const struct accel_frame *f, mono_t now);
-	/* Serves a stream in its turn, see streams.h. */
+	/* Sends at most `max` bytes of a stream in its turn. Returns the number of bytes on the
+	 * inter-proxy connection. */
 	size_t (*send)(struct conn *c, size_t max);
-	void (*turn_over)(struct conn *c);
+	void (*turn_over)(struct conn *c); /* All data has been sent. */
 	/* The inter-proxy connection of the stream has ended. */
 	void (*gone)(struct conn *c, mono_t now);
 };

@@ -36,7 +36,7 @@ void peer_down(struct accel_peer *p, const char *reason, mono_t now)
 		return;
 	if (p->state == PEER_UP)
 		log_notice("accel", "inter-proxy connection is down: %s node=%s streams=%u", reason,
-			   node_id_format(p->id, id, sizeof(id)), streams_count(p->streams));
+			   node_id_format(p->id, id, sizeof(id)), streams_count(&p->streams));
 	p->state = PEER_DOWN;
 	p->since = now;
 	/* An old value counts less. */
@@ -54,7 +54,7 @@ void peer_down(struct accel_peer *p, const char *reason, mono_t now)
 	pack_release(&p->e->windows, p->reserved);
 	p->reserved = 0;
 	p->e->n_interproxies--;
-	streams_each(p->streams, p->e->peer_ops->gone, now);
+	streams_each(&p->streams, p->e->peer_ops->gone, now);
 }
 
 static void watch(struct accel_peer *p, bool out)
@@ -80,10 +80,8 @@ static void flush(struct accel_peer *p)
 }
 
 /* Without free space, the streams are served later. */
-static bool has_room(void *arg)
+static bool has_room(struct accel_peer *p)
 {
-	struct accel_peer *p = arg;
-
 	if (p->state != PEER_UP)
 		return false;
 	if (p->out.len < OUT_MAX)
@@ -93,17 +91,34 @@ static bool has_room(void *arg)
 	return false;
 }
 
+/* Serves the streams while there is free space. The next call continues with the next stream. */
 static void serve(struct accel_peer *p)
 {
 	const struct peer_ops *ops = p->e->peer_ops;
-	struct streams_calls calls = { has_room, p, ops->send, ops->turn_over };
+	struct drr *turns = &p->streams.drr;
+	struct drr_entry *t;
 
-	streams_serve(p->streams, &calls);
+	while ((t = drr_next(turns)) && has_room(p)) {
+		struct stream *s = container_of(t, struct stream, turn);
+		uint32_t number = s->number;
+		size_t sent = ops->send(s->conn, (size_t)t->deficit);
+
+		/* A failed proxy socket has ended the stream. */
+		s = streams_find(&p->streams, number);
+		if (!s)
+			continue;
+		drr_sent(turns, &s->turn, sent);
+		if (!s->turn.is_listed)
+			ops->turn_over(s->conn);
+	}
 }
 
 void peer_serve(struct accel_peer *p, uint32_t number)
 {
-	streams_add(p->streams, number);
+	struct stream *s = streams_find(&p->streams, number);
+
+	if (s)
+		drr_add(&p->streams.drr, &s->turn);
 	serve(p);
 }
 
@@ -121,7 +136,7 @@ void peer_notify(struct accel_peer *p, const struct accel_frame *f)
 static size_t pack(struct accel_peer *p, uint32_t stream, const void *data, size_t len,
 		   uint8_t *out)
 {
-	struct stream *s = streams_find(p->streams, stream);
+	struct stream *s = streams_find(&p->streams, stream);
 	size_t n;
 
 	if (!p->packer || (s && !pack_has_benefit(&s->benefit, p->window_log)))

@@ -105,7 +105,6 @@ void peer_learn(struct engine *e, const struct accel_notify_frame *f, mono_t now
 		p->id = f->node.id;
 		p->fd = -1;
 		p->counted.id = p->id;
-		p->streams = streams_new();
 		HASH_ADD(hh, e->peers, peer.id, sizeof(p->id), entry);
 	}
 	p->rtt_us = f->node.rtt_us;
@@ -122,10 +121,10 @@ void peer_learn(struct engine *e, const struct accel_notify_frame *f, mono_t now
  * alone closes, because the follower cannot connect again. Bytes in transit postpone the end. */
 static bool is_unneeded(struct accel_peer *p, mono_t now)
 {
-	bool is_near =
-		p->e->settings.mode != ACCEL_OFF && p->rtt_us && !peer_is_far_at(p, ACCEL_KEEP_PERCENT);
+	bool is_near = p->e->settings.mode != ACCEL_OFF && p->rtt_us &&
+		       !peer_is_far_at(p, ACCEL_KEEP_PERCENT);
 
-	if (!is_near || streams_count(p->streams))
+	if (!is_near || streams_count(&p->streams))
 		p->needed = now;
 	return peer_leads(p) && mono_sub_ms(now, p->needed) >= UNNEEDED_MS && !peer_is_unsent(p);
 }
@@ -180,7 +179,7 @@ void peers_write(const struct engine *e, struct jsonw *w)
 		accel_node_write(&p->counted, w);
 		jsonw_str(w, "carrier", name[p->state]);
 		jsonw_u64(w, "latency_us", p->rtt_us);
-		jsonw_u64(w, "streams", streams_count(p->streams));
+		jsonw_u64(w, "streams", streams_count(&p->streams));
 		jsonw_end(w);
 	}
 }
@@ -192,7 +191,7 @@ void peers_free(struct engine *e)
 	HASH_ITER(hh, e->peers, i, next) {
 		peer_down(&i->peer, "stopping", loop_now(e->loop));
 		HASH_DEL(e->peers, i);
-		streams_free(i->peer.streams);
+		streams_free(&i->peer.streams);
 		free(i);
 	}
 }

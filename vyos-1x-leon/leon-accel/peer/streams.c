@@ -17,16 +17,6 @@ struct stream_entry {
 	UT_hash_handle hh;
 };
 
-struct streams {
-	struct stream_entry *by_number;
-	struct drr drr;
-};
-
-struct streams *streams_new(void)
-{
-	return x_new(struct streams);
-}
-
 unsigned streams_count(const struct streams *ss)
 {
 	return HASH_COUNT(ss->by_number);
@@ -77,19 +67,8 @@ void streams_each(struct streams *ss, stream_fn fn, mono_t now)
 
 void streams_free(struct streams *ss)
 {
-	if (!ss)
-		return;
 	while (ss->by_number)
 		streams_unbind(ss, ss->by_number->stream.number);
-	free(ss);
-}
-
-void streams_add(struct streams *ss, uint32_t number)
-{
-	struct stream *s = streams_find(ss, number);
-
-	if (s)
-		drr_add(&ss->drr, &s->turn);
 }
 
 bool streams_wait(const struct streams *ss, uint32_t number)
@@ -97,23 +76,4 @@ bool streams_wait(const struct streams *ss, uint32_t number)
 	const struct stream *s = streams_find(ss, number);
 
 	return s && s->turn.is_listed;
-}
-
-void streams_serve(struct streams *ss, const struct streams_calls *calls)
-{
-	struct drr_entry *t;
-
-	while ((t = drr_next(&ss->drr)) && calls->has_room(calls->arg)) {
-		struct stream *s = container_of(t, struct stream, turn);
-		uint32_t number = s->number;
-		size_t sent = calls->send(s->conn, (size_t)t->deficit);
-
-		/* A failed proxy socket has ended the stream. */
-		s = streams_find(ss, number);
-		if (!s)
-			continue;
-		drr_sent(&ss->drr, &s->turn, sent);
-		if (!s->turn.is_listed)
-			calls->turn_over(s->conn);
-	}
 }
