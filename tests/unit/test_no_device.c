@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* leon-accel/conn/conns: a VLAN beyond the maximum of devices holds no data of its connections. */
-#include "conn/conn_key.h"
 #include "conn/eligibility.h"
 #include "conns_lab.h"
 
@@ -77,7 +76,7 @@ static void offer_of_peer(struct conns_lab *l, struct accel_peer *p, const struc
 {
 	struct accel_frame f = { .type = ACCEL_OFFER, .stream = ACCEL_FOLLOWERS + 1 };
 
-	f.offer.key = conn_key_from(&c->flow.key, true);
+	f.offer.key = accel_key_mirrored(&c->flow.key);
 	f.offer.view.near.seq = 6000; /* the near host has not acknowledged all data */
 	assert_true(peer_frames_ops.take(p, &f, l->now));
 }
@@ -124,7 +123,7 @@ static void a_number_in_use_is_invalid(void **state)
 	near.src_port = 9;
 	assert_true(conns_lab_frame(&l, ACCEL_LAN, FAR_NODE, &near));
 	offer_of_peer(&l, p, c);
-	f.offer.key = conn_key_from(&c->flow.key, true);
+	f.offer.key = accel_key_mirrored(&c->flow.key);
 	f.offer.key.far_port = 9;
 	assert_false(peer_frames_ops.take(p, &f, l.now));
 	peer_down(p, "test", l.now);

@@ -90,6 +90,12 @@ struct accel_key {
 	uint16_t near_port, far_port;
 };
 
+/* The same connection in the view of the receiver. */
+static inline struct accel_key accel_key_mirrored(const struct accel_key *k)
+{
+	return (struct accel_key){ k->vlan, k->far, k->near, k->far_port, k->near_port };
+}
+
 /* Options of the SYN of a host, as the sender saw them. */
 struct accel_options {
 	uint8_t scale; /* TCP_SCALE_UNKNOWN: no SYN was seen. */

@@ -11,7 +11,6 @@
 #include "base/defs.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "conn/conn_key.h"
 #include "conn/conn_state.h"
 #include "conn/eligibility.h"
 #include "peer/peer.h"
@@ -44,27 +43,43 @@ struct conn *conns_next(const struct engine *e, const struct conn *c)
 	return next ? &next->conn : NULL;
 }
 
-static struct conn *find(struct engine *e, const struct accel_key *k, unsigned *hash)
+/* Keys are compared as bytes, so they have no padding. */
+_Static_assert(sizeof(struct accel_key) == 3 * 2 + 2 * sizeof(struct ip_addr), "no padding");
+
+static struct accel_key key_of(const struct tcp_view *t, uint16_t vlan, bool from_near)
 {
+	const struct accel_key k = { vlan, t->src, t->dst, t->src_port, t->dst_port };
+
+	return from_near ? k : accel_key_mirrored(&k);
+}
+
+static unsigned hash_of(const struct engine *e, const struct accel_key *k)
+{
+	return (unsigned)siphash(&e->hash_key, k, sizeof(*k));
+}
+
+static struct conn *find(struct engine *e, const struct accel_key *k)
+{
+	unsigned hash = hash_of(e, k);
 	struct conn_entry *entry;
 
-	*hash = (unsigned)siphash(&e->hash_key, k, sizeof(*k));
-	HASH_FIND_BYHASHVALUE(hh, e->conns, k, sizeof(*k), *hash, entry);
+	HASH_FIND_BYHASHVALUE(hh, e->conns, k, sizeof(*k), hash, entry);
 	return entry ? &entry->conn : NULL;
 }
 
 static struct conn *add(struct engine *e, struct accel_peer *p, const struct accel_key *k,
-			unsigned hash, mono_t now)
+			mono_t now)
 {
 	struct conn_entry *entry = x_new(struct conn_entry);
 	struct conn *c = &entry->conn;
+	unsigned hash = hash_of(e, k);
 
 	c->e = e;
 	c->peer = p;
 	c->socket.fd = c->socket.file_index = -1;
 	c->serial = ++e->last_serial;
 	flow_init(&c->flow, &conn_ops, k, now);
-	HASH_ADD_KEYPTR_BYHASHVALUE(hh, e->conns, &c->flow.key, sizeof(c->flow.key), hash, entry);
+	HASH_ADD_BYHASHVALUE(hh, e->conns, conn.flow.key, sizeof(*k), hash, entry);
 	e->n_conns++;
 	share_add(&p->share, c);
 	return c;
@@ -193,14 +208,13 @@ static bool is_elsewhere(struct conn *c, const struct conn_frame *cf, mono_t now
 bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now)
 {
 	const struct flow_frame *f = &cf->frame;
-	struct accel_key k = conn_key_of(f->t, f->v->vlan, cf->from_lan);
-	unsigned hash;
-	struct conn *c = find(e, &k, &hash);
+	struct accel_key k = key_of(f->t, f->v->vlan, cf->from_lan);
+	struct conn *c = find(e, &k);
 
 	if (!c && !make_room(e, cf->peer))
 		return false;
 	if (!c)
-		c = add(e, cf->peer, &k, hash, now);
+		c = add(e, cf->peer, &k, now);
 	if (!is_placed(c, cf))
 		return refuse_stray(c, cf->peer);
 	share_note(&c->peer->share, c, cf->from_lan, f->t->flags);
@@ -226,27 +240,19 @@ bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now)
 
 void conn_frame_local(struct engine *e, const struct flow_frame *f, mono_t now)
 {
-	struct accel_key k = conn_key_of(f->t, f->v->vlan, true);
-	unsigned hash;
-	struct conn *c = find(e, &k, &hash);
-	bool from_near = c != NULL;
+	struct accel_key k = key_of(f->t, f->v->vlan, true), mirrored = accel_key_mirrored(&k);
+	struct conn *of_near = find(e, &k), *c = of_near ? of_near : find(e, &mirrored);
 
-	if (!c) {
-		k = conn_key_of(f->t, f->v->vlan, false);
-		c = find(e, &k, &hash);
-	}
-	if (!c)
-		return;
-	migrated_both_local(c, from_near, f, now);
+	if (c)
+		migrated_both_local(c, of_near, f, now);
 }
 
 struct conn *conn_of_packet(struct engine *e, uint16_t vlan, const struct tcp_view *t)
 {
 	/* A packet of the proxy socket for the far host. */
-	struct accel_key k = conn_key_of(t, vlan, false);
-	unsigned hash;
+	struct accel_key k = key_of(t, vlan, false);
 
-	return find(e, &k, &hash);
+	return find(e, &k);
 }
 
 static void refuse(struct engine *e, struct accel_peer *p, uint32_t stream,
@@ -275,9 +281,8 @@ static enum accel_refusal reason_plain(const struct conn *c)
 static struct conn *find_named(struct engine *e, struct accel_peer *p, const struct accel_frame *f,
 			       mono_t now)
 {
-	struct accel_key k = conn_key_from(&f->offer.key, true);
-	unsigned hash;
-	struct conn *c = find(e, &k, &hash);
+	struct accel_key k = accel_key_mirrored(&f->offer.key);
+	struct conn *c = find(e, &k);
 
 	if (eligibility_is_full(e))
 		e->full_at = now;
@@ -315,15 +320,13 @@ static bool quench(struct engine *e, unsigned i, mono_t now)
 {
 	const struct intercepted_one *one = intercepted_before(e->intercepted, i);
 	struct accel_peer *p = peer_find(e, one->node);
-	struct accel_key k = conn_key_from(&one->key, false);
-	unsigned hash;
 	struct conn *c;
 
 	if (!p || !e->n_queues)
 		return false;
-	c = find(e, &k, &hash);
+	c = find(e, &one->key);
 	if (!c)
-		c = add(e, p, &k, hash, now);
+		c = add(e, p, &one->key, now);
 	/* A SYN since the start of this process belongs to a later connection. */
 	if (!c->flow.near.began && !c->flow.far.began) {
 		flow_cancel(&c->flow, now);
@@ -345,13 +348,6 @@ static void quench_all(struct engine *e, mono_t now)
 	while (intercepted_before(e->intercepted, i))
 		if (!quench(e, i, now))
 			i++;
-}
-
-/* The hosts were asked often enough, or their addresses have a new connection. */
-static void forget_reset(struct conn *c)
-{
-	if (c->socket.fd < 0 && !conn_probes_reset(c))
-		conn_unlist(c);
 }
 
 /* --- timers --- */
@@ -416,7 +412,9 @@ void conns_second(struct engine *e, mono_t now)
 		e->counters.undelivered += conn_undelivered(c);
 		if (conn_probes_reset(c) && e->n_queues)
 			conn_probe_reset(c);
-		forget_reset(c);
+		/* The hosts were asked often enough, or their addresses have a new connection. */
+		if (c->socket.fd < 0 && !conn_probes_reset(c))
+			conn_unlist(c);
 		if (c->away.host_probes && !is_intercepted(c)) {
 			c->away.host_probes--;
 			here_find_hosts(c);

@@ -2,8 +2,7 @@
 /*
  * Deficit round robin (Shreedhar and Varghese, 1995) among the streams of an inter-proxy
  * connection. As in RFC 8290, a formerly idle stream is served first, for a single quantum: a
- * sparse stream does not wait for a round of all bulk streams. Called by streams.c; pure.
- * Single-threaded.
+ * sparse stream does not wait for a round of all bulk streams. Pure; single-threaded.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The streams of an inter-proxy connection, by number, and the turns (drr.h). Owned and called by
- * peer_link.c; pure. Single-threaded.
+ * The streams of an inter-proxy connection, by number, and the turns (drr.h). Owned by a peer.
+ * Pure; single-threaded.
  */
 #pragma once
 
