@@ -43,6 +43,18 @@ static struct trace *trace_from(const char *text, char *err, unsigned err_len)
 	return t;
 }
 
+/* One slice of n * n round trips in us. */
+static struct trace *trace_of(const float *us, unsigned n)
+{
+	struct trace *t = calloc(1, sizeof(*t));
+
+	t->n = n;
+	t->n_slices = 1;
+	t->us = calloc((size_t)n * n, sizeof(*us));
+	memcpy(t->us, us, (size_t)n * n * sizeof(*us));
+	return t;
+}
+
 static void traces_are_read(void **state)
 {
 	char err[256] = "";

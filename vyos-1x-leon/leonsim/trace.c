@@ -184,18 +184,6 @@ struct trace *trace_read(const char *file, char *err, unsigned err_len)
 	return t;
 }
 
-struct trace *trace_of(const float *us, unsigned n)
-{
-	struct trace *t = x_new(struct trace);
-
-	t->n = n;
-	t->n_slices = 1;
-	t->us = x_calloc((size_t)n * n, sizeof(float));
-	memcpy(t->us, us, (size_t)n * n * sizeof(float));
-	fill(t);
-	return t;
-}
-
 void trace_free(struct trace *t)
 {
 	if (!t)

@@ -27,8 +27,6 @@ struct trace {
 struct trace *trace_read(const char *file, char *err, unsigned err_len);
 /* Reads a trace from an open stream. */
 struct trace *trace_parse(FILE *f, char *err, unsigned err_len);
-/* Creates a trace from a matrix in memory: n * n round trips in us, one slice. */
-struct trace *trace_of(const float *us, unsigned n);
 void trace_free(struct trace *t); /* NULL ok */
 
 /* Keeps the hosts in keep[0..n), in that order. */
