@@ -62,14 +62,13 @@ static const struct mapping_request question = { .gateway = { 4, { 10, 0, 0, 1 }
 
 static struct mapper ready(enum mapping_result a, enum mapping_result b, uint32_t lifetime_s)
 {
-	struct mapper m;
+	struct mapper m = { .methods = methods };
 
 	memset(&gw, 0, sizeof(gw));
 	gw.first = a;
 	gw.second = b;
 	gw.answer.external = (struct endpoint){ .ip = { 4, { 44, 0, 0, 1 } }, .port = 5366 };
 	gw.answer.lifetime_s = lifetime_s;
-	mapper_init(&m, methods);
 	mapper_request(&m, &question, T0);
 	return m;
 }

@@ -119,7 +119,7 @@ static int run(struct program *g)
 
 int main(int argc, char **argv)
 {
-	struct program g = { .natpmp = -1 };
+	struct program g = { .mapper.methods = methods, .natpmp = -1 };
 
 	if (argc != 1 || !confine_has_control()) {
 		fputs("leon-portmap is started by leond, see leond(8)\n", stderr);
@@ -131,6 +131,5 @@ int main(int argc, char **argv)
 	}
 	limit_memory();
 	confine_files();
-	mapper_init(&g.mapper, methods);
 	return run(&g);
 }

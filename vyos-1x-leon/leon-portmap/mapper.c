@@ -15,11 +15,6 @@
 #define RETRY_MIN_MS 2000
 #define RETRY_MAX_MS 120000
 
-void mapper_init(struct mapper *m, const struct mapping_method *const *methods)
-{
-	*m = (struct mapper){ .methods = methods };
-}
-
 static void forget(struct mapper *m)
 {
 	m->method = NULL;

@@ -11,14 +11,14 @@
 #include "mapping.h"
 
 struct mapper {
-	const struct mapping_method *const *methods; /* in order, NULL at the end */
+	/* Set at first, all others zero: in order, NULL at the end. */
+	const struct mapping_method *const *methods;
 	struct mapping_request request;
 	const struct mapping_method *method; /* NULL: no mapping */
 	mono_t next_at, renew_at, expires_at;
 	int64_t wait_ms; /* after a failure */
 };
 
-void mapper_init(struct mapper *m, const struct mapping_method *const *methods);
 /* Begins with a request. A mapping of an earlier request at the same gateway is kept. */
 void mapper_request(struct mapper *m, const struct mapping_request *q, mono_t now);
 /* Makes an attempt, if it is due. Returns true and a report for leond. */
