@@ -81,22 +81,14 @@ static bool take_accept(struct accel_peer *p, const struct accel_frame *f, mono_
 /* Notes a refusal of the node, or a sign of a free place: OFFER or ACCEPT. */
 static void learn_of_places(struct accel_peer *p, const struct accel_frame *f, mono_t now)
 {
-	switch (f->type) {
-	case ACCEL_REFUSE:
-		if (f->refuse.reason != ACCEL_NO_PLACE && f->refuse.reason != ACCEL_NOT_WITH_YOU)
-			return;
+	if (f->type == ACCEL_REFUSE &&
+	    (f->refuse.reason == ACCEL_NO_PLACE || f->refuse.reason == ACCEL_NOT_WITH_YOU)) {
 		p->refuses = true;
 		p->refusal = eligibility_of_refusal(f->refuse.reason);
 		p->not_before = mono_add_ms(now, PEER_REFUSED_MS);
-		return;
-	case ACCEL_OFFER:
-	case ACCEL_ACCEPT:
-	case ACCEL_TAKE:
+	} else if (f->type == ACCEL_OFFER || f->type == ACCEL_ACCEPT || f->type == ACCEL_TAKE) {
 		p->refuses = false;
 		p->not_before = now;
-		return;
-	default:
-		return;
 	}
 }
 

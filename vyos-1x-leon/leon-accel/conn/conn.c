@@ -263,13 +263,15 @@ static void choose_events(struct conn *c)
 /*
  * Both hosts have sent FIN and received the FIN of the other one. A host that does not read yet
  * lacks data, and the kernel discards an orphaned socket after a while with its data. The socket is
- * examined once a second.
+ * examined once a second. A release that failed may have found both directions shut, too, which the
+ * socket reports once only.
  */
-static bool end_where_done(struct conn *c)
+bool conn_end_where_done(struct conn *c)
 {
 	int fd = c->socket.fd;
 
-	if (!c->ended.near_eof || c->ended.far != FAR_FIN_PASSED || c->flow.state == FLOW_RELEASING)
+	if (!is_started(c) || !c->ended.near_eof || c->ended.far != FAR_FIN_PASSED ||
+	    c->flow.state == FLOW_RELEASING)
 		return false;
 	if (proxy_sock_unacknowledged(fd) && !proxy_sock_is_over(fd)) {
 		if (!c->ended.lingers)
@@ -282,13 +284,6 @@ static bool end_where_done(struct conn *c)
 	close(fd);
 	flow_closed(&c->flow, loop_now(c->e->loop));
 	return true;
-}
-
-/* A release that failed may have found both directions shut, which the socket reports once only. */
-void conn_end_where_done(struct conn *c)
-{
-	if (is_started(c))
-		end_where_done(c);
 }
 
 static void failed(struct conn *c)
@@ -372,7 +367,7 @@ static bool pump_in(struct conn *c)
 
 void conn_turn_over(struct conn *c)
 {
-	if (is_started(c) && !c->ended.lingers && !end_where_done(c))
+	if (is_started(c) && !c->ended.lingers && !conn_end_where_done(c))
 		choose_events(c);
 }
 

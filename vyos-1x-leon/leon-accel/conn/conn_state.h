@@ -103,8 +103,9 @@ bool conn_is_no_benefit_for(const struct conn *c, int64_t ms, mono_t now);
 uint64_t conn_undelivered(const struct conn *c);
 /* Releases the connection, or requests its release from the other end. */
 void conn_release(struct conn *c, mono_t now);
-/* Both directions have ended. Closes the proxy socket once the host has all data. */
-void conn_end_where_done(struct conn *c);
+/* Reports whether both directions have ended. Closes the proxy socket once the host has all data,
+ * see conn.c. */
+bool conn_end_where_done(struct conn *c);
 /* Iterates over the tracked connections in the order of their serials. c NULL: the first one. NULL:
  * no more. */
 struct conn *conns_next(const struct engine *e, const struct conn *c);

@@ -25,26 +25,15 @@ struct accel_time conns_time(const struct engine *e)
 	return all;
 }
 
-static const char *state_name(enum flow_state s)
-{
-	switch (s) {
-	case FLOW_PLAIN:
-		return "plain";
-	case FLOW_OFFERED:
-	case FLOW_DRAINING:
-	case FLOW_ACCEPTED:
-		return "draining";
-	case FLOW_INTERCEPTED:
-		return "intercepted";
-	case FLOW_RELEASING:
-		return "releasing";
-	case FLOW_CLOSED:
-		return "closed";
-	case FLOW_STATES:
-		break;
-	}
-	return "unknown";
-}
+static const char *const state_names[FLOW_STATES] = {
+	[FLOW_PLAIN] = "plain",
+	[FLOW_OFFERED] = "draining",
+	[FLOW_DRAINING] = "draining",
+	[FLOW_ACCEPTED] = "draining",
+	[FLOW_INTERCEPTED] = "intercepted",
+	[FLOW_RELEASING] = "releasing",
+	[FLOW_CLOSED] = "closed",
+};
 
 static struct accel_conn describe(struct conn *c, mono_t now)
 {
@@ -58,7 +47,7 @@ static struct accel_conn describe(struct conn *c, mono_t now)
 		.near = { .ip = f->key.near, .port = f->key.near_port },
 		.far = { .ip = f->key.far, .port = f->key.far_port },
 		.node = c->peer->id,
-		.state = state_name(f->state),
+		.state = state_names[f->state],
 		.reason = accel_reason_word(reason),
 		.since_ms = (uint64_t)max_of(since_ms, (int64_t)0),
 		.held = flow_n_held(f),

@@ -12,11 +12,10 @@
 
 void time_saved_add(struct time_saved *s, const struct saved_step *step, mono_t now)
 {
-	int64_t gap = s->began ? mono_sub_us(now, s->last) : 0;
+	int64_t gap = s->last.ns ? mono_sub_us(now, s->last) : 0;
 
 	if (gap > 0 && gap <= PAUSE_US + 2 * (int64_t)step->rtt_us)
 		s->with_us += (uint64_t)gap;
-	s->began = true;
 	s->last = now;
 	if (step->window)
 		s->without_ns[step->direction] +=

@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/mono.h"
@@ -19,8 +18,7 @@ enum saved_direction { SAVED_OUT, SAVED_IN };
 struct time_saved {
 	uint64_t without_ns[2]; /* By direction. */
 	uint64_t with_us;
-	bool began;
-	mono_t last;
+	mono_t last; /* never: no step yet */
 };
 
 /* n bytes of a host were passed on. window: the largest window of the receiver. 0: unknown. */
