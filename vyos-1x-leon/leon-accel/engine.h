@@ -56,8 +56,7 @@ struct engine {
 	unsigned n_queues;
 	int queue[ACCEL_QUEUES_MAX];
 	mono_t received; /* Time of the last message from the queues. */
-	/* Time of the last message of leond (said), and start of its messages without a gap
-	 * (speaks). */
+	/* Time of the last message of leond, and start of its messages without a gap. */
 	mono_t leond_seen, leond_since;
 	mono_t ticked; /* Last one-second tick of the loop. */
 	mono_t stall_began,

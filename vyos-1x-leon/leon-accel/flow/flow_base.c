@@ -79,8 +79,7 @@ void flow_notify_point(struct flow *f, uint8_t type)
 	f->ops->notify(f, &m);
 }
 
-/* The bytes in flight are unknown now. The options of the SYNs are still valid. */
-/* Forgets the bytes in flight. */
+/* Forgets the bytes in flight. The options of the SYNs are still valid. */
 static void learn_anew(struct flow *f)
 {
 	f->near.seen = f->far.seen = false;
