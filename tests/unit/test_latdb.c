@@ -248,6 +248,18 @@ static void set_tells_what_is_worth_announcing(void **state)
 		  false },
 		{ { .rtt_us = 10501, .var_us = 3152, .mtu = 1399, .loss_pm = 6, .up = true },
 		  true },
+		/* The loss rises at once, and falls by more than one lost probe, or to its end. */
+		{ { .rtt_us = 10501, .var_us = 3152, .mtu = 1399, .loss_pm = 70, .up = true },
+		  true },
+		{ { .rtt_us = 10501, .var_us = 3152, .mtu = 1399, .loss_pm = 38, .up = true },
+		  false },
+		{ { .rtt_us = 10501, .var_us = 3152, .mtu = 1399, .loss_pm = 37, .up = true },
+		  true },
+		{ { .rtt_us = 10501, .var_us = 3152, .mtu = 1399, .loss_pm = 6, .up = true },
+		  false },
+		{ { .rtt_us = 10501, .var_us = 3152, .mtu = 1399, .loss_pm = 5, .up = true },
+		  true },
+		{ { .rtt_us = 10501, .var_us = 3152, .mtu = 1399, .up = true }, false },
 		{ { .rtt_us = 10501, .var_us = 3152, .mtu = 1399, .loss_pm = 6 }, true },
 		{ { .rtt_us = 90000, .var_us = 3152, .mtu = 1399, .loss_pm = 900 }, false },
 	};

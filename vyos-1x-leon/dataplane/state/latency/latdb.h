@@ -18,6 +18,7 @@
 #define FILTER_QUICK_MS 500
 #define FILTER_SLOW_S	20
 #define FILTER_JITTER_S 60
+#define LOSS_GAIN	32 /* an unanswered probe raises the loss by 1/32 */
 
 struct link_filter {
 	uint32_t n_samples;
@@ -38,7 +39,7 @@ struct link_filter {
 	uint32_t last_us;   /* last sample */
 	struct minmax min;  /* minimum of the current and the previous minute */
 	struct minmax peak; /* maximum of the current and the previous hour */
-	uint32_t loss_pm;   /* smoothed loss, 1/1000 (gain 1/32) */
+	uint32_t loss_pm;   /* smoothed loss, 1/1000 (gain 1/LOSS_GAIN) */
 	uint32_t late_ppm;  /* smoothed share of probes answered after the timeout (gain 1/256) */
 };
 void link_filter_reset(struct link_filter *f, uint32_t long_term_s);
@@ -147,9 +148,10 @@ enum row_verdict latdb_merge(struct latdb *db, uint16_t from, const struct msg_r
 
 /*
  * Own row. latdb_set() stages a measurement. Only a change beyond the limits below changes the row,
- * so that all copies stay equal. The limits: `up`, `silent` or the MTU differs; the RTT, long-term
- * RTT or variation moved by more than 5 % and 300 us; the loss moved by more than 5/1000. Returns
- * true for a change worth announcing (immediately for `up`).
+ * so that all copies stay equal. The limits: `up`, `silent` or the MTU differs. The RTT, long-term
+ * RTT or RTT + variation / 4 moved by more than 5 % and 300 us. The loss rose by more than 5/1000,
+ * fell by more than one unanswered probe, or ended. Returns true for a change worth announcing
+ * (immediately for `up`).
  */
 bool latdb_set(struct latdb *db, uint16_t to, const struct lat_entry *e);
 /* Returns true if measurements are staged since the last announcement. */

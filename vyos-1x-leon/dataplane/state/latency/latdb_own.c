@@ -22,6 +22,19 @@ static uint32_t present_us(struct cell c)
 	return (c.rtt_up & CELL_US_MAX) + c.var_us / VARIATION_DIVISOR;
 }
 
+#define LOSS_LITTLE_PM 5
+#define LOSS_OF_ONE_PM ((1000 + LOSS_GAIN - 1) / LOSS_GAIN)
+
+/* A rise counts at once, because traffic leaves a failing link by it. The slow fall after one
+ * unanswered probe counts at its end. The announced loss is then 1/LOSS_GAIN for about LOSS_GAIN
+ * probes, so its average is the share of unanswered probes. */
+static bool loss_moved(uint16_t before, uint16_t after)
+{
+	if (abs((int)before - (int)after) <= LOSS_LITTLE_PM)
+		return false;
+	return after > before || before - after > LOSS_OF_ONE_PM || after <= LOSS_LITTLE_PM;
+}
+
 static bool is_significant(struct cell before, struct cell after)
 {
 	if (cell_is_up(before) != cell_is_up(after))
@@ -32,7 +45,7 @@ static bool is_significant(struct cell before, struct cell after)
 	       moved_more(before.rtt_up & CELL_US_MAX, after.rtt_up & CELL_US_MAX) ||
 	       moved_more(before.long_term_us, after.long_term_us) ||
 	       moved_more(present_us(before), present_us(after)) ||
-	       abs((int)before.loss_pm - (int)after.loss_pm) > 5;
+	       loss_moved(before.loss_pm, after.loss_pm);
 }
 
 bool latdb_set(struct latdb *db, uint16_t to, const struct lat_entry *e)

@@ -31,7 +31,6 @@
 /* Number of mean deviations above the long-term average that marks an outlier. */
 #define OUTLIER 8
 
-#define LOSS_GAIN 32
 #define LOSS_FULL 1000
 
 void link_filter_reset(struct link_filter *f, uint32_t long_term_s)
