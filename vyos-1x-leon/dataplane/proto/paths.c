@@ -90,7 +90,7 @@ void paths_notice(struct overlay *o, struct peer *p, const struct msg_notice *m)
 	    !topology_link_broken(o, p->slot, next->slot))
 		return;
 	overlay_emit(o, EV_NOTICE, p->id, m->next, 0, NULL);
-	schedule_paths_now(o);
+	schedule_paths_urgent(o);
 }
 
 void overlay_cannot_forward(struct overlay *o, node_id_t source, node_id_t next,

@@ -171,11 +171,24 @@ static int64_t run_gap_ms(const struct overlay *o, int64_t ms)
 
 void schedule_paths_done(struct overlay *o, mono_t at)
 {
-	int64_t least_ms = run_gap_ms(o, FAILURES_MS);
-
-	throttle_done(&o->done.failure_paths, at, least_ms,
-		      max_of(least_ms, (int64_t)RUN_EVERY_MS));
+	throttle_done(&o->done.failure_paths, at, FAILURES_MS,
+		      max_of(run_gap_ms(o, FAILURES_MS), (int64_t)RUN_EVERY_MS));
 	o->done.paths = at;
+}
+
+static void run_after(struct overlay *o, int64_t ms)
+{
+	mono_t at = mono_add_ms(o->done.paths, ms);
+
+	at = later_of(at, throttle_request(&o->done.failure_paths));
+	alarm_sooner(&o->run, later_of(at, overlay_now(o)));
+}
+
+/* Traffic waits for this run. Unanswered PINGs cause runs shortly before it, and it must not wait
+ * because of these. */
+void schedule_paths_urgent(struct overlay *o)
+{
+	run_after(o, FAILURES_MS);
 }
 
 /* A large failure (a site of many nodes is cut off) produces many rows, so one run serves the rows
@@ -183,10 +196,7 @@ void schedule_paths_done(struct overlay *o, mono_t at)
  * The first row triggers a run at once, unless a run preceded it closely. */
 void schedule_paths_now(struct overlay *o)
 {
-	mono_t at = mono_add_ms(o->done.paths, run_gap_ms(o, FAILURES_MS));
-
-	at = later_of(at, throttle_request(&o->done.failure_paths));
-	alarm_sooner(&o->run, later_of(at, overlay_now(o)));
+	run_after(o, run_gap_ms(o, FAILURES_MS));
 }
 
 void schedule_paths_later(struct overlay *o)

@@ -24,7 +24,9 @@ void schedule_row(struct overlay *o, enum row_urgency urgency);
 /* Records the time of an announcement. */
 void schedule_row_done(struct overlay *o, mono_t at);
 
-/* Requests a path run: after a failure, or after another change. */
+/* Requests a path run: because traffic is being lost, after another failure, or after another
+ * change. */
+void schedule_paths_urgent(struct overlay *o);
 void schedule_paths_now(struct overlay *o);
 void schedule_paths_later(struct overlay *o);
 /* Records the time of a run. */

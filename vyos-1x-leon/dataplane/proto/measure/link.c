@@ -38,6 +38,11 @@ bool link_misses_many(const struct overlay *o, const struct peer *p)
 	return p->probe.misses >= o->conf->dead_multiplier + link_filter_chance(&p->probe.filter);
 }
 
+bool link_is_used(const struct overlay *o, const struct peer *p)
+{
+	return mono_before(overlay_now(o), p->probe.used_until);
+}
+
 void link_ping(struct overlay *o, struct peer *p, const struct via *v, uint32_t id, uint16_t size)
 {
 	struct msg m = { .type = MSG_PING };

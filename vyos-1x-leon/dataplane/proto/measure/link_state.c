@@ -44,6 +44,15 @@ void link_state_up(struct overlay *o, struct peer *p)
 	schedule_paths_later(o);
 }
 
+/* Requests the paths without the failed link. */
+static void leave_link(struct overlay *o, const struct peer *p)
+{
+	if (link_is_used(o, p))
+		schedule_paths_urgent(o);
+	else
+		schedule_paths_now(o);
+}
+
 static void link_down(struct overlay *o, struct peer *p)
 {
 	struct probing *pr = &p->probe;
@@ -64,7 +73,7 @@ static void link_down(struct overlay *o, struct peer *p)
 	overlay_emit(o, EV_LINK_DOWN, p->id, NODE_ID_NONE, 0, NULL);
 	schedule_row(o, ROW_NOW);
 	schedule_snapshot_now(o);
-	schedule_paths_now(o);
+	leave_link(o, p);
 }
 
 void link_state_lost(struct overlay *o, struct peer *p)
@@ -183,7 +192,7 @@ void link_state_silent(struct overlay *o, struct peer *p, int64_t age_us)
 		schedule_row(o, ROW_NOW);
 	}
 	link_store(o, p);
-	schedule_paths_now(o);
+	leave_link(o, p);
 }
 
 void link_state_responds(struct overlay *o, struct peer *p)
@@ -209,7 +218,7 @@ void link_state_loss_changed(struct overlay *o, struct peer *p)
 	link_store(o, p);
 	schedule_row(o, loss_on_link(p) ? ROW_NOW : ROW_SOON);
 	if (loss_on_link(p))
-		schedule_paths_now(o);
+		leave_link(o, p);
 	else
 		schedule_paths_later(o);
 }

@@ -25,6 +25,8 @@ void probe_used(struct overlay *o, struct peer *p);
 
 /* --- link.c: common parts of the measurements of a direct link, for all senders of PINGs --- */
 
+/* Data flows, or flowed in the last seconds. */
+bool link_is_used(const struct overlay *o, const struct peer *p);
 /* Sends a PING along v. size: datagram length with padding; 0: no padding. */
 void link_ping(struct overlay *o, struct peer *p, const struct via *v, uint32_t id, uint16_t size);
 /* Registers a PING of the link as unanswered; size 0: a plain one. */

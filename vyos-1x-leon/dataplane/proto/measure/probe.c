@@ -60,7 +60,7 @@ uint32_t probe_interval_ms(const struct overlay *o, const struct peer *p, mono_t
 	ms = lazy_idle_ms(o, p);
 	if (pr->burst && !lazy_permitted(o))
 		ms = min_of(ms, fast_ms);
-	if (mono_before(now, pr->used_until))
+	if (link_is_used(o, p))
 		ms = min_of(ms, fast_ms);
 	if (segmentation_is_on_trial(p))
 		ms = min_of(ms, (int64_t)GSO_TRIAL_PING_MS);
@@ -159,6 +159,9 @@ static void missed(struct overlay *o, struct peer *p, mono_t sent, mono_t now)
 	if (!pr->up)
 		return;
 	link_store(o, p);
+	/* The loss alone may make another path better, long before the link is unresponsive. */
+	if (link_is_used(o, p))
+		schedule_paths_urgent(o);
 	again = mono_add_ms(pr->sent_at, max_of(overdue_gap_ms(o), least_gap_ms(pr, now)));
 	p->due[DUE_PROBE] = earlier(p->due[DUE_PROBE], mono_before(again, now) ? now : again);
 }
