@@ -7,7 +7,7 @@ Usage: container.py [--out DIR] [--debs DIR] [--arch ARCH] [--mirror URL --secur
     The options are those of build.py. The image is leon-VERSION-ARCH.oci.tar.
 
 Needs mmdebstrap and buildah, and no registry. The network interface of the overlay is that of the
-host, so a container runs with the network of the host: doc/operations.md has the command.
+host, so a container runs with the network of the host. doc/operations.md has the command.
 """
 import json
 import os

@@ -7,8 +7,8 @@
 
 The first transfers of a new inter-proxy connection meet a link that its first window floods. `cold`
 are these transfers, `warm` the same number after them. For each: the mean and the largest time of a
-transfer in seconds, the number of intercepted connections, and the segments that hosts and
-accelerators sent again. Bar: no slower than before a change of the first window.
+transfer in seconds, the intercepted connections, and the segments that hosts and accelerators sent
+again. Bar: no slower than before a change of the first window.
 """
 import argparse
 import concurrent.futures

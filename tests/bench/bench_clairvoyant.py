@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bound of path choice on a trace, HOLD: the paths of a chooser that knows the future, by dynamic
-programming with a price for each change. One path has up to `--relays` relays, two copies are the
-direct path and one relay. Hosts, subsets and figures are those of bench_paths.py. No rule with as
-many relays has a lower mean at the same number of changes.
+"""Bound of path choice on a trace, HOLD: the paths of a chooser that knows the future. Dynamic
+programming finds them with a price for each change. One path has up to `--relays` relays, two
+copies are the direct path and one relay. Hosts, subsets and figures are those of bench_paths.py. No
+rule with as many relays has a lower mean at the same number of changes.
 
     tests/bench/bench_clairvoyant.py [--tuning] [--relays 1] [--prices 500,1000] [--jobs 2]
 """

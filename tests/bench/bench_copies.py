@@ -12,8 +12,8 @@ Three nodes, the direct path 32 ms, the relayed path 21 ms (as in the paper). Se
 - many frames with reordering on both paths: duplicates and missing frames. On a busy machine the
   queue of leon0 may overflow while leond has no CPU. Frames lost there never reached LEON. The
   bench counts such frames separately, and the bar ignores the count.
-- budget: IP bytes of second copies on the wire to the relay, divided by the budget for the time
-  (the budget may save a quarter of a second).
+- budget: IP bytes of second copies on the wire to the relay, divided by the budget for the time.
+  The budget may save a quarter of a second.
 - CPU: seconds of the leonds of both ends for a GB of payload at a steady rate. Only the ratio
   counts. The figure of the relay follows: all copies without the class, half of the copies with.
 Exits with 1 if a bar is missed.

@@ -7,9 +7,9 @@ full load. At full load, datagrams wait and are processed in batches, at a lower
 real router. The column `busy` has the load.
 
 The bench predicts the cost of a larger overlay from the largest measured one. The prediction has
-two parts: the measured cost of a datagram times the datagrams of a node in the simulation
-(tests/sim/sim_control), and the memory of the added nodes. On a machine with eight cores or more:
---nodes 1 12 100.
+two parts. The first part is the measured cost of a datagram times the datagrams of a node in the
+simulation (tests/sim/sim_control). The second part is the memory of the added nodes. On a machine
+with eight cores or more: --nodes 1 12 100.
 
 --interval is `measurement interval` in ms, and `fast-interval` is a tenth. At 10000, 100 nodes use
 40 % of two cores. --simulate compares the control traffic of real nodes with the simulation.

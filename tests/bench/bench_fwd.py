@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Throughput and latency of LEON, kernel VXLAN, no encapsulation, the smallest possible user-space
-program (ceiling.c) and installed other overlays (peers.py), between two nodes and through one
-relay. The wire acts like a network card: veth of MTU 1500, the sender cuts to the MTU (no TSO, no
-UDP segmentation), and the receiver has GRO. Rounds are interleaved, so other load has the same
-effect on all variants. Figures are medians. The ratios to VXLAN and to the ceiling of the same run
-count. All programs share the cores of this machine, so a pair of machines reaches other figures.
-The CPU time of an overlay for a GB (all ends, and the relay) depends least on other load.
+program (ceiling.c) and installed other overlays (peers.py). Two nodes exchange data directly, and
+through one relay. The wire acts like a network card, a veth of MTU 1500. The sender cuts to the MTU
+(no TSO, no UDP segmentation), and the receiver has GRO. Rounds are interleaved, so other load has
+the same effect on all variants. Figures are medians. The ratios to VXLAN and to the ceiling of the
+same run count. All programs share the cores of this machine, so a pair of machines reaches other
+figures. The CPU time of an overlay for a GB (all ends, and the relay) depends least on other load.
 
     LEON_BUILD=build tests/bench/bench_fwd.py [--rounds 5] [--seconds 2] [--json FILE]
         [--peers nebula] [--data both|sealed|clear] [--meters tcp4 trains]

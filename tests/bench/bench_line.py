@@ -10,8 +10,8 @@ buffer of 200 ms; the path through c has 40 ms and no limit. The bench counts pa
 a and b, with and without `shaper automatic`, at the same time in two overlays.
 
 follow: the rate from a to b decreases and increases every ten seconds. The bench measures the time
-until the limit of `shaper automatic` stays within 15 percent of the rate for a second, and the
-queueing delay after three seconds.
+until the limit of `shaper automatic` stays within 15 % of the rate for a second, and the queueing
+delay after three seconds.
 """
 import argparse
 import os

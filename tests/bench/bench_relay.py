@@ -4,12 +4,12 @@
 relay is leond, the smallest user-space program (ceiling.c), or the kernel.
 
 a ---- r ---- b, wires as in bench_fwd.py. The first core serves only the relay. The kernel thread
-for the wire of a (threaded NAPI) runs there, with reception, GRO and kernel forwarding, and so
-does the relaying process with one worker. The second core serves everything else: the generator,
-and the kernel thread for arrivals at b. nftables drops data there, so the leond of b receives only
-control datagrams. The generator sends datagrams of the leond of a at full speed, many of one
-length with one call, as a leond does. The bench counts all frames sent by the relay, because the
-wire to b may have no space. A veth holds 256 packets, and b has no CPU during the run.
+for the wire of a (threaded NAPI) runs there, with reception, GRO and kernel forwarding. So does the
+relaying process with one worker. The second core serves everything else: the generator, and the
+kernel thread for arrivals at b. nftables drops data there, so the leond of b receives only control
+datagrams. The generator sends datagrams of the leond of a at full speed, many of one length with
+one call, as a leond does. The bench counts all frames sent by the relay, because the wire to b may
+have no space. A veth holds 256 packets, and b has no CPU during the run.
 
     LEON_BUILD=build tests/bench/bench_relay.py [--rounds 5] [--seconds 2] [--json FILE]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Draws the figures of bench_fwd.py: a row of bars for each meter and a bar for each variant, as a
-share of kernel VXLAN in the same run. Plain SVG, no library.
+"""Draws the figures of bench_fwd.py: a row of bars for each meter, and a bar for each variant.
+Figures are shares of kernel VXLAN in the same run. Plain SVG, no library.
 
     tests/bench/plot.py FIGURES.json > bench.svg
 """

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Draws the front of figures of bench_paths.py. The drawing shows mean and 99th percentile of the
-used paths, relative to direct paths, over changes an hour, with a point for each set of
-parameters. Plain SVG, legible on a light and on a dark page.
+used paths, relative to direct paths, over changes an hour. Each set of parameters has a point.
+Plain SVG, legible on a light and on a dark page.
 
     tests/bench/plot_paths.py FIGURES.json > front.svg
 """

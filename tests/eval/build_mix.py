@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Arithmetic and counters of eval_build.py, without side effects.
 
-A build takes C + k x RTT: C is the time at a round-trip time of 0 ms, and k the number of
+A build takes C + k x RTT. C is the time at a round-trip time of 0 ms, and k the number of
 operations of the NFS server. Table 5 and the round-trip times of Table 4 give k and C of the paper.
 """
 import re

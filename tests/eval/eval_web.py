@@ -4,11 +4,11 @@
 at Server 3. MediaWiki sends one statement after another, so a page takes C + k x RTT. The
 round-trip times are those of eval_nfs.py: 21.7 ms direct, 7.6 ms by the relay Server 2.
 
-One php-fpm serves all variants, which differ only in the address of the database. The addresses
-are at a cable without delay, the Internet, LEON with the relay that LEON finds, and an emulated
-link with the RTT of the relayed path. The client is hey, one page after another. Rounds are
-interleaved. The output has medians, spread and ratios, and tests/bench/plot_web.py draws the JSON
-file.
+One php-fpm serves all variants, which differ only in the address of the database. The addresses are
+at a cable without delay, at the Internet, and at LEON with its relay. A further address is at an
+emulated link with the RTT of the relayed path. The client is hey, one page after another. Rounds
+are interleaved. The output has medians, spread and ratios, and tests/bench/plot_web.py draws the
+JSON file.
 
     make eval-web [EVAL_ARGS='--rounds 5 --json FILE']
 """

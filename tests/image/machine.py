@@ -3,13 +3,13 @@
 separate disk (NoCloud). Tests reach the machine by SSH, like a cloud machine. The serial console
 is a file.
 
-The site acts like a cloud: the machine has a private address, the same at all sites, and the
+The site acts like a cloud. The machine has a private address, the same at all sites, and the
 namespace translates an elastic address to the private address.
 
 Without KVM the machine is emulated. A boot takes a minute on an idle host and many on a busy host.
 Deadlines are generous, end early on success, and exclude the time in which an emulator waited for
-a CPU. `slow` requests a machine that is slow by its own clock, independent of the load of the
-host: the clock counts instructions (-icount) while the machine works.
+a CPU. `slow` requests a machine that is slow by its own clock, independent of the load of the host.
+The clock counts instructions (-icount) while the machine works.
 """
 import json
 import os

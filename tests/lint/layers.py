@@ -3,8 +3,8 @@
 """Checks the shape of the C code:
 
 - A file includes headers of the same directory or of a lower layer.
-- In a layer with floors, a file includes headers of the same floor or a lower floor, and uses only
-  the state of the same module (floors.py).
+- In a layer with floors, a file includes headers of the same or a lower floor, and uses only its
+  own module's state (floors.py).
 - Only the owners of a third-party header include it.
 - Layers without I/O and clock include no header for I/O or clocks.
 - Every header compiles alone.

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Refuses C functions over 100 lines, source files over 600 (500 in leon-accel, 800 in tests), and
 folders of product code over 15 objects or 3,000 lines. Bounds the fields of struct leond, and the
-objects of the product that a change of leond.h compiles again, as ninja prints for the build. With
---report, prints the figures. Function bounds come from universal-ctags.
+objects of the product that a change of leond.h compiles again. The objects are those that ninja
+prints. With --report, prints the figures. Function bounds come from universal-ctags.
 """
 
 import collections

@@ -19,8 +19,9 @@ TRIANGLE = {'sites': {'a': {'config': {'policy': POLICY}}, 'r': {}, 'b': {}},
             'timing': 'production', 'config': PATIENT}
 TOPOLOGY = merged(PAPER, {'config': merged(PATIENT, {'path': {'hold-time': 1}})})
 WAIT_S = 180
-# Interruptions of an upgrade after operations.md: of a relay; of a node with a communicating host;
-# and the extra listening time of the loop guard. The start on a busy machine takes additional time.
+# Interruptions of an upgrade after operations.md: of a relay, and of a node with a communicating
+# host. LISTENING_S is the extra listening time of the loop guard. The start on a busy machine takes
+# additional time.
 RELAY_S, RESTART_S, LISTENING_S = 0.0, 1.0, 1.1
 SLACK_S = 3.0
 

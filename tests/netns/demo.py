@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""LEON on one machine: the three sites of figure 2 of the paper, an Internet with the latencies of
-the figure, and a host behind each site. The status is 0 only if frames took the faster relayed
-path and found another path after a failure. The demonstration needs no other machine, touches no
-network of the host and leaves nothing behind.
+"""LEON on one machine: the three sites and the Internet latencies of figure 2 of the paper, with a
+host behind each site. The status is 0 only if frames took the faster relayed path and found
+another path after a failure. The demonstration needs no other machine, touches no network of the
+host and leaves nothing behind.
 
     make demo                 watch the demonstration
     make demo DEMO=--stay     explore the running overlay afterwards

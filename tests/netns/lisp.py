@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""LISP routers on one link: leon-lisp with the real Open Overlay Router, each in a namespace, with
-the restrictions of leon-lisp.service that need no service manager. The default gateway of the link
-forwards nothing."""
+"""LISP routers on one link: leon-lisp with the real Open Overlay Router, each in a namespace. The
+restrictions of leon-lisp.service that need no service manager apply. The default gateway of the
+link forwards nothing."""
 import contextlib
 import json
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`protocols lisp` with the real package: sites on one link, a map server that fails and returns,
-a clean end in every case, and LEON prefixes at a map server."""
+and LEON prefixes at a map server. Every case ends cleanly."""
 import importlib.util
 import json
 import os

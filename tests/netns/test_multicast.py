@@ -284,8 +284,8 @@ def igmp_report(host, group):
 
 
 def test_two_routers_at_one_site(lab, keep):
-    """b and c are on one LAN. The node that does not forward also knows the listeners, and takes
-    neither the reports nor the querier of other sites for those of its LAN."""
+    """b and c are on one LAN. The node that does not forward also knows the listeners. The node
+    takes neither the reports nor the querier of other sites for those of its LAN."""
     net = three(lab, sites=dict.fromkeys('abcd', {}))
     cable(net, 'b', 'c')
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs of others over multicast with snooping and the querier of LEON: OSPF and PIM (FRR), VRRP
-(keepalived), PTP (ptp4l), mDNS (avahi), multicast streams (iperf, smcroute). A missing program
-skips its test."""
+"""Multicast programs with snooping and the querier of LEON: OSPF and PIM (FRR), VRRP (keepalived),
+PTP (ptp4l), mDNS (avahi), multicast streams (iperf, smcroute). A missing program skips its test."""
 import os
 import shutil
 import signal

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The quick start of README.md to the letter: its lines for three sites run as they stand on three
+"""The quick start of README.md to the letter. Its lines for three sites run unchanged on three
 machines, one of them behind NAT. The output is that of the page. Tokens, node-ids and addresses of
 the Internet differ, as for every reader. tests/packaging has the same with the package."""
 import pytest

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Port mapping at a gateway with NAT (doc/operations.md, Port mapping): real gateways by miniupnpd,
-and servers of the test that refuse, lie or send garbage."""
+"""Port mapping at a gateway with NAT (doc/operations.md, Port mapping). Gateways are real ones by
+miniupnpd, and servers of the test that refuse, lie or send garbage."""
 import os
 import signal
 import socket

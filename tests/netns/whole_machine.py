@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A whole machine in a namespace of the lab: private /etc, /var/lib and /run, a host name, private
-processes, and the programs of the build. A small `systemctl` starts and stops leond like the unit.
+"""A whole machine in a namespace of the lab: private /etc, /var/lib, /run and processes, a host
+name, and the programs of the build. A small `systemctl` starts and stops leond like the unit.
 Nothing of the host changes, and every process ends with the machine.
 """
 import os

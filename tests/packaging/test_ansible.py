@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The role of packaging/ansible on two temporary Debian roots with a link between them: an overlay
-of two nodes, reloads, refusals, and a node that leaves. A second run changes nothing. The tests
-build on each other, in the order of the file.
+"""The role of packaging/ansible on two temporary Debian roots with a link between them. Cases: an
+overlay of two nodes, reloads, refusals, and a node that leaves. A second run changes nothing. The
+tests build on each other, in the order of the file.
 """
 import os
 import re

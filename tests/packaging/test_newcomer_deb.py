@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A newcomer with three Debian roots, one of them behind NAT: README.md's line that installs the
-package, then its lines for three sites, as they stand. The output is that of the page. The script
+"""A newcomer with three Debian roots, one of them behind NAT. README.md's line installs the
+package, and its lines for three sites follow unchanged. The output is that of the page. The script
 tests/packaging/systemctl is the substitute of systemd.
 """
 import os

@@ -2,8 +2,8 @@
 """A router with LEON interfaces boots an image without the package.
 
 The test runs /config/scripts/vyos-preconfig-bootup.script as root before the configuration is
-loaded, as VyOS does at a boot, in temporary roots with the real dpkg. An image without the package
-is a root after a removal without the maintainer scripts of a removal.
+loaded, as VyOS does at a boot. The roots are temporary, with the real dpkg. An image without the
+package is a root after a removal without the maintainer scripts of a removal.
 """
 import json
 
@@ -313,7 +313,7 @@ def test_purge_of_the_daemon_leaves_nothing(router):
 
 def test_downgrade_and_upgrade(router):
     """In one command each. The configuration, the entries in the caches of VyOS and the copies for
-    the next boot stay, and the copies are those of the installed release."""
+    the next boot stay. The copies are those of the installed release."""
     names = ('leond', 'vyos-1x-leon')
     install(router)
     router.run('sh', '-c', 'mkdir -p /var/lib/leon /config/leon && echo key >/config/leon/leon0.identity')

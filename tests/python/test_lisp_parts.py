@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`protocols lisp` without a router: every rule of verify, the configuration of OOR (golden
-files), the policy rules, messages from its log, and the evaluation of LEON answers.
+"""`protocols lisp` without a router: rules of verify, configuration of OOR (golden files), policy
+rules, messages from the log of OOR, and evaluation of LEON answers.
 
 After a change of the template:
     LEON_WRITE_GOLDEN=1 python3 -m pytest tests/python/test_lisp_parts.py

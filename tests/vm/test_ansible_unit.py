@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The role of packaging/ansible under a real systemd, with the local connection: a first node, a
-second run without changes, a reload, and the end of the node. `make check-units` runs the tests.
-tests/packaging/test_ansible.py has two nodes and the refusals.
+"""The role of packaging/ansible under a real systemd, with the local connection. Cases: a first
+node, a second run without changes, a reload, and the end of the node. `make check-units` runs the
+tests. tests/packaging/test_ansible.py has two nodes and the refusals.
 """
 import glob
 import json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes leon0 and the bridge of a site with the classes of vyos-1x: VLAN filtering, leon0 as trunk
-port of VLAN 10 and 20 to 22, h0 as access port of VLAN 10. test_bridge.py is the caller.
+"""Makes leon0 and the bridge of a site with the classes of vyos-1x, with VLAN filtering. leon0 is a
+trunk port of VLAN 10 and 20 to 22, h0 an access port of VLAN 10. test_bridge.py is the caller.
 
 Usage: VYOS_1X=/path/to/vyos-1x bridge.py, in the network namespace of the site
 """

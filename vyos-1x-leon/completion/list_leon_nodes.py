@@ -4,8 +4,8 @@
 --authority prints identities and node-ids, because a permission cannot refer to a name. --ids
 prints only node-ids.
 
-The op-mode commands with a NODE argument run this program as root, because only root and the group
-of the daemon may use the control socket. Without a daemon the program prints nothing.
+The op-mode commands with a NODE argument run this program as root. Only root and the group of the
+daemon may use the control socket. Without a daemon the program prints nothing.
 """
 
 import glob

@@ -2,8 +2,8 @@
 """The configuration of charon for one interface: pure functions from leond's answer to `show
 ipsec` to the connections and secrets of VICI.
 
-Each destination address of leond has a connection with a trap policy: the kernel requests keys
-from charon when the first datagram for the address arrives. Another connection only responds, for
+Each destination address of leond has a connection with a trap policy. The kernel requests keys from
+charon when the first datagram for the address arrives. Another connection only responds, for
 initiators that are still unknown to the node.
 """
 import ipaddress

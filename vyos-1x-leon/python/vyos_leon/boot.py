@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Keeps a router reachable that boots an image without this package: lets packaging/vyos/leon-boot
+"""Keeps a router reachable that boots an image without this package. Lets packaging/vyos/leon-boot
 run at each boot, and stores the packages that leon-boot installs.
 
 Both are in /config, which `add system image` copies, in a directory of root, because root installs

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The MAC address of a LEON interface without a configured address.
 
-The address must exist before the interface gets an IP address, and leond may start much later, for
-example after a DHCP lease of the source-interface. So the configuration script computes the
-address and passes the address to leond. The address is equal after each boot and in each image.
-Other interfaces of the router, and a clone of the machine with other network cards, have other
-addresses.
+The address must exist before the interface gets an IP address. leond may start much later, for
+example after a DHCP lease of the source-interface. So the configuration script computes the address
+and passes the address to leond. The address is equal after each boot and in each image. Other
+interfaces of the router, and a clone of the machine with other network cards, have other addresses.
 """
 
 import hashlib

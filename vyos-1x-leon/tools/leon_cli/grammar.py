@@ -3,8 +3,8 @@
 
 There are two sets of rules. SHAPE is the subset of VyOS's structure for LEON: the allowed elements
 of each place and their number. The other checks cover errors that are invisible to the XML schema
-but visible to an operator. Examples are a default outside the constraint, a quote that ends a
-shell word inside a node.def, and a help text in a foreign style.
+but visible to an operator. Examples are a default outside the constraint, a quote that ends a shell
+word in a node.def, and a help text of foreign style.
 """
 
 import re

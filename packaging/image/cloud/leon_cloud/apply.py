@@ -2,12 +2,12 @@
 """Turns the section `leon:` of user-data into a running overlay, once for each instance.
 
 Called by /usr/lib/leon/leon-cloud (leon-cloud.service) after cloud-init has the user-data. The
-steps: get the default route of the machine, fetch the secret from the given source, check the
-document with leond, write the files, start leond. After an error, no file is written. The error
-sentences appear on the console and above its login prompt, and SSH works as before. The instance-id
-shows whether the machine is already set up, so later changes of an operator are kept. A changed
-instance-id on other hardware removes the configuration first. The machine (class Machine) is a
-parameter, so that tests supply another one.
+steps: get the default route, fetch the secret from the given source, check the document with leond,
+write the files, start leond. After an error, no file is written. The error sentences appear on the
+console and above its login prompt, and SSH works as before. The instance-id shows whether the
+machine is already set up, so later changes of an operator are kept. A changed instance-id on other
+hardware removes the configuration first. The machine (class Machine) is a parameter, so that tests
+supply another one.
 """
 import hashlib
 import json
@@ -213,7 +213,7 @@ def joining(machine, token):
 
 def invited(machine, key, token):
     """Returns leond's document of a token. The first request uses a one-time token, so the document
-    is kept until leond starts: a machine with an error in another key tries again at the next
+    is kept until leond starts. A machine with an error in another key tries again at the next
     boot."""
     name = hashlib.sha256(''.join(token.split()).encode()).hexdigest()
     kept = machine.read(REDEEMED)
@@ -323,8 +323,8 @@ def set_aside(machine, interfaces=None):
 
 
 def forget_the_original(machine):
-    """A copy of a disk is another node, even if its user-data is faulty: the node-id, the addresses
-    and the identity key of the original would disturb that machine. leond does not start without a
+    """A copy of a disk is another node, even if its user-data is faulty. The node-id, the addresses
+    and the identity key of the original would disturb the original. leond does not start without a
     configuration. A mounted data disk is that of this machine and keeps its key."""
     state = machine.root / STATE
     for kind in ('identity', 'invitations') if not state.is_mount() else ():

@@ -99,7 +99,7 @@ def _ip_json(*words):
 
 
 class Interface(NamedTuple):
-    """An interface that is up. A change requires a restart of OOR: OOR takes each new IPv4 address
+    """An interface that is up. A change requires a restart of OOR. OOR takes each new IPv4 address
     for its locator, and each removed one for the loss of its locator."""
 
     name: str

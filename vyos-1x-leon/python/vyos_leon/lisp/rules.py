@@ -6,8 +6,8 @@ OOR sends from a locator by a table with only the default route of the interface
 another route, go to the default gateway, which may drop the packets. OOR also intercepts all
 traffic of a site, including traffic to networks with a route on the router.
 
-One kind of rule ahead of the OOR rules repairs both: a destination with a more specific route than
-the default route in the main table uses the main table.
+One kind of rule ahead of the OOR rules repairs both. A destination with a more specific route in
+the main table than the default route uses the main table.
 
     9    from LOCATOR lookup main suppress_prefixlength 0       ours
     12   from LOCATOR lookup 12                                 OOR's, its default gateway
