@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A model of an access link on virtual time, datagram by datagram, for sim_rate.c. It has the link
- * with a tail-drop buffer, TCP streams (CUBIC, RFC 9438, HyStart), and the queue of leond: FQ-CoDel
+ * with a tail-drop buffer, TCP streams (CUBIC, RFC 9438, HyStart), and the queue of leond. FQ-CoDel
  * and the account of the shaper are those of the product. A loss is found one round trip later.
  */
 #pragma once

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Cost of single parts on one core: lookups, headers, encryption by both libraries, path
- * computation by number of nodes, memory by number of MAC addresses and of segments. Each figure is
- * the best CPU time of several runs, because other load of the machine affects all other times.
- * Prints a table, or JSON with --json.
+ * computation by nodes, memory by MAC addresses and by segments. Each figure is the best CPU time
+ * of several runs, because other load of the machine affects all other times. Prints a table, or
+ * JSON with --json.
  *
  *   bench_micro [--json]
  */

@@ -5,11 +5,11 @@
  * nodes: only its CPU time is not comparable. All nodes start at once. Measures control traffic of
  * a settled node by message type, and its memory. Then a node joins: time to the first path, bytes
  * received until all rows are known. Measures the time until all nodes know a new latency and a
- * failed link, gaps of traffic after link failures, and the control traffic after a partition of
- * halves. Prints a table, and JSON with --json FILE. Latencies are those of PlanetLab, with 2 % of
- * jitter and a loss of 1/1000. Bytes are IP packets. --interval sets `measurement interval`, and a
- * tenth as `fast-interval`. --settled ends after the settled traffic, which bench_footprint.py
- * compares with real nodes.
+ * failed link, and gaps of traffic after link failures. Then measures the control traffic after a
+ * partition of halves. Prints a table, and JSON with --json FILE. Latencies are those of PlanetLab,
+ * with 2 % of jitter and a loss of 1/1000. Bytes are IP packets. --interval sets `measurement
+ * interval`, and a tenth as `fast-interval`. --settled ends after the settled traffic, which
+ * bench_footprint.py compares with real nodes.
  *
  *   sim_control [--json FILE] [--interval MS] [--settled] [N ...]
  */

@@ -7,7 +7,7 @@
  * ends of a flow exchange these rows. Pool by use: the least useful fifth is repeatedly replaced by
  * random nodes. Regions: every node measures its region, and gateways measure all gateways.
  *
- * The latencies are those of a matrix of sites. More nodes than sites share the sites: a node has
+ * The latencies are those of a matrix of sites. More nodes than sites share the sites. A node has
  * an access latency of its own (exponential, mean 2 ms), and each pair an error of --noise percent.
  * Prints a table. A gain of 1 is that of the best relay of all nodes.
  *

@@ -5,10 +5,10 @@
  * the product. The model has the link, CUBIC (RFC 9438, HyStart) and the intervals of PINGs.
  *
  * The matrix has the cells of bench_load.py: additional delay of the ping, throughput relative to
- * the capacity, and relative to the same streams without a shaper. All datagrams count with their
- * size on the link. The scenarios change the link. `own` and `others` are the used parts of the
- * capacity. At the end of each part, `limit` is the rate of autorate relative to the capacity.
- * `none` is the part of all runs without a limit.
+ * the capacity, and relative to streams without a shaper. All datagrams count with their size on
+ * the link. The scenarios change the link. `own` and `others` are the used parts of the capacity.
+ * At the end of each part, `limit` is the rate of autorate relative to the capacity. `none` is the
+ * part of all runs without a limit.
  *
  *   sim_rate [all | matrix | SCENARIO [SEED]]
  *

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzz target of one-time tokens. The first byte selects the input: a request or an answer of a
- * stranger, any text of an authentic answer, or the file of the inviting member. Nothing opens
- * without its key, a secret of an answer is a valid secret, and a file that is read is written as
- * the same list.
+ * Fuzz target of one-time tokens. The first byte selects a request or answer of a stranger, any
+ * text of an authentic answer, or the file of the inviting member. Nothing opens without its key,
+ * and a secret of an answer is a valid secret. A file that is read is written as the same list.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wire/datagram/parity and fwd/in/recovery: decoded headers encode to their input, and any frames
- * and parities of a member leave restored symbols inside the memory of their block. The input is a
+ * wire/datagram/parity and fwd/in/recovery: decoded headers encode to their input. Any frames and
+ * parities of a member leave restored symbols inside the memory of their block. The input is a
  * sequence of payloads, each behind its length in one byte.
  */
 #include <stdint.h>

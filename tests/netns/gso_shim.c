@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A faulty network card for tests/netns/test_segmentation.py, loaded with LD_PRELOAD: while the
+ * A faulty network card for tests/netns/test_segmentation.py, loaded with LD_PRELOAD. While the
  * file $LEON_DAMAGE exists, the last byte of each datagram of a train (UDP_SEGMENT) is wrong.
  */
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Critical frames in blocks with parity: the two paths, the end of a block, the budget, and the
- * receiver, which restores lost frames and fragments and delivers each frame once.
+ * Critical frames in blocks with parity: the two paths, the end of a block, and the budget. The
+ * receiver restores lost frames and fragments, and delivers each frame once.
  */
 #include <setjmp.h>
 #include <stdarg.h>

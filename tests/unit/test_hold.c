@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fwd/in/hold delivers datagrams of two lines in the order of their counters: gaps that fill, gaps
- * that stay, the maximum wait, the bounds, and two workers.
+ * fwd/in/hold delivers datagrams of two lines in the order of their counters. Cases: gaps that
+ * fill, gaps that stay, the maximum wait, the bounds, and two workers.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * daemon/transport: the next attempt of a connection over TLS after a failure, and after a reload
- * that corrects the reason; addresses of the proxy and of UDP. The linker replaces resolver,
+ * that corrects the reason. Addresses of the proxy and of UDP. The linker replaces resolver,
  * leon-tls and the protocol (meson.build).
  */
 #include <setjmp.h>
