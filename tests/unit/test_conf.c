@@ -474,7 +474,7 @@ static void bad_routes_are_refused(void **state)
 		{ "'import': { 'prefix': { '10.0.0.0/8': { 'ge': 7 } } }",
 		  "import.prefix.10.0.0.0/8.ge", "8 to 32" },
 		{ "'import': { 'prefix': { '10.0.0.0/8': { 'node': ['seoul'] } } }",
-		  "import.prefix.10.0.0.0/8.node", "a name is what a node calls itself" },
+		  "import.prefix.10.0.0.0/8.node", "names are not accepted" },
 		{ "'import': { 'prefix': { '10.0.0.0/8': { 'node': ['0123456789abcdef'] } } }",
 		  "import.prefix.10.0.0.0/8.node", "64 hexadecimal digits" },
 		{ "'import': { 'prefix': { '10.0.0.0/8': { 'node': ['0.0.0.0'] } } }",

@@ -92,8 +92,8 @@ static void print_change(struct jsonr_node *root, FILE *out)
 		fprintf(out, "%s\n", text_str(root, "requirements"));
 	if (hold_ms > 0)
 		fprintf(out,
-			"voluntary changes wait for another %.1f s (hold-time %.0f s), unless the cost "
-			"of the path in use is more than twice that of the wanted path\n",
+			"voluntary changes wait for another %.1f s (hold-time %.0f s), unless the "
+			"path in use costs more than twice the wanted path\n",
 			(double)hold_ms / 1000, (double)value_u64(p, "hold-time"));
 	fprintf(out, "at most %s, each costs %s; a broken path is replaced at once\n",
 		text_count(value_u64(p, "maximum-relays"), "relay"), text_us(p, "relay-cost"));

@@ -22,7 +22,7 @@ struct advice {
 static const struct advice advices[] = {
 	{ "nothing",
 	  "run `leonctl status` on the peer: a note on refused datagrams of this node means another "
-	  "secret, VNI or release; without a note UDP does not arrive. `transport tls` passes "
+	  "secret, VNI or release. Without a note, UDP does not arrive. `transport tls` passes "
 	  "networks that block UDP",
 	  "ping -c 3 %s", WITH_ADDRESS },
 	{ "refused", "start leond on the peer, or correct address and port of the peer here",
@@ -104,9 +104,8 @@ static const char *why_of(const struct status *s, struct jsonr_node *peer, const
 	if (strcmp(result, "nothing") != 0)
 		return text_str(peer, "reason");
 	if (s->peers_reached || s->nodes_reachable)
-		return "no answer, and other nodes accept this node: leond of the peer does not "
-		       "run, UDP is dropped, or the secret, VNI or list of identities of the peer "
-		       "differs";
+		return "no answer, and other nodes accept this node: leond of the peer is down, "
+		       "UDP is dropped, or its secret, VNI or trusted-identity list differs";
 	return "no answer from any node: UDP is dropped, leond of the peers does not run, or the "
 	       "secret or VNI of this node is wrong";
 }

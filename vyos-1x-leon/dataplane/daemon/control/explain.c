@@ -203,12 +203,9 @@ static void write_requirements(struct command *c, const struct choice *ch,
 	else
 		snprintf(text, sizeof(text),
 			 "The path in use costs %s now and %s long-term. Another path replaces "
-			 "the path "
-			 "in use if the other costs at most %s now%s, or at most %s long-term and "
-			 "no more "
-			 "than the path in use now. If a link of the path in use fails or falls "
-			 "silent, the "
-			 "change is immediate.",
+			 "the path in use if its cost is at most %s now%s. A long-term cost of at "
+			 "most %s also suffices, if the other path costs no more now. If a link "
+			 "of the path in use fails or falls silent, the change is immediate.",
 			 ms(a, sizeof(a), ch->path.cost_us),
 			 ms(b, sizeof(b), ch->path.long_term_us), ms(d, sizeof(d), now_us),
 			 noisy ? " (the threshold includes the noise of both paths)" : "",

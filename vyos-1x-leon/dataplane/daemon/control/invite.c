@@ -278,9 +278,9 @@ enum command_result make_invite(struct command *c)
 		return command_refuse(c, "request: %s", jsonr_error(c->doc));
 	if (!conf->secret)
 		return command_refuse(
-			c, "the overlay has no secret, and a token hands over the secret: with "
-			   "authentication.disable, a member accepts only configured peers and the "
-			   "nodes that these peers introduce");
+			c, "the overlay has no secret for a token: with authentication.disable, a "
+			   "member accepts only configured peers and the nodes that these peers "
+			   "introduce");
 	if (jsonr_len(list) > TOKEN_SEEDS_MAX)
 		return command_refuse(c, "a token names at most %d addresses", TOKEN_SEEDS_MAX);
 	t.one_time = !with_secret;

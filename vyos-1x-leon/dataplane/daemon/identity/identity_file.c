@@ -61,9 +61,8 @@ static void complain_of_file(const char *path, int r)
 	switch (-r) {
 	case EPERM:
 		log_error("identity",
-			  "identity-file %s is readable by other users: chmod 600 the file; if "
-			  "another user may have copied the key, remove the file, and leond makes "
-			  "a new key",
+			  "identity-file %s is readable by other users: chmod 600 the file, or "
+			  "remove a file that may have been copied, and leond makes a new key",
 			  path);
 		break;
 	case EBADMSG:

@@ -106,7 +106,7 @@ void guard_report_mismatch(struct leond *d, struct vlan_set *reported)
 	n.value = first->segment;
 	report_event(
 		d, &n,
-		"node %s is on the same LAN and has another segment id for %s (%u for the first "
-		"VLAN): configure the same segment ids on both nodes",
+		"node %s on the same LAN has another segment id for %s (%u for the first VLAN): "
+		"configure the same segment ids on both nodes",
 		node_label(d, first->node, who, sizeof(who)), which, first->segment);
 }

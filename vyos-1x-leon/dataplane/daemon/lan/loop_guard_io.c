@@ -298,7 +298,7 @@ static void report_unconfirmed(struct leond *d, const struct guard_frame *g,
 	report_event(
 		d, &n,
 		"loop-guard frames of node %s in VLAN %u from %s are ignored: the node has not "
-		"confirmed its presence on this LAN; a host may replay recorded frames",
+		"confirmed its presence; a host may replay recorded frames",
 		node_label(d, g->node, who, sizeof(who)), g->tag,
 		mac_format(g->src, mac, sizeof(mac)));
 }
@@ -313,8 +313,8 @@ static void report_forged(struct leond *d, const struct guard_frame *g)
 		return;
 	report_event(
 		d, &n,
-		"a loop-guard frame in VLAN %u from %s has the node-id of this node, which did "
-		"not send the frame: a host of the LAN forges loop-guard frames",
+		"a loop-guard frame in VLAN %u from %s has the node-id of this node: a host of "
+		"the LAN forges loop-guard frames",
 		g->tag, mac_format(g->src, mac, sizeof(mac)));
 }
 

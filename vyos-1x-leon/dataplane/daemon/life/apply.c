@@ -75,7 +75,7 @@ static void warn_of_secrets(struct leond *d, struct apply_verdict *v)
 	list_nodes(d, id, min_of(n_all, (unsigned)NAMED_MAX), n_all, who, sizeof(who));
 	snprintf(v->warning, sizeof(v->warning),
 		 "%u %s no secret in common with this node any more, %s: sessions with these "
-		 "nodes end in %d s; for a change without interruption, configure accept-secret "
+		 "nodes end in %d s. For a change without interruption, configure accept-secret "
 		 "on all nodes first",
 		 n_all, n_all == 1 ? "node has" : "nodes have", who, SESSION_REVOKED_MS / 1000);
 	report_event(d, &n, "%s", v->warning);

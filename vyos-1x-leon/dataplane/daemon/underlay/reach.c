@@ -82,9 +82,8 @@ static const char *text_of(enum seed_diagnosis f, int error)
 	case SEED_NOT_SENT:
 		return local_text(error);
 	case SEED_INITIATES:
-		return "HELLOs of the node arrive here without an answer to those of this node: "
-		       "one direction is blocked, or the node does not trust the identity of "
-		       "this node";
+		return "HELLOs of the node arrive, but no answer: one direction is blocked, or the "
+		       "node does not trust the identity of this node";
 	case SEED_OTHER_SECRET:
 		return "received datagrams cannot be decrypted: the secret differs";
 	case SEED_HAS_NO_SECRET:

@@ -259,8 +259,8 @@ static void read_capture(struct jsonr_node *root, struct conf *c)
 		else
 			jsonr_fail(list,
 				   "\"%.64s\" is neither \"all\" nor an identity of 64 "
-				   "hexadecimal digits nor a node-id: write one as `leonctl show "
-				   "identity` has it, since a name is what a node calls itself",
+				   "hexadecimal digits nor a node-id (`leonctl show identity`): "
+				   "names are not accepted, because each node chooses its own",
 				   s);
 	}
 }

@@ -81,8 +81,8 @@ static void read_import_nodes(struct jsonr_node *obj, struct conf_import *im)
 		if (!conf_parse_node(s, &im->node[im->n_nodes++]))
 			jsonr_fail(list,
 				   "\"%.64s\" is no identity of 64 hexadecimal digits and no "
-				   "node-id: write one of them as `leonctl show identity` has "
-				   "it, since a name is what a node calls itself",
+				   "node-id (`leonctl show identity`): names are not accepted, "
+				   "because each node chooses its own",
 				   s);
 }
 
