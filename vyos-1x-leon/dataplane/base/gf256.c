@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * GF(256), see gf256.h. The product with a factor is the sum of the products with its bits, so one
- * loop serves all factors: seven doublings of 16 bytes, then one addition for each bit. The
- * compiler maps a vector to a register of SSE2 or NEON. Tables of products take four times
+ * loop serves all factors. The loop has seven doublings of 16 bytes, then one addition for each
+ * bit. The compiler maps a vector to a register of SSE2 or NEON. Tables of products take four times
  * as long.
  */
 #include "base/gf256.h"

@@ -2,8 +2,9 @@
 /*
  * The event loop of the control thread: clock, timers, file descriptors, signals. Two
  * implementations of one interface: loop_sd.c on sd-event (production, timer accuracy 1 us) and
- * loop_sim.c on virtual time (tests: no descriptors, time jumps to the next timer).
- * Owned by the daemon (or the test); all calls on the control thread; callbacks run there too.
+ * loop_sim.c on virtual time (tests). In tests, no descriptors exist, and time jumps to the next
+ * timer. Owned by the daemon (or the test); all calls on the control thread; callbacks run there
+ * too.
  */
 #pragma once
 

@@ -105,8 +105,8 @@ int invitation_open_request(struct noise *n, enum dh_curve curve,
 				  INVITATION_LEN - INVITATION_AT_NOISE, text);
 }
 
-/* A new ephemeral key for each answer: two answers to one request never share a key, so their
- * texts may differ, and no secret key stays in memory. */
+/* A new ephemeral key for each answer. Two answers to one request never share a key, so their texts
+ * may differ. No secret key stays in memory. */
 int invitation_answer(struct noise *n, node_id_t self, const uint8_t *request,
 		      const struct invitation_text *t, uint8_t out[INVITATION_LEN])
 {

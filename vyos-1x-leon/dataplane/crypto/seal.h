@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sealing of data end to end: the keys of two nodes for the frames between them, one per direction,
- * the counters that make nonces, and the replay windows. One object belongs to one session. The
- * control thread creates and reference-counts the object; the session and each snapshot hold a
- * reference. All workers use the object concurrently, with separate AEAD contexts and counters.
- * Only the replay windows are shared, without locks. doc/protocol.md section 2.5.
+ * Sealing of data end to end: the keys of two nodes for their frames, one per direction, the
+ * counters for nonces, and the replay windows. One object belongs to one session. The control
+ * thread creates and reference-counts the object; the session and each snapshot hold a reference.
+ * All workers use the object concurrently, with separate AEAD contexts and counters. Only the
+ * replay windows are shared, without locks. doc/protocol.md section 2.5.
  *
  * Behind the LEON header, and the link value if present.
  *

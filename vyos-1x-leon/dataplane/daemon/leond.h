@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * struct leond owns all state of one overlay interface: the loop, the kernel's device and sockets,
- * the tables, the protocol, the workers and the control socket. There is one per process; it is
- * passed down, and there is no global. states.h has the private states of modules. All functions
- * here run on the control thread.
+ * struct leond owns all state of one overlay interface: loop, device and sockets of the kernel,
+ * tables, protocol, workers and control socket. There is one per process; it is passed down, and
+ * there is no global. states.h has the private states of modules. All functions here run on the
+ * control thread.
  *
  * Each module has its own header. A module may use modules of its own folder and of later folders,
  * in this order. First life: start, reload, stop, reports of the protocol and the workers. Control:

@@ -56,8 +56,8 @@ static void look(struct worker *w, const struct capture_record *place, const uin
 	post(w, &r, data);
 }
 
-/* A frame with a segment id in the place of its tag is recorded without the id, because only the
- * nodes of both ends know the VLAN. */
+/* A frame with a segment id in the place of its tag is recorded without the id. Only the nodes of
+ * both ends know the VLAN. */
 static void look_without_id(struct worker *w, const struct capture_record *place,
 			    const uint8_t *data, size_t have, size_t len)
 {

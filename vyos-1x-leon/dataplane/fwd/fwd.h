@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The packet path as the daemon sees it: a fixed set of workers, each with a TAP queue and UDP
- * sockets, supplied with snapshots, returning reports and counters. The control thread calls the
- * functions. Worker code is in worker.c and the steps from_tap.c, from_net.c, flood.c.
+ * sockets. Snapshots supply the workers, and they return reports and counters. The control thread
+ * calls the functions. Worker code is in worker.c and the steps from_tap.c, from_net.c, flood.c.
  */
 #pragma once
 
@@ -65,7 +65,7 @@ void fwd_retire(struct fwd *f, void *p, void (*fn)(void *));
 /* Reclaims retired objects. Called about once a second and after publishing. */
 void fwd_reclaim(struct fwd *f);
 /* Control thread, about every 10 ms. Returns true if every worker has read its TAP queue since the
- * last call or the queue is empty, and no worker is still processing frames read before. */
+ * last call, or the queue is empty. Also, no worker still processes frames read before. */
 bool fwd_input_is_current(struct fwd *f);
 /* Expiry of the LAN state of snapshots; never: no expiry. */
 void fwd_lan_until(struct fwd *f, mono_t until);

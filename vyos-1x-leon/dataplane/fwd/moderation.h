@@ -5,10 +5,10 @@
  * datagram. A pause before the sleep lets frames gather. A pause without a frame ends the
  * moderation, because a host that waits for an answer sends no further frame.
  *
- * Such a worker also yields the processor to workers of another overlay or queue, because the
- * kernel rotates real-time threads of one priority every 100 ms only. A yield costs a system call
- * and often a switch of threads, so it follows an amount of work instead of each frame.
- * Worker-owned; pure.
+ * Such a worker also yields the processor to workers of another overlay or queue. The kernel
+ * rotates real-time threads of one priority every 100 ms only. A yield costs a system call and
+ * often a switch of threads, so it follows an amount of work instead of each frame. Worker-owned;
+ * pure.
  */
 #pragma once
 

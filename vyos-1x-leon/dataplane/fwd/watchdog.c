@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Detection of stalls on both sides of the packet path. The control thread detects that workers do
- * not read frames of the LAN (an overloaded host stops threads individually), and workers detect
- * that the control thread has not run. Two routers on a LAN must not rely on outdated state:
- * silence without a listener proves nothing, and another router may have become forwarder. See
- * fwd.h; called by the loop guard, on the control thread.
+ * not read frames of the LAN (an overloaded host stops threads individually). Workers detect that
+ * the control thread has not run. Two routers on a LAN must not rely on outdated state: silence
+ * without a listener proves nothing, and another router may have become forwarder. See fwd.h;
+ * called by the loop guard, on the control thread.
  */
 #include <poll.h>
 

@@ -50,9 +50,9 @@ struct ctl_server {
 	void *arg;
 	struct ctl_conn *conns; /* newest first */
 	unsigned n_conns;
-	/* Spare descriptor. The server closes it for a moment if the process has no other left,
-	 * accepts a client and closes it, so that the client sees an end. -1: no spare; `pause`
-	 * ends at the time of the next attempt. */
+	/* Spare descriptor. If the process has no other left, the server closes it for a moment,
+	 * accepts a client and closes the client, which sees an end. -1: no spare; `pause` ends at
+	 * the time of the next attempt. */
 	int spare_fd;
 	struct timer *pause;
 	struct ctl_counters count;

@@ -21,8 +21,8 @@ enum file_existing { FILE_REPLACE, FILE_KEEP };
  * on the disk at the return. Returns 0 or -errno; -EEXIST: the file exists and must be kept. */
 int file_write(const char *path, const void *data, size_t len, enum file_existing existing);
 
-/* Writes the path of a file beside another one: "/d/a.sock" with ".sock", ".members" is
- * "/d/a.members", and "/d/a" is "/d/a.members". */
+/* Writes the path of a file beside another one. With ".sock" and ".members", "/d/a.sock" gives
+ * "/d/a.members", and "/d/a" gives "/d/a.members". */
 #define FILE_BESIDE_LEN 160
 void file_beside(const char *path, const char *suffix, const char *other,
 		 char out[FILE_BESIDE_LEN]);

@@ -139,10 +139,10 @@ static void request_offload(struct tap *t)
 }
 
 /*
- * Sets the queue length of the device. Frames queue in the device while the worker is busy, and the
- * kernel's default is shorter than the burst that a sender of small frames makes in one scheduling
- * turn. This queue fills only if this host is the bottleneck: the backlog of a slow link is behind
- * the sockets. A queue length set by an operator is kept.
+ * Sets the queue length of the device. Frames queue in the device while the worker is busy. The
+ * kernel's default is shorter than the burst of a sender of small frames in one scheduling turn.
+ * This queue fills only if this host is the bottleneck: the backlog of a slow link is behind the
+ * sockets. A queue length set by an operator is kept.
  */
 static void lengthen_queue(const struct tap *t)
 {

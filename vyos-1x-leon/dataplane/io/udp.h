@@ -120,8 +120,8 @@ bool udp_error_next(int fd, struct udp_error *e);
 
 /* --- sending in batches --- */
 /*
- * Send batch. Collects messages, each gathered from pieces that stay valid until udp_tx_flush(),
- * and passes them to the kernel in order with as few system calls as possible.
+ * Send batch. Collects messages, each gathered from pieces that stay valid until udp_tx_flush().
+ * Passes messages to the kernel in order, with as few system calls as possible.
  */
 struct udp_tx;
 struct udp_tx *udp_tx_new(unsigned n_messages, unsigned n_pieces);

@@ -5,9 +5,9 @@
  *
  * A sign test (Dixon and Mood 1946) on pairs of periods, one with segmentation and one without, in
  * an order that a coin decides. A pair is a success if data is lost with segmentation, and at most
- * a quarter of it without. PAIRS successes in a row convict segmentation. Loss that does not depend
- * on segmentation makes a pair a success in one of the two orders at most, for each distribution
- * of the loss. Therefore at most 2^-PAIRS of the trials end with a wrong conviction.
+ * a quarter of it without. PAIRS successes in a row convict segmentation. Loss that is independent
+ * of segmentation makes a pair a success in at most one of the two orders, for each distribution of
+ * the loss. Therefore at most 2^-PAIRS of the trials end with a wrong conviction.
  *
  * A full queue loses less if the sender is slower, and sending without segmentation may be slower.
  * Therefore more datagrams must arrive without segmentation, too.

@@ -5,7 +5,7 @@
  * thread. doc/decisions/021 has the reasons for counting real data and the errors of the method.
  *
  * A PONG carries the far end's counter. The counter is compared with the own counter at the
- * previous PING: datagrams sent before the previous PING arrive before the present PING, or are
+ * previous PING. Datagrams sent before the previous PING arrive before the present PING, or are
  * lost. Additional datagrams at the far end were sent later and count for the next window. Losses
  * are therefore detected late rather than wrongly: no datagram counted as lost arrives later.
  */

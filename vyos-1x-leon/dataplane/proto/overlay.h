@@ -76,9 +76,9 @@ void overlay_set_accelerates(struct overlay *o, bool accelerates);
 void overlay_input(struct overlay *o, const struct endpoint *from, uint8_t *data, size_t len,
 		   mono_t rx);
 /*
- * Transports of a link. The host offers an endpoint at which the node may be reached: a stream
- * (base/addr.h), or an address of UDP while a stream is in use. The link changes to the endpoint
- * when the node answers there, and the previous endpoint stays the backup.
+ * Transports of a link. The host offers an endpoint of the node: a stream (base/addr.h), or an
+ * address of UDP while a stream is in use. The link changes to the endpoint when the node answers
+ * there, and the previous endpoint stays the backup.
  */
 void overlay_offer_endpoint(struct overlay *o, node_id_t node, const struct endpoint *ep);
 /* Sets the lines of this node, before overlay_start(). Default: one line. */

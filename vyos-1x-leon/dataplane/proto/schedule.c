@@ -140,7 +140,7 @@ void schedule_row(struct overlay *o, enum row_urgency urgency)
 	switch (urgency) {
 	case ROW_NOW:
 		/* Scheduled after the path run that the failure caused, unless a series of failures
-		 * delays it: the notification to the far end of the link takes the new path. */
+		 * delays it. The notification to the far end of the link takes the new path. */
 		at = later_of(mono_add_ms(now, AFTER_RUN_MS),
 			      later_of(mono_add_ms(o->done.row, TRIGGERED_MS),
 				       throttle_request(&o->done.failure_row)));

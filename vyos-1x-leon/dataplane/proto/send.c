@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Transmission to a peer: directly, along hops if the direct link is down, or back along the path
- * of a received datagram; sealing and padding of messages. Called by all floors above, on the
+ * of a received datagram. Sealing and padding of messages. Called by all floors above, on the
  * control thread. Protocol 3.1, 3.2.
  */
 #include "proto/send.h"

@@ -8,8 +8,8 @@
 
 /*
  * Weight of a new sample after dt: dt / (scale + dt), which approximates 1 - exp(-dt / scale) for
- * small dt without floating point. Samples of the same instant (several queued datagrams, read with
- * one clock value) have no weight, also if scale is the age of the average and 0.
+ * small dt without floating point. Samples of the same instant (queued datagrams, read with one
+ * clock value) have no weight, also if scale is the age of the average and 0.
  */
 static inline int64_t ewma_add(int64_t average, int64_t value, int64_t dt_us, int64_t scale_us)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The capture of a flow on this node, for the node that started it: permission by `capture permit`,
+ * The capture of a flow on this node, for the node that started it. Permission by `capture permit`,
  * records in bounded memory, answers to the messages CAPTURE-START, -READ and -LOOKUP. One capture
  * at a time. Its memory exists while the other node reads. Control thread. doc/decisions/084.
  */

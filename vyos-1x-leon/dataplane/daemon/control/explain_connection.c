@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * `explain connection ADDRESS:PORT ADDRESS:PORT`: forwards the request to leon-accel, which has the
- * connections and checks, and includes the answer in the answer of leond. Control thread.
+ * connections and checks. The answer is a part of the answer of leond. Control thread.
  */
 #include "daemon/accel/accel_relay.h"
 #include "daemon/accel/accel_reports.h"

@@ -3,7 +3,7 @@
  * `invite`: a joining token (wire/message/token.h), by default a one-time token, whose invitation
  * this node keeps. Any token yields the secret, so the command requires write access. The seeds are
  * those of the request, else the addresses of this node, its configured peers, and the endpoints of
- * other members; public addresses are preferred. Control thread.
+ * other members. Public addresses are preferred. Control thread.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -44,7 +44,7 @@ unsigned guard_peer_of(struct guard_peer peer[GUARD_PEERS], node_id_t node);
 bool guard_peer_shares_lan(const struct guard_peer peer[GUARD_PEERS]);
 /* Returns false for a repeated frame, for a number below the window, and for a number far ahead of
  * a live window. A window is live for some intervals after a frame of the node. In a session, a
- * number outside the window begins another window: a forged frame can move a window, but not the
+ * number outside the window begins another window. A forged frame can move a window, but not the
  * bounds of the session (state/tables/guard_number.h). */
 bool guard_peer_takes(struct guard_peer *p, const struct guard_frame *f, bool in_session,
 		      bool is_live);

@@ -6,8 +6,8 @@
  *
  * Two nodes of one overlay that share a LAN would forward every broadcast in a loop. Two measures
  * prevent such loops, and the first one alone ends every loop.
- *   - A frame from the overlay is not delivered to the LAN if its sender is on the same LAN, which
- *     already had the frame (struct guard_neighbor).
+ *   - A frame from the overlay is not delivered to the LAN if its sender is on the same LAN. The
+ *     LAN already had the frame (struct guard_neighbor).
  *   - One node forwards between TAP and overlay, so that no frame is sent twice (guard_vlan_state):
  *     the node with the best rank. A new node listens first. A node reports the end of its
  *     forwarding, and the successor starts after that report, so the two do not overlap.
@@ -16,7 +16,7 @@
  * 100 ms. A node with three missing guards takes no part in the election. The node stays on the
  * LAN, though, because a stalled machine is still there and still forwards.
  *
- * Time is the running time of the node: a stall counts as a short step, because frames from the
+ * Time is the running time of the node. A stall counts as a short step, because frames from the
  * time of the stall are still unread. While the workers do not read the LAN, no time passes:
  * missing input is not silence.
  */

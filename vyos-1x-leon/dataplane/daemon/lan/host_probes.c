@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Queries the hosts of the LAN, see host_probes.h: an ARP request or a neighbor solicitation per
- * host with an unused sender address (wire/frame/eth.h). The reply goes to a MAC that no switch
- * knows. It is therefore flooded over the LAN and, through the forwarder, to all other sites, and
- * all learn from it.
+ * Queries the hosts of the LAN, see host_probes.h. Each host gets an ARP request or a neighbor
+ * solicitation with an unused sender address (wire/frame/eth.h). The reply goes to a MAC that no
+ * switch knows. It is therefore flooded over the LAN and, through the forwarder, to all other
+ * sites, and all learn from it.
  *
  * Other routers of the LAN query only moved hosts, because no other router may have seen the
  * address of a host behind one of them. At most 200 queries a second, starting half a second after

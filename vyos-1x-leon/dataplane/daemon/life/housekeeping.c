@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Work of each second: aging of tables, reclaiming of retired memory, the MTU rule, name resolution
- * of seeds, the member cache, the status line of systemd. Control thread.
+ * Work of each second: aging of tables, reclaiming of retired memory, MTU rule, name resolution of
+ * seeds, member cache, status line of systemd. Control thread.
  */
 #include <stdio.h>
 #include <stdlib.h>

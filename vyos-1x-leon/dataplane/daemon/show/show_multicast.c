@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show multicast`: the VLANs in which hosts report groups, the groups with their listeners at this
- * and other nodes, and the announcements of the other nodes. Control thread.
+ * `show multicast`: the VLANs in which hosts report groups, the groups with listeners at this and
+ * other nodes, and the announcements of other nodes. Control thread.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show segments`: the VLANs that this node serves with the reason, their segments, the forwarder
- * of each VLAN between LAN and overlay, flood counters, and the segments of other nodes. Control
- * thread.
+ * `show segments`: the served VLANs with the reason, their segments and forwarders between LAN and
+ * overlay, flood counters, and the segments of other nodes. Control thread.
  */
 #include <stdlib.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A program that leond starts and that gives up its rights (io/confine.h): its socket pair, its
- * end, and the delay before its next start. The owner handles the messages. Control thread; never
- * logs.
+ * A program that leond starts and that gives up its rights (io/confine.h): socket pair, end, and
+ * delay before the next start. The owner handles the messages. Control thread; never logs.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Egress rate limit of the access link of the site, see bottleneck.h. With `shaper automatic`, it
- * collects the link measurements for state/rates/autorate.h 20 times a second, and passes the
- * result to the workers and the TAP. Control thread.
+ * Egress rate limit of the access link of the site, see bottleneck.h. With `shaper automatic`,
+ * collects the link measurements for state/rates/autorate.h 20 times a second. Passes the result to
+ * the workers and the TAP. Control thread.
  *
  * All links with a substantial part of the data are combined, and the shortest queue of any link
  * counts. A queue that all links see is at the own access link; a queue that one link sees is at

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Addresses of this node as the host knows them: the configured source addresses, else those of the
- * source-interface, else all global unicast addresses of interfaces that are up. Updated a moment
- * after a change, because changes come in bursts. Control thread.
+ * Addresses of this node on the host: the configured source addresses, else those of the
+ * source-interface, else all global unicast addresses of active interfaces. Updated a moment after
+ * a change, because changes come in bursts. Control thread.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The member cache: last endpoints of other members, stored beside the control socket, so that a
- * restarted daemon can rejoin if its configured peers are dead. Converts text to list and back;
- * cache.c reads and writes the file. No LEON state; control thread.
+ * The member cache: last endpoints of other members, stored beside the control socket. A restarted
+ * daemon can then rejoin if its configured peers are dead. Converts text to list and back; cache.c
+ * reads and writes the file. No LEON state; control thread.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Ingress shaping, see senders.h. With `shaper ingress`, ten times a second, it reads the counters
- * of the workers and divides the rate by the rule of state/rates/shares.h. The protocol sends the
+ * Ingress shaping, see senders.h. With `shaper ingress`, reads the counters of the workers ten
+ * times a second, and divides the rate by the rule of state/rates/shares.h. The protocol sends the
  * share of each node in the next PONG. Control thread.
  */
 #include "daemon/underlay/senders.h"

@@ -51,8 +51,8 @@ static void note_address(struct leond *d, const struct ip_addr *ip, bool gone)
 	notify(d, ip, gone);
 }
 
-/* Sockets stay bound to the deleted interface, also if an interface of this name is created again;
- * only a restart binds them to the new interface. */
+/* Sockets stay bound to the deleted interface, also if an interface of this name is created again.
+ * Only a restart binds sockets to the new interface. */
 static void on_gone(struct leond *d)
 {
 	log_error(

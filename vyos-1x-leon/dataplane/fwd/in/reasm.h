@@ -4,7 +4,7 @@
  * frame is dropped after REASM_TIMEOUT_NS, or as the oldest one if the pool is exhausted. Fragments
  * may arrive in any order and duplicated; a partial overlap discards the frame (RFC 5722).
  *
- * One table per worker suffices: all fragments of a frame have the same addresses and ports on the
+ * One table per worker suffices. All fragments of a frame have the same addresses and ports on the
  * last link, so SO_REUSEPORT delivers them to one socket and worker. If addresses or ports change
  * within a frame, the frame times out. Worker-owned; time is a parameter; never allocates after
  * reasm_new().

@@ -6,7 +6,7 @@
  * demand.
  *
  * All workers share the blocks, because frames and parities arrive from two addresses and therefore
- * at two sockets. A worker never waits for another worker: if another worker holds the block, the
+ * at two sockets. A worker never waits for another worker. If another worker holds the block, the
  * symbol is delivered but not kept, as if lost for the code.
  */
 #pragma once

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Flood de-duplication: recently flooded frames with their origin (the LAN or a node). If the loop
- * guard has not detected yet that two LANs are joined, several routers forward a broadcast from one
- * LAN to the other and back. With three routers the copies multiply until the guards have met. The
- * second arrival of the frame from another origin at a node is the first sign of the loop, and ends
- * the frame here (decisions/053).
+ * Flood de-duplication: recently flooded frames with their origin (the LAN or a node). Until the
+ * loop guard detects that two LANs are joined, several routers forward a broadcast from one LAN to
+ * the other and back. With three routers the copies multiply until the guards have met. The second
+ * arrival of the frame from another origin at a node is the first sign of the loop, and ends the
+ * frame here (decisions/053).
  *
  * All workers share one table without locks, because the two origins of a frame lead to two
  * sockets. The table is a cache of sets of four frames: a new frame replaces the oldest one of its

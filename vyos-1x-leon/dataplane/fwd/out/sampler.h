@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Step: samples frames of the local segment for the export of flows. One frame of each N is taken,
- * at a random position (random n-out-of-N sampling, RFC 5475 section 5.2.2.1): traffic with a
+ * at a random position (random n-out-of-N sampling, RFC 5475 section 5.2.2.1). Traffic with a
  * period is not preferred, and the number of samples is exact. A super-frame counts as its
  * segments. Worker-owned; the control thread reads the ring (fwd_next_sample()).
  */

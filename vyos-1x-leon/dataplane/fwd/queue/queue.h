@@ -84,8 +84,8 @@ mono_t queue_due(const struct worker *w);
  * pending. */
 bool queue_intake(struct worker *w, int fd);
 /* Queues a copy of a frame that leon-accel returned for the node of the slot. Returns false if the
- * caller sends the frame directly: neither the line nor any hop has a rate, or the worker has no
- * queue of the TAP. */
+ * caller sends the frame directly: no line and no hop has a rate, or the worker has no TAP
+ * queue. */
 bool queue_returned(struct worker *w, const struct frame *f, uint16_t slot);
 /* Returns the next frame of this turn, valid until the end of the batch; NULL: the turn is over. */
 struct frame *queue_next(struct worker *w);

@@ -2,8 +2,8 @@
 /*
  * Step: transmission of datagrams. Every producer (encap, tso, splitting, flood, relay) passes
  * single datagrams. Consecutive datagrams of equal length and class to the same node leave as one
- * UDP_SEGMENT message if GSO works, and a batch with as few system calls as possible. The order to
- * a node is kept. Worker-owned.
+ * UDP_SEGMENT message if GSO works. A batch leaves with as few system calls as possible. The order
+ * to a node is kept. Worker-owned.
  */
 #pragma once
 

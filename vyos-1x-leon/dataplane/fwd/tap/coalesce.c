@@ -2,10 +2,10 @@
 /*
  * Coalescing, see coalesce.h. Workers. Linux GRO has the same rules, or less strict rules.
  *
- * - All headers are equal except for fields that the kernel changes in segmentation: IP length,
- *   IPv4 identification and header checksum, TCP sequence number and checksum, UDP length and
- *   checksum. A change of VLAN, TOS, ECN, TTL, flow label, DF,
- *   acknowledgement, window or options therefore starts a new unit. A congestion mark changes ECN.
+ * - All headers are equal except for fields that the kernel changes in segmentation. These are IP
+ *   length, IPv4 identification and header checksum, TCP sequence number and checksum, UDP length
+ *   and checksum. A change of VLAN, TOS, ECN, TTL, flow label, DF, acknowledgement, window or
+ *   options therefore starts a new unit. A congestion mark changes ECN.
  * - No IPv4 options, no IPv6 extension headers, no fragments, no padding behind the IP packet.
  * - IPv4 identifications are consecutive, or DF is set and identifications have no meaning (RFC
  *   6864).

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Coalescing of frames for the TAP: consecutive frames of a TCP connection or UDP flow become one
- * super-frame, which costs the kernel about as much as one frame. Payload stays in its receive
- * buffer; only the headers of the first frame are rewritten, in place. Hosts receive the same
- * frames as without it: frames that the kernel could not restore by segmentation are written
+ * super-frame. A super-frame costs the kernel about as much as one frame. Payload stays in its
+ * receive buffer; only the headers of the first frame are rewritten, in place. Hosts receive the
+ * same frames as without it: frames that the kernel could not restore by segmentation are written
  * unchanged (coalesce.c has the rules).
  *
  * The order within a flow is kept; frames of different flows may overtake each other within a

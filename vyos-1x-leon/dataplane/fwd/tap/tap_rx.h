@@ -19,7 +19,7 @@
 /* A 64 KiB IP packet with Ethernet header, two VLAN tags and reserve. */
 #define TAP_RX_FRAME_MAX (65536u + 128)
 
-/* Reserved space before each read: with the vnet header it holds the longest LEON header, and it
+/* Reserved space before each read. Holds the longest LEON header together with the vnet header, and
  * aligns the IP header of an untagged frame to 4 bytes. */
 #define TAP_RX_HEADROOM 32
 

@@ -45,8 +45,8 @@ void nl_close(struct nl *nl); /* NULL ok */
 /* Returns 0 or -errno; -ENODEV: no such link. */
 int nl_link_by_name(struct nl *nl, const char *name, struct nl_link *out);
 int nl_link_by_index(struct nl *nl, int index, struct nl_link *out);
-/* Routing table for the addresses and routes of the link: the table of its VRF (or of the link
- * itself, if it is a VRF), else the main table. */
+/* Routing table for addresses and routes of the link: the table of its VRF (or of the link, if a
+ * VRF), else the main table. */
 uint32_t nl_link_table(struct nl *nl, const struct nl_link *link);
 int nl_link_set_mtu(struct nl *nl, int index, uint32_t mtu);
 int nl_link_set_mac(struct nl *nl, int index, struct mac mac);

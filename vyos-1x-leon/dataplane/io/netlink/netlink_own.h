@@ -11,9 +11,9 @@
 #include "io/netlink/netlink.h"
 
 /* All functions return 0 or -errno. Families are 4 and 6. */
-/* Delivers all packets that arrive through the link locally, for any destination address: by a rule
- * for the link and its table with a local route. The route names the link, because the kernel uses
- * only such routes for IPv6 link-local addresses. */
+/* Delivers all packets that arrive through the link locally, for any destination address. A rule
+ * for the link leads to its table with a local route. The route names the link, because the kernel
+ * uses only such routes for IPv6 link-local addresses. */
 int nl_all_is_local(struct nl *nl, uint8_t family, const char *device, int index, uint32_t table);
 /* Routes all other packets of sockets bound to the link out through this link. */
 int nl_default_route(struct nl *nl, uint8_t family, int index, uint32_t metric);

@@ -56,8 +56,8 @@ static bool is_plausible(const struct overlay *o, uint64_t incarnation)
 	return incarnation <= o->ops.wall_us(o->arg) + AHEAD_US;
 }
 
-/* Of two keys that claim a node-id without a session here, all nodes select one, independent of the
- * order of arrival: if possible the key that started last. */
+/* Of two keys that claim a node-id without a session here, all nodes select one. The order of
+ * arrival has no influence; if possible, the key that started last wins. */
 static bool outranks(const struct overlay *o, const struct msg_summary_entry *a,
 		     const struct msg_summary_entry *b)
 {

@@ -2,7 +2,8 @@
 /*
  * Keys of data to and from a peer across a session change (protocol 2.7). To lose no frame, a node
  * opens with the keys of both sessions. The node seals with the new keys only after a message of
- * the peer in the new session, and after its workers had time to receive the keys. Control thread.
+ * the peer in the new session. The workers of the peer then have time to receive the keys. Control
+ * thread.
  */
 #include "proto/handshake/handshake.h"
 

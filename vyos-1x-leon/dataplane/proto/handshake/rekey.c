@@ -70,9 +70,9 @@ void rekey_prev_used(struct overlay *o, struct peer *p)
 }
 
 /*
- * The peer continues in the previous session: it lacks the new one, or two sessions were opened at
+ * The peer continues in the previous session. It lacks the new one, or two sessions were opened at
  * once and each end adopted a different one. The lower node-id returns to the previous session
- * soon, so that both do not swap sessions for ever; the other node returns only if the first case
+ * soon, so that both do not swap sessions for ever. The other node returns only if the first case
  * is certain.
  */
 static bool should_go_back(const struct overlay *o, const struct peer *p)

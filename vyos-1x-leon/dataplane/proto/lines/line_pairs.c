@@ -2,8 +2,7 @@
 /*
  * Pairs of lines and their measurement, see lines.h; line_choice.c chooses among them. probe.c
  * measures the pair in use as any link. The other pairs get PINGs: as an idle link while they
- * answer, quickly while the pair in use misses answers, and seldom while they are silent. Control
- * thread.
+ * answer, quickly while the pair in use misses answers, and seldom while silent. Control thread.
  */
 #include "proto/lines/line_pairs.h"
 

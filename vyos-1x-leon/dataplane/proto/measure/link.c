@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Common parts of the measurements of a direct link: a PING and its timeout, and the link's entry
- * in the own row of the latency database. Called by the other files of measure/ and by senders of
- * PINGs; control thread. Protocol 4.7.
+ * Common parts of the measurements of a direct link: a PING and its timeout, and the link in the
+ * own row of the latency database. Called by the other files of measure/ and by senders of PINGs;
+ * control thread. Protocol 4.7.
  */
 #include "proto/measure/measure.h"
 

@@ -163,7 +163,7 @@ static int64_t down_after_us(const struct overlay *o, const struct probing *pr)
 }
 
 /*
- * Expected round-trip time while an answer is overdue: the age plus the variation of the link; the
+ * Expected round-trip time while an answer is overdue: the age plus the variation of the link. The
  * part above the usual range is multiplied, because the link may have failed. A quiet link
  * therefore costs four times the age within three probes, and a link with occasional delays of this
  * size costs the age. The row is updated when the age has reached the announced value.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * PINGs along the path in use to a node behind relays. While data flows, the answers report lost
- * data (loss.c). If the direct link is down, no other messages pass between the two nodes, and rows
- * of a node without recent messages do not count (state/latency/path.h). Owns struct path_probe.
+ * data (loss.c). If the direct link is down, no other messages pass between the two nodes. Rows of
+ * a node without recent messages do not count (state/latency/path.h). Owns struct path_probe.
  * Called by periodic.c (timers), dispatch.c (answers) and paths.c (a path was selected). Control
  * thread. Protocol 6.
  */

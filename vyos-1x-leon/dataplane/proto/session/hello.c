@@ -74,7 +74,7 @@ static struct session *offered(struct overlay *o, struct peer *p)
 	struct handshake *f = &p->handshake;
 
 	/* In clear mode a message names only the receiver's value, so it does not prove which value
-	 * of the peer is paired with it; a HELLO names both. */
+	 * of the peer is paired with it. A HELLO names both. */
 	if (!keyring_sealed(o->keys))
 		return NULL;
 	/* Computed once per pair of values. An observer of the value can cause no more work than

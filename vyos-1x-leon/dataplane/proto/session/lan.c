@@ -4,10 +4,10 @@
  * hosts must be relearned. Each change costs every member a walk through its tables and floods
  * until the hosts are known again.
  *
- * A change of the hosts behind the announcing node itself harms no other node: it is accepted at
- * once, at the rate of an honest node. A change of hosts behind other nodes on its LAN is accepted
- * at the lower rate of an honest LAN that is cut and healed repeatedly. Further changes are merged
- * and deferred; one walk serves many changes (decisions/029). Called by member.c and periodic.c;
+ * A change of the hosts behind the announcing node itself harms no other node. It is accepted at
+ * once, at the rate of an honest node. A change of hosts behind other nodes on its LAN has the
+ * lower rate of an honest LAN that is cut and healed repeatedly. Further changes are merged and
+ * deferred; one walk serves many changes (decisions/029). Called by member.c and periodic.c;
  * control thread.
  */
 #include "proto/session/membership.h"

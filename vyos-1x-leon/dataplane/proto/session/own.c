@@ -71,8 +71,8 @@ static void add_observed(struct overlay *o, struct msg_record *r)
 	}
 }
 
-/* The mapped and the observed addresses are the first, because a host may have more addresses than
- * a record, and other nodes reach no private address. */
+/* The mapped and the observed addresses are the first. A host may have more addresses than a
+ * record, and other nodes reach no private address. */
 static void add_locators(struct overlay *o, struct msg_record *r)
 {
 	if (o->mapped.ip.family) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Distribution of latency rows: changes of the own row to all members at most once per interval,
- * failures at once; rows of others into the database; detection of missing rows. Control thread.
+ * failures at once. Rows of others into the database; detection of missing rows. Control thread.
  * Protocol 4.6, 5.3.
  */
 #include "proto/share/share.h"
@@ -12,8 +12,8 @@
 #include "proto/service.h"
 
 #define BEHIND_MS 200 /* a row that the PING refers to may still be in flight */
-/* A complete row is not sent to a node again within this time, because a FETCH for the record of
- * this node requests the row too. A node repeats the FETCH if the row was lost. */
+/* A complete row is not sent to a node again within this time. A FETCH for the record of this node
+ * requests the row too. A node repeats the FETCH if the row was lost. */
 #define WHOLE_AGAIN_MS 500
 
 static bool is_addressee(const struct overlay *o, const struct peer *p)

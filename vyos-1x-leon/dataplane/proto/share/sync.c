@@ -178,7 +178,7 @@ static bool mark_fetch(struct overlay *o, node_id_t origin)
 	return true;
 }
 
-/* Entries about this node: a version of an earlier run is exceeded after its signature was
+/* Entries about this node. A version of an earlier run is exceeded after its signature was
  * verified, and a claim of another node is checked occasionally. */
 static bool wants_own(struct overlay *o, struct peer *p, const struct msg_summary_entry *e)
 {

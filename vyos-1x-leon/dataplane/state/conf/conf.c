@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads the configuration of conf.h: first the leaves of conf.def (conf_leaf.c), then one function
+ * Reads the configuration of conf.h. First the leaves of conf.def (conf_leaf.c), then one function
  * for each section with other content or with a rule between two leaves. Called by daemon/ at start
  * and at reload, on the control thread. No message contains the secret.
  */

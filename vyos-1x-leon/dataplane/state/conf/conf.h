@@ -188,7 +188,7 @@ uint32_t conf_rate_to(const struct conf *c, node_id_t id);
 /* Lowest rate limit of any node, or 0. */
 uint32_t conf_lowest_rate(const struct conf *c);
 
-/* Iterates the numbers of a section, such as "path", in the unit of the document: returns the next
+/* Iterates the numbers of a section, such as "path", in the unit of the document. Returns the next
  * key from *at on (initially 0) and its value; NULL behind the last. */
 const char *conf_next_number(const struct conf *c, const char *section, size_t *at,
 			     uint32_t *value);

@@ -18,10 +18,10 @@
  *      path in use.                                     -> keep          (hold-down)
  *   7. Otherwise.                                       -> the candidate (better, long-term)
  *
- * a. The best path by short-term cost, if the gain is at least the threshold in percent, the
- *    minimum, and the margin for RTT variation of both paths.
- * b. The best path by long-term cost, if the long-term gain is at least the long-term threshold
- *    and the minimum, and the present cost is not higher.
+ * a. The best path by short-term cost, if the gain reaches the threshold in percent, the minimum,
+ *    and the margin for RTT variation of both paths.
+ * b. The best path by long-term cost, if the long-term gain reaches the long-term threshold and the
+ *    minimum, and the present cost is not higher.
  *
  * From a path with relays to the direct path, a and b need no minimum.
  *

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Clocks of nodes relative to this node, from the clocks that each link compares (one_way_clock()).
- * The offset of a node is the sum along the links with the smallest round-trip times, because half
- * of a round trip bounds the error of its link. Pure; control thread.
+ * The offset of a node is the sum along the links with the smallest round-trip times. Half of a
+ * round trip bounds the error of its link. Pure; control thread.
  */
 #pragma once
 

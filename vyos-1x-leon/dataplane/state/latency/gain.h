@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Gain of the overlay path over the direct link to a node, by time since the start: each interval
+ * Gain of the overlay path over the direct link to a node, by time since the start. Each interval
  * counts with the round-trip times valid during it. Owned by the path choice in proto/; pure;
  * control thread.
  *

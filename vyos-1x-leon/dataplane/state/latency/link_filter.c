@@ -17,7 +17,7 @@
 /*
  * RFC 6298 initialises the variation with half the first sample, because a short timeout is costly.
  * Here the variation is part of the cost. With R/2 a direct link of 20 ms would cost 30 ms for
- * eight probes, and every new link would first lose its traffic to a relay and then win it back. A
+ * eight probes. Every new link would first lose its traffic to a relay and then win it back. A
  * sixteenth stays below the default threshold of 10 %, so a new link alone moves no path. Between
  * two links of equal latency, the older link still wins.
  */

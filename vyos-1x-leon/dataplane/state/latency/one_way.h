@@ -29,7 +29,7 @@ struct one_way {
 };
 
 /* Timestamps of one PING: sent and answered by the own clock, arrival by the other node's clock
- * (modulo 2^32), and the time the other node held it. */
+ * (modulo 2^32), and the holding time there. */
 struct one_way_times {
 	int64_t sent_us, answered_us;
 	uint32_t arrived_us, held_us;

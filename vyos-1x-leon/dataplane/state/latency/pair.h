@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Decides whether critical frames to a node are duplicated or have parity, and along which two
- * paths. The paths of state/latency/second.h are the direct link and the best relay, or the two
- * best relays if the direct link is much slower. Requires similar latencies of both paths and, if
- * configured, a degraded path in use. Pure; control thread.
+ * paths. The paths of second.h are the direct link and the best relay, or the two best relays if
+ * the direct link is much slower. Requires similar latencies of both paths and, if configured, a
+ * degraded path in use. Pure; control thread.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Dijkstra of path.h. A label is (node, relays used so far). This makes the bound on relays exact:
- * a bound on the plain Dijkstra tree would miss a more expensive path with fewer relays that a
+ * Dijkstra of path.h. A label is (node, relays used so far). This makes the bound on relays exact.
+ * A bound on the plain Dijkstra tree would miss a more expensive path with fewer relays that a
  * third node's path needs. Labels settle in the order of cost, then relays. A settled label makes
- * all labels of its node with as many or more relays useless, so most nodes settle once and the
+ * all labels of its node with as many or more relays useless. So most nodes settle once, and the
  * work stays near N * N. The remaining work is the scan of links without gain, vectorised over
  * several links. Pure; control thread.
  */

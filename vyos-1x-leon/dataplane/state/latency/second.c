@@ -34,8 +34,8 @@ static bool may_relay(const struct path_params *pp, uint16_t slot)
 	return pp->maximum_relays && !(pp->no_relay && pp->no_relay[slot]);
 }
 
-/* An unresponsive link is no reason to leave a path, because the other copy uses another one; but
- * any responsive path is preferred for a new selection. */
+/* An unresponsive link is no reason to leave a path, because the other copy uses another one. A new
+ * selection prefers any responsive path. */
 static bool is_before(const struct path *p, const struct path *best, const struct reference *y)
 {
 	if (!path_works(p) || !path_works(best))

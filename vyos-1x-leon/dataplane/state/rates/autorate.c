@@ -137,8 +137,8 @@ static uint32_t carries(const struct autorate *a, const struct site_load *in)
 	return max_of((uint32_t)minmax_max(&a->recent), in->latest_kbits);
 }
 
-/* Without a limit, a queue may have stood for long. A delay that is worth less than two frames
- * at the delivery rate is no queue: a bulk flow has just ended, and the propagation delay has
+/* Without a limit, a queue may have stood for long. A delay that is worth less than two frames at
+ * the delivery rate is no queue. A bulk flow has just ended, and the propagation delay has
  * grown. */
 static bool is_full(const struct autorate *a, const struct site_load *in)
 {

@@ -56,9 +56,9 @@ bool bandwidth_probe_is_over(const struct bandwidth_probe *p, uint32_t rtt_us, m
 	return !mono_before(now, mono_add_ms(p->answered_at, rtt_us / 1000));
 }
 
-/* Queueing delay that a bandwidth probe may cause if the link has spare capacity: half of the queue
- * of the smallest probe on a full link. The limit ignores the height of the probe, because TCP
- * seldom has enough data for a high one. */
+/* Queueing delay that a probe may cause if the link has spare capacity: half of the queue of the
+ * smallest probe on a full link. The limit ignores the height of the probe, because TCP seldom has
+ * enough data for a high one. */
 static uint32_t limit_us(const struct bandwidth_probe *p, uint32_t noise_us)
 {
 	return max_of((uint32_t)PROBE_PM * p->ms / 2, noise_us);

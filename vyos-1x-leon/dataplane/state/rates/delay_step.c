@@ -9,8 +9,8 @@
 #include "base/defs.h"
 #include "state/rates/link_load.h"
 
-/* A dip is an interval with at least a quarter less traffic than the link carries, and at least
- * DIP_BYTES less, because delivery is counted in datagrams. */
+/* A dip is an interval with at least a quarter and at least DIP_BYTES less traffic than the link
+ * carries. Delivery is counted in datagrams. */
 #define DIP_PART  4
 #define DIP_BYTES 6000
 /* Dips count after this sum of their expected reductions, and after twice the queueing delay. */

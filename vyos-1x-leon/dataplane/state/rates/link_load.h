@@ -7,10 +7,10 @@
  * additional packet is sent. Owned by the prober (proto/); pure; control thread. See
  * doc/decisions/041.
  *
- * A queue is own load if this node recently sent at half of the best delivery rate or more, and if
- * the queue is larger than several datagrams. A queue of others is no own load, because the path
- * metric should avoid such a link. The best rate is the windowed maximum of minutes, or the rate
- * since the present queue of own load began, because links become slower.
+ * A queue of more than several datagrams is own load if this node recently sent at half of the best
+ * delivery rate or more. A queue of others is no own load, because the path metric should avoid
+ * such a link. The best rate is the windowed maximum of minutes, or the rate since the present
+ * queue of own load began, because links become slower.
  */
 #pragma once
 

@@ -58,7 +58,7 @@ static uint32_t level_of(const struct share *s, unsigned n, uint32_t rate_kbits)
 }
 
 /* The unused remainder is divided among idle senders too. A TCP connection that starts on an idle
- * line must not leave slow start early, and all senders that may start together must not exceed the
+ * line must not leave slow start early. All senders that may start together must not exceed the
  * rate. */
 static uint32_t begin_with(const struct share *s, unsigned n, uint32_t rate_kbits, uint32_t level)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The measurements of all links of a site (link_load.h), combined into one measurement of its
- * access link, and the delays that are noise on that link. All links share the access link, so the
- * shortest queue counts. Filled by daemon/underlay/bottleneck.c at each step, read by autorate.c.
- * Pure; control thread. See doc/decisions/041.
+ * The measurements of all links of a site (link_load.h), combined into one measurement of the
+ * access link, and the noise delays of that link. All links share the access link, so the shortest
+ * queue counts. Filled by daemon/underlay/bottleneck.c at each step, read by autorate.c. Pure;
+ * control thread. See doc/decisions/041.
  */
 #pragma once
 

@@ -13,8 +13,8 @@
 #include "state/conf/conf.h"
 
 /* Hold time before a withheld prefix is announced again. Each change goes to all nodes and moves
- * their routes. A flapping LAN link or routing protocol, or a carrier in front of a switch that
- * does not forward yet, must not cause a change each time. */
+ * their routes. A flapping LAN link or routing protocol must not cause a change each time. Nor must
+ * a carrier in front of a switch that does not forward yet. */
 #define ANNOUNCE_RETURN_MS 2000
 
 /* Result of the route lookup for a prefix. */

@@ -45,7 +45,7 @@ static bool has_longer_connected(const struct rib_input *in, const struct prefix
 	return false;
 }
 
-/* A line that has not answered yet counts for announcements of its own node only: a forged source
+/* A line that has not answered yet counts for announcements of its own node only. A forged source
  * address must not withdraw routes of other nodes. The kernel routes TCP by the longest match, so a
  * longer connected network keeps its hosts. A datagram to an address inside a route is withheld in
  * any case. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Groups with listeners at other nodes, as these nodes announced them, and the VLANs of this node
- * whose hosts must not see reports of other sites. A node that announces nothing for a segment
+ * Groups with listeners at other nodes, as these nodes announced them. The VLANs of this node in
+ * which hosts must not see reports of other sites. A node that announces nothing for a segment
  * receives all its groups.
  *
  * The control thread replaces the immutable set of a node with one atomic store, and base/rcu frees

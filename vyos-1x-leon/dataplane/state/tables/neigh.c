@@ -8,7 +8,7 @@
  * that finds it odd, or changed after reading, treats the neighbor as unknown and does not retry.
  * Data words are stored with release and loaded with acquire, so a reader of a new word also sees
  * the odd sequence before it. The control thread writes. Workers read, and write only `probed_s`
- * and `stale`; if the slot holds another neighbor by then, the next request for it is flooded,
+ * and `stale`. If the slot holds another neighbor by then, the next request for it is flooded,
  * which is harmless.
  */
 #include "state/tables/neigh.h"

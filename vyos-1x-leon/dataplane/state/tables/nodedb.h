@@ -37,7 +37,7 @@ struct node {
 	struct msg_record rec;
 	bool has_key; /* identity key known from its HELLO or its record */
 	uint8_t key[MSG_KEY_LEN];
-	/* Time at which the node-id got its first key; never: this key replaced the key of an
+	/* Time at which the node-id got its first key. Never: this key replaced the key of an
 	 * unresponsive node, and no session has proved it since. */
 	mono_t pinned;
 	bool verified; /* this node has had a session with the holder of the key */

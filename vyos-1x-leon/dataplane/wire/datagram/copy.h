@@ -6,7 +6,7 @@
  *   worker (8) | counter (56) | kind (8) | payload of that kind ...
  *
  * All datagrams with this frame have equal worker and counter on both paths, and no datagram with
- * another frame has them: each worker of the source has its own counter. The destination delivers
+ * another frame has them. Each worker of the source has its own counter. The destination delivers
  * the frame once.
  */
 #pragma once

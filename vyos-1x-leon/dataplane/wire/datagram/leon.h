@@ -75,8 +75,8 @@ enum leon_flags {
 /* Flags of the inner frame. The other flags describe the datagram. */
 #define LEON_FLAGS_FRAME (LEON_F_CSUM_PARTIAL | LEON_F_SEGMENT)
 
-/* Returns the wire version of a datagram with another one, or 0 if it is of another program or
- * overlay: version, kind and VNI have their place in every wire version. */
+/* Returns the wire version of a datagram with another one, or 0 for another program or overlay.
+ * Version, kind and VNI have their place in every wire version. */
 uint8_t leon_other_wire(const void *data, size_t len, uint32_t vni);
 
 struct leon_hdr {

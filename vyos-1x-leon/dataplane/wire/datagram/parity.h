@@ -7,7 +7,7 @@
  *   worker (8) | counter (56) | kind (8) | index (8) | frame or fragment ...
  *   worker (8) | counter (56) | 0x80 (8) | row (8) | symbols (8) | parity ...
  *
- * The upper bits of the counter number the block, the lower PARITY_INDEX_BITS are the index of the
+ * The upper bits of the counter number the block. The lower PARITY_INDEX_BITS are the index of the
  * first symbol of the frame, and 0 in a parity.
  *
  * The code is a Cauchy Reed-Solomon code (Bloemer and others, ICSI TR-95-048) in the field of RFC

@@ -97,9 +97,9 @@ size_t arp_build_announcement(uint16_t vlan, struct mac mac, const struct ip_add
 size_t nd_build_announcement(uint16_t vlan, struct mac mac, const struct ip_addr *ip, bool router,
 			     void *out);
 
-/* Source of the frames that leond itself sends to its LAN: 02:4c and the node-id. A bridge of the
- * kernel logs a warning for each frame with the address of one of its ports as source, so the
- * address of the interface is unsuitable. */
+/* Source of the frames that leond itself sends to its LAN: 02:4c and the node-id. The address of
+ * the interface is unsuitable. A bridge of the kernel logs a warning for each frame with the
+ * address of one of its ports as source. */
 static inline struct mac eth_source_of(node_id_t node)
 {
 	return mac_from_u64(0x024cULL << 32 | node);

@@ -55,8 +55,8 @@ struct guard_frame {
 	uint8_t auth[GUARD_AUTH_LEN];
 };
 
-/* Returns the step n of an interval in the bits of GUARD_INTERVAL: the lowest n from 1 to 11 for
- * which 100 ms * 2^(n - 1) is at least the interval. */
+/* Returns the step n of an interval in the bits of GUARD_INTERVAL. It is the lowest n from 1 to 11
+ * for which 100 ms * 2^(n - 1) is at least the interval. */
 uint8_t guard_interval_flags(uint32_t interval_ms);
 /* Returns 100 ms * 2^(n - 1) of the flags of a frame. 0: not stated, as in version 0.2. */
 uint32_t guard_interval_of(uint8_t flags);

@@ -18,8 +18,8 @@
 
 /* Returns the address family of a frame to a group that snooping may limit, and the low 32 bits
  * (IPv4: 23 bits) of the group. Returns 0 for a frame that all nodes receive: link-local groups
- * (224.0.0.0/24 with its aliases, scopes 1 and 2 of IPv6), IGMP, ICMPv6, other protocols, and
- * frames with two tags. */
+ * (224.0.0.0/24 with aliases, scopes 1 and 2 of IPv6), IGMP, ICMPv6, other protocols, frames with
+ * two tags. */
 uint8_t mcast_group_of(const uint8_t *frame, size_t len, const struct eth_view *v, uint32_t *group);
 
 /* Returns true for a group that all nodes receive. */
