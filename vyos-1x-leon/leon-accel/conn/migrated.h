@@ -21,6 +21,6 @@ void migrated_both_local(struct conn *c, bool from_near, const struct flow_frame
 void migrated_update(struct conn *c, struct mac mac, node_id_t node, mono_t now);
 /* A message FOUND or FORWARD of the other accelerator. */
 void migrated_forwarded(struct conn *c, const struct accel_frame *f, mono_t now);
-/* Reports whether the connection cannot be released, because for too long too few frames of the
- * moved host are seen here, or because the peer has ended the connection. */
+/* Reports whether the connection cannot be released. Causes: too few frames of the moved host are
+ * seen here for too long, or the peer has ended the connection. */
 bool migrated_is_lost(const struct conn *c, mono_t now);

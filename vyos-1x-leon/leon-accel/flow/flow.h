@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * One TCP connection between a host behind this node ("near") and a host behind another node
- * ("far"): the known state, and the steps of interception and release (protocol.md 10.1). Uses no
- * sockets: requests actions through struct flow_ops, and time is a parameter. Owned by the engine;
- * single-threaded.
+ * ("far"). Contains the known state, and the steps of interception and release (protocol.md 10.1).
+ * Uses no sockets: requests actions through struct flow_ops, and time is a parameter. Owned by the
+ * engine; single-threaded.
  */
 #pragma once
 

@@ -49,11 +49,11 @@ void flow_end_took(struct flow_end *e, const struct tcp_view *t, uint16_t gso_si
 /* The near host permitted the bytes in flight, which gives a lower bound of the window scale. */
 void flow_end_see_window(struct flow_end *near, const struct flow_end *far);
 /*
- * Window scale of a near host without an observed SYN: the larger of the lower bound and the shift
- * that makes its widest window at most 64 KiB. A host that scales states such a window for an empty
- * buffer. With a shift of 0, its 64 KiB would be some hundred bytes, less than a segment, and the
- * kernel would send that number at each timeout. A host that does not scale discards data beyond
- * its window, and the kernel repeats the data.
+ * Window scale of a near host without an observed SYN. It is the larger of the lower bound and the
+ * shift that makes the widest window at most 64 KiB. A host that scales states such a window for an
+ * empty buffer. With a shift of 0, its 64 KiB would be some hundred bytes, less than a segment, and
+ * the kernel would send that number at each timeout. A host that does not scale discards data
+ * beyond its window, and the kernel repeats the data.
  */
 uint8_t flow_end_scale(const struct flow_end *e);
 /*

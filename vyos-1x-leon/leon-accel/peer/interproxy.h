@@ -58,10 +58,11 @@ uint32_t interproxy_first_segments(uint32_t rtt_us, uint32_t mss);
 
 /*
  * Rate of the first flight in bytes per second, paced for a round trip as in Jump Start (2007).
- * The rate is half of the measured rate, as in Careful Resume (RFC 9959): of the last train of
- * acknowledgements, and of the former inter-proxy connection, if they exist (0: none). The bound of
- * 16 Mbit/s limits the damage of a wrong measurement to one round trip. One inter-proxy connection
- * carries all connections between two nodes, and a slow start costs many long round trips.
+ * The rate is half of the measured rate, as in Careful Resume (RFC 9959). Measurements are the last
+ * train of acknowledgements and the former inter-proxy connection, if they exist (0: none). The
+ * bound of 16 Mbit/s limits the damage of a wrong measurement to one round trip. One inter-proxy
+ * connection carries all connections between two nodes, and a slow start costs many long round
+ * trips.
  */
 uint64_t interproxy_start_rate(uint64_t train, uint64_t remembered);
 
@@ -90,7 +91,7 @@ uint32_t interproxy_unsent(uint64_t pacing);
  *
  * The limit is never below 2 Mbit/s. An idle connection has a delivery rate of 0, and such a limit
  * would slow it for a minute. In the start phase, the limit is at least the start rate and three
- * times the delivery rate, because the initial window may exceed the first flight.
+ * times the delivery rate. The initial window may exceed the first flight.
  */
 uint64_t interproxy_limit(const struct interproxy *c, const struct interproxy_sample *s);
 
@@ -101,18 +102,18 @@ bool interproxy_knows_rate(const struct interproxy *c, const struct interproxy_s
 /* Bytes per round trip that an unmeasured connection is assumed to carry. */
 uint64_t interproxy_least_room(uint32_t rtt_us);
 
-/* Bytes per round trip that the connection can carry: after the start phase the delivery rate,
- * before that twice the delivered bytes, within the congestion window. The initial window proves
+/* Bytes per round trip that the connection can carry. After the start phase: the delivery rate.
+ * Before: twice the delivered bytes, within the congestion window. The initial window proves
  * nothing. */
 uint64_t interproxy_capacity(struct interproxy *c, const struct interproxy_sample *s);
 
 /*
  * Reports whether the start phase ended too soon. BBR ends it if three round trips do not increase
  * the rate. A stalled process or other traffic on the link can cause that, too. BBR then adds a
- * quarter each eight round trips, and needs a minute to grow from a fiftieth of the link rate to
- * the full rate. The link has spare capacity if two consecutive probes of BBR gain half of the
- * probed rate or more and cause no queueing delay. BBR is then restarted from its present rate.
- * Called now and then.
+ * quarter each eight round trips. It needs a minute to grow from a fiftieth of the link rate to the
+ * full rate. The link has spare capacity if two consecutive probes of BBR gain half of the probed
+ * rate or more and cause no queueing delay. BBR is then restarted from its present rate. Called now
+ * and then.
  */
 bool interproxy_restarts(struct interproxy *c, const struct interproxy_sample *s, mono_t now);
 
