@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Times of the attempts to map a port: NAT-PMP first, then UPnP; a check after half of the granted
+ * Times of the attempts to map a port: NAT-PMP first, then UPnP. A check after half of the granted
  * lifetime, at most a minute; further attempts after failures. No clock and no I/O: the methods and
  * the time are parameters. Main thread.
  */

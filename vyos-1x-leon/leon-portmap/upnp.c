@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * UPnP Internet Gateway Device, by miniupnpc. Only the default gateway counts: descriptions and
+ * UPnP Internet Gateway Device, by miniupnpc. Only the default gateway counts. Descriptions and
  * control addresses of other hosts are ignored, so no host of the LAN directs requests of this
  * program to a third host. The library opens its sockets itself, without VRF and firewall mark.
  * Main thread.
