@@ -2,8 +2,8 @@
 /*
  * SCLP, the Segment-oriented Connection-less Protocol (Kawashima and Matsuo, IEICE Trans. Commun.
  * E98-B 11, 2015), as published: header, segmentation of a payload, and the first of two levels of
- * reassembly, which merges segments of one received batch (GRO in the paper). sclp_join.h has the
- * second level. Used by leon-sclp, not by the daemon. doc/sclp.md. Pure.
+ * reassembly. The first level merges segments of one received batch (GRO in the paper). sclp_join.h
+ * has the second level. Used by leon-sclp, not by the daemon. doc/sclp.md. Pure.
  *
  *   source port (16) | dest port (16) | identification (31) F (1) | remaining (16) | checksum (16)
  */
