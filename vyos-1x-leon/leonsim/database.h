@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The paths of one node, computed from the output of `leonctl --json show latency` on that node.
- * Its database, rules and paths in use pass through the daemon's own state/latency/path.c and
- * state/latency/choice.c, so the result equals `show paths` of that moment. The document has
- * neither relays that the node avoids because of lost data nor links with a path error. One thread.
+ * Its database, rules and paths in use pass through state/latency/path.c and state/latency/choice.c
+ * of the daemon. The result equals `show paths` of that moment. The document has neither relays
+ * that the node avoids because of lost data nor links with a path error. One thread.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Overlays of the daemon's own proto/ on virtual time: one node for each host of a trace, connected
+ * Overlays of the daemon's own proto/ on virtual time. Each host of a trace has a node, connected
  * by an Internet with the delays of the trace. Control datagrams in transit are relayed here, as
  * workers do in production. Failures are injected: hosts and links that are dead for some time. One
  * thread.

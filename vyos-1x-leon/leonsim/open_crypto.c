@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A replacement of crypto/aead.c, public_key.c and primitive.c for overlays inside one process:
- * sealed text stays readable, and a secret equals its public key. The simulation needs no secrecy,
+ * A replacement of crypto/aead.c, public_key.c and primitive.c for overlays inside one process.
+ * Sealed text stays readable, and a secret equals its public key. The simulation needs no secrecy,
  * and libcrypto would take most of the time of a replay (an overlay of 490 nodes creates 120,000
  * sessions). The properties that the protocol relies on hold. Lengths are equal. Text that was
  * sealed with another key or was modified does not open. Both ends derive equal shared secrets. A

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One replay of a trace: runs the net, samples the paths in use at regular times and compares them
+ * One replay of a trace. Runs the net, samples the paths in use at regular times and compares them
  * with the direct path, the optimal path and two copies. One thread.
  */
 #pragma once
