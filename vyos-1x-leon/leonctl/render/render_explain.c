@@ -36,8 +36,8 @@ static void print_beside_load(struct jsonr_node *link, const char *field, const 
 			text_str(link, "to_name"), verb, text_us(link, field), what);
 }
 
-/* Prints links of this node with self-induced queueing, which is no reason for a change of path,
- * and links whose RTT increased in addition, which may be a reason. */
+/* Prints links of this node with self-induced queueing, which is no reason for a change of path.
+ * Links with an RTT that also increased are printed too, and may be a reason. */
 static void print_loads(struct jsonr_node *list, FILE *out)
 {
 	for (size_t i = 0; i < jsonr_len(list); i++) {

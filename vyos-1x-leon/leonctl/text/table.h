@@ -44,7 +44,7 @@ void table_free(struct table *t); /* NULL ok */
 /* Adds the next cell, from left to right. A row ends after the last column. */
 void table_cell(struct table *t, const char *fmt, ...) attr_printf(2, 3);
 /* Adds a row with the text of every column. If the last column has `rows`, adds a row for each
- * element of this list, and the other columns are empty from the second row on. Lists of hops begin
+ * element of this list. The other columns are empty from the second row on. Lists of hops begin
  * with the name `source`, or NULL. */
 void table_row(struct table *t, struct jsonr_node *n, const char *source);
 unsigned table_rows(const struct table *t);
