@@ -146,10 +146,22 @@ def test_language_of_a_comment():
 
 def test_language_of_a_document_is_measured_without_its_code():
     text = '# Title\n\n    what who\n\nA queue is `dear`, see [the page](#who).\n\n```\nwho\n```\n\n| a | b |\n|---|---|\n' \
-           '| x | ' + 'word ' * 31 + '|\n'
+           '| x | ' + 'word ' * 26 + '|\n'
     figures, lines = language_of(text, language.document)
     assert figures['clauses'] == 0 and figures['words'] == 0
     assert figures['long'] == 1 and lines == [13]
+
+
+def test_language_counts_paragraphs_items_and_rows_of_a_comment_separately():
+    row = '  -x ' + 'word ' * 14
+    short = f'/* {"word " * 20}\n *\n * {"word " * 20}\n * - {"word " * 20}\n */'
+    table = f'"""Text.\n\nusage: x\n{row}\n{row}\n\n    {"code " * 26}\n"""\n'
+    usage = f'"usage: x\\n{row}\\n{row}\\n"'
+    assert language_of(short, language.c_comments)[0]['long'] == 0
+    assert language_of(table, language.python_comments)[0]['long'] == 0
+    assert language_of(usage, language.c_messages)[0]['long'] == 0
+    sentence = f'/* {"word " * 20}\n *   {"word " * 20}\n */'
+    assert language_of(sentence, language.c_comments)[0]['long'] == 1
 
 
 def test_language_may_only_become_better():
