@@ -86,6 +86,12 @@ char *mac_format(struct mac mac, char *buf, size_t len);
 char *ip_format(const struct ip_addr *ip, char *buf, size_t len);
 char *endpoint_format(const struct endpoint *ep, char *buf, size_t len);
 char *prefix_format(const struct prefix *p, char *buf, size_t len);
+/* The same as an argument. The text lasts until the end of the surrounding block. */
+#define NODE_ID_TEXT(id)  node_id_format((id), (char[NODE_ID_STRLEN]){ 0 }, NODE_ID_STRLEN)
+#define MAC_TEXT(mac)	  mac_format((mac), (char[MAC_STRLEN]){ 0 }, MAC_STRLEN)
+#define IP_TEXT(ip)	  ip_format((ip), (char[IP_STRLEN]){ 0 }, IP_STRLEN)
+#define ENDPOINT_TEXT(ep) endpoint_format((ep), (char[ENDPOINT_STRLEN]){ 0 }, ENDPOINT_STRLEN)
+#define PREFIX_TEXT(p)	  prefix_format((p), (char[PREFIX_STRLEN]){ 0 }, PREFIX_STRLEN)
 
 /* True for fe80::/10. A link-local address is valid only together with its interface. */
 bool ip_is_v6_link_local(const struct ip_addr *ip);

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "defs.h"
 
@@ -24,4 +25,15 @@ void *x_buffer(size_t n, size_t size) attr_must_check;
 /* Clears memory; the compiler cannot remove the call. For secrets. */
 void x_wipe(void *p, size_t len);
 
-#define x_new(type) ((type *)x_calloc(1, sizeof(type)))
+/* Doubles the array with place for `room` elements if n elements fill it. */
+#define x_double(array, n, room)                                                                   \
+	do {                                                                                       \
+		if ((n) < (room))                                                                  \
+			break;                                                                     \
+		(room) = (room) ? 2 * (room) : 64;                                                 \
+		(array) = x_realloc((array), (room), sizeof(*(array)));                            \
+	} while (0)
+
+/* Frees what the pointer has, and clears it. */
+#define x_free(pointer) (free(pointer), (pointer) = NULL)
+#define x_new(type)	((type *)x_calloc(1, sizeof(type)))
