@@ -83,7 +83,7 @@ static const struct ctl_command table[] = {
 	  .run = map_print },
 	{ "metrics --listen", ARG_LISTEN, NULL,
 	  .help = "serve the metrics over HTTP until a signal ends it", .run = serve_metrics },
-	{ "metrics", ARG_NONE, render_metrics, .help = "all metrics as Prometheus text" },
+	{ "metrics", ARG_NONE, NULL, .help = "all metrics as Prometheus text", .text = "{text}" },
 	{ "init", ARG_NONE, NULL, .help = "make this machine the first node of a new overlay",
 	  .run = init_run, .options = NODE_OPTIONS },
 	{ "invite", ARG_ADDRESSES, render_invite,
@@ -94,15 +94,18 @@ static const struct ctl_command table[] = {
 	{ "leave", ARG_NONE, NULL, .help = "stop leond and remove configuration and identity",
 	  .run = leave_run, .options = " [--yes]" },
 	{ "reload", ARG_NONE, render_reload, .help = "apply the changed configuration file" },
-	{ "reset acceleration", ARG_NONE, render_reset_acceleration,
-	  .help = "release all intercepted TCP connections" },
-	{ "reset fdb", ARG_NONE, render_reset_fdb, .help = "remove all learned MAC addresses" },
-	{ "reset statistics", ARG_NONE, render_reset_statistics,
-	  .help = "set the statistics to zero" },
+	{ "reset acceleration", ARG_NONE, NULL,
+	  .help = "release all intercepted TCP connections",
+	  .text = "{interface}: {number connections} TCP connections are released to their hosts\n" },
+	{ "reset fdb", ARG_NONE, NULL, .help = "remove all learned MAC addresses",
+	  .text = "{interface}: {number removed} FDB entries removed\n" },
+	{ "reset statistics", ARG_NONE, NULL, .help = "set the statistics to zero",
+	  .text = "{interface}: all statistics set to zero\n" },
 	{ "reset invitation", ARG_INVITATION, render_reset_invitation,
 	  .help = "end a one-time token of this node" },
-	{ "reset node", ARG_NODE, render_reset_node,
-	  .help = "remove the FDB entries of NODE and probe its link" },
+	{ "reset node", ARG_NODE, NULL, .help = "remove the FDB entries of NODE and probe its link",
+	  .text = "{interface}: {number removed} FDB entries of {node node_id} removed, link probe "
+		  "started\n" },
 	{ "help", ARG_COMMAND, NULL, .help = "help of one command, or the list of commands" },
 	{ "generate secret", ARG_NONE, NULL, .help = "print a random secret; needs no daemon",
 	  .run = secret_print },
@@ -125,7 +128,10 @@ int command_print(const struct ctl_command *c, struct jsonr_node *root, FILE *ou
 {
 	if (c->render)
 		return c->render(root, out);
-	show_answer(c->words, root, out);
+	if (c->text)
+		show_text(c->text, root, out);
+	else
+		show_answer(c->words, root, out);
 	return 0;
 }
 

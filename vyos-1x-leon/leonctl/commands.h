@@ -30,8 +30,9 @@ typedef int (*command_run_fn)(struct target *t, const char *argument);
 struct ctl_command {
 	const char *words; /* also the command name in the request */
 	enum command_argument argument;
-	render_fn render; /* NULL: the tables of show.def, or a command of leonctl itself */
+	render_fn render; /* NULL: `text`, the tables of show.def, or a command of leonctl itself */
 	const char *help;
+	const char *text;    /* of the answer, for show_text(); or NULL */
 	command_run_fn run;  /* of a command of leonctl itself, else NULL */
 	const char *options; /* as the help prints them; NULL: none */
 };

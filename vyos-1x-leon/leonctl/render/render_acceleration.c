@@ -8,36 +8,24 @@
 
 #include "base/defs.h"
 #include "render/render.h"
-#include "show/cells.h"
 #include "show/show.h"
 #include "text/value.h"
 
 /* --- all of them --- */
 
-static void print_bytes(FILE *out, struct jsonr_node *root)
-{
-	struct jsonr_node *from = jsonr_object(root, "out"), *to = jsonr_object(root, "in");
-
-	fprintf(out, "from hosts      %s, carried as %s\n", text_bytes(from, "bytes"),
-		text_bytes(from, "carried_bytes"));
-	fprintf(out, "to hosts        %s, carried as %s\n", text_bytes(to, "bytes"),
-		text_bytes(to, "carried_bytes"));
-	fprintf(out, "ratio           %s\n", cell_ratio(root, "ratio_permille"));
-}
-
-static void print_worth(FILE *out, struct jsonr_node *root)
-{
-	struct jsonr_node *time = jsonr_object(root, "time"), *power = jsonr_object(root, "power"),
-			  *energy = jsonr_object(root, "energy");
-
-	fprintf(out, "time            %s in which data flowed, at least %s without: %s saved\n",
-		cell_seconds(time, "with_ms"), cell_seconds(time, "without_ms"),
-		cell_seconds(time, "saved_ms"));
-	fprintf(out, "energy          %s, %s without (a port of %s, %s when fast, %s asleep)\n",
-		cell_joules(energy, "with_mj"), cell_joules(energy, "without_mj"),
-		text_thousandths(power, "slow_mw", "W"), text_thousandths(power, "fast_mw", "W"),
-		text_thousandths(power, "sleep_mw", "W"));
-}
+static const char counted[] =
+	"connections     {number connections} intercepted now, {number tracked} tracked, "
+	"{bytes held_bytes} of frames held\n"
+	"counted         {number counted.intercepted} intercepted, {number counted.released} "
+	"released, {number counted.refused} refused, {number counted.reset} reset\n";
+static const char worth[] =
+	"from hosts      {bytes out.bytes}, carried as {bytes out.carried_bytes}\n"
+	"to hosts        {bytes in.bytes}, carried as {bytes in.carried_bytes}\n"
+	"ratio           {ratio ratio_permille}\n"
+	"time            {ms time.with_ms} in which data flowed, at least {ms time.without_ms} "
+	"without: {ms time.saved_ms} saved\n"
+	"energy          {mj energy.with_mj}, {mj energy.without_mj} without (a port of "
+	"{mw power.slow_mw}, {mw power.fast_mw} when fast, {mw power.sleep_mw} asleep)\n";
 
 /* Counters of refused input and of faults, if not 0. */
 static void print_nonzero(FILE *out, struct jsonr_node *n)
@@ -66,18 +54,13 @@ static void print_counted(FILE *out, struct jsonr_node *root)
 {
 	struct jsonr_node *n = jsonr_object(root, "counted");
 
-	fprintf(out, "connections     %s intercepted now, %s tracked, %s of frames held\n",
-		text_number(root, "connections"), text_number(root, "tracked"),
-		text_bytes(root, "held_bytes"));
-	fprintf(out, "counted         %s intercepted, %s released, %s refused, %s reset\n",
-		text_number(n, "intercepted"), text_number(n, "released"),
-		text_number(n, "refused"), text_number(n, "reset"));
+	show_text(counted, root, out);
 	if (value_u64(root, "fast_enough"))
-		fprintf(out, "fast enough     %s without a benefit\n",
-			text_number(root, "fast_enough"));
+		show_text("fast enough     {number fast_enough} without a benefit\n", root, out);
 	if (value_u64(n, "leond_queue_full") || value_u64(n, "held_dropped"))
-		fprintf(out, "dropped         %s where the queue to leond was full, %s not held\n",
-			text_number(n, "leond_queue_full"), text_number(n, "held_dropped"));
+		show_text("dropped         {number leond_queue_full} where the queue to leond was "
+			  "full, {number held_dropped} not held\n",
+			  n, out);
 	print_nonzero(out, n);
 }
 
@@ -115,10 +98,9 @@ static bool print_state(FILE *out, struct jsonr_node *root)
 		      out);
 		return false;
 	}
-	fprintf(out,
-		"leon-accel does not run, so no TCP connection is intercepted; its unit is "
-		"leon-accel@%s.\n",
-		text_str(root, "interface"));
+	show_text("leon-accel does not run, so no TCP connection is intercepted; its unit is "
+		  "leon-accel@{interface}.\n",
+		  root, out);
 	return false;
 }
 
@@ -127,14 +109,12 @@ int render_acceleration(struct jsonr_node *root, FILE *out)
 	if (!print_state(out, root))
 		return 0;
 	if (strcmp(text_str(root, "state"), "running") == 0)
-		fprintf(out,
-			"intercepted are connections of at least %s segments to nodes of %s and "
-			"more\n",
-			text_number(root, "minimum_segments"), text_us(root, "threshold_us"));
+		show_text("intercepted are connections of at least {number minimum_segments} "
+			  "segments to nodes of {us threshold_us} and more\n",
+			  root, out);
 	print_counted(out, root);
 	print_bypassed(out, jsonr_array(root, "nodes"));
-	print_bytes(out, root);
-	print_worth(out, root);
+	show_text(worth, root, out);
 	show_below("show acceleration", "nodes", root, out);
 	return 0;
 }
@@ -147,6 +127,6 @@ int render_acceleration_connections(struct jsonr_node *root, FILE *out)
 		return 0;
 	show_table("show acceleration connections", "connections", root, out);
 	if (value_u64(root, "omitted"))
-		fprintf(out, "and %s more\n", text_number(root, "omitted"));
+		show_text("and {number omitted} more\n", root, out);
 	return 0;
 }

@@ -81,15 +81,14 @@ static void print_change(struct jsonr_node *root, FILE *out)
 
 	fputs("\nTo change\n", out);
 	if (jsonr_has(root, "cost_to_beat_us"))
-		fprintf(out,
-			"another path must cost at most %s: better than the one in use by %s %% and, "
-			"unless it is the direct path, by %s\n",
-			text_us(root, "cost_to_beat_us"), text_number(p, "threshold"),
-			text_us(p, "threshold-minimum"));
+		show_text("another path must cost at most {us cost_to_beat_us}: better than the "
+			  "one in use by {number rules.threshold} % and, unless it is the direct "
+			  "path, by {us rules.threshold-minimum}\n",
+			  root, out);
 	else
 		fputs("no path is in use: the first path that works is used at once\n", out);
 	if (jsonr_has(root, "requirements"))
-		fprintf(out, "%s\n", text_str(root, "requirements"));
+		show_text("{requirements}\n", root, out);
 	if (hold_ms > 0)
 		fprintf(out,
 			"voluntary changes wait for another %.1f s (hold-time %.0f s), unless the "
@@ -102,17 +101,18 @@ static void print_change(struct jsonr_node *root, FILE *out)
 int render_explain(struct jsonr_node *root, FILE *out)
 {
 	struct jsonr_node *list = jsonr_array(root, "candidates");
-	const char *source = text_str(root, "source_name");
 
-	fprintf(out, "From %s to %s\n", source, text_node(root, "destination", "name"));
-	fprintf(out, "in use          for %s (since %s), selected by: %s, %s\n",
-		text_age(root, "since_seconds"), text_str(root, "since"),
-		text_str(root, "chosen_by"), text_count(value_u64(root, "changes"), "change"));
-	fprintf(out, "last decision   %s: %s\n", text_str(root, "reason"),
-		text_str(root, "reason_text"));
+	show_text("From {source_name} to {node destination}\n"
+		  "in use          for {seconds since_seconds} (since {since}), selected by: "
+		  "{chosen_by}, ",
+		  root, out);
+	fprintf(out, "%s\n", text_count(value_u64(root, "changes"), "change"));
+	show_text("last decision   {reason}: {reason_text}\n", root, out);
 	if (jsonr_len(jsonr_array(root, "avoided_names")))
-		fprintf(out, "avoided relays  %s: loss of data on paths through these nodes\n",
-			text_list(root, "avoided_names"));
+		show_text(
+			"avoided relays  {list avoided_names}: loss of data on paths through these "
+			"nodes\n",
+			root, out);
 	fputs("\nCandidates\n", out);
 	show_table("explain path", "candidates", root, out);
 	print_links(list, out);

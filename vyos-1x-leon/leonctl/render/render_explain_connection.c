@@ -10,26 +10,20 @@
 #include "show/show.h"
 #include "text/value.h"
 
-static void print_reason(struct jsonr_node *n, FILE *out)
+static void print_connection(struct jsonr_node *n, FILE *out)
 {
+	show_text("host here       {near}\n"
+		  "far host        {far}, behind node {node}\n",
+		  n, out);
+	if (value_u64(n, "vlan"))
+		show_text("vlan            {number vlan}\n", n, out);
+	show_text("state           {state}\n", n, out);
 	if (jsonr_has(n, "reason"))
-		fprintf(out, "reason          %s: %s\n", text_str(n, "reason"),
-			text_str(n, "reason_text"));
+		show_text("reason          {reason}: {reason_text}\n", n, out);
 	else if (strcmp(text_str(n, "state"), "plain") == 0)
 		fputs("reason          no check fails: its next frame begins an attempt\n", out);
 	else
 		fputs("reason          only a plain connection is checked\n", out);
-}
-
-static void print_connection(struct jsonr_node *n, FILE *out)
-{
-	fprintf(out, "host here       %s\n", text_str(n, "near"));
-	fprintf(out, "far host        %s, behind node %s\n", text_str(n, "far"),
-		text_str(n, "node"));
-	if (value_u64(n, "vlan"))
-		fprintf(out, "vlan            %s\n", text_number(n, "vlan"));
-	fprintf(out, "state           %s\n", text_str(n, "state"));
-	print_reason(n, out);
 	show_below("explain connection", "checks", n, out);
 }
 
@@ -44,9 +38,8 @@ int render_explain_connection(struct jsonr_node *root, FILE *out)
 		print_connection(jsonr_at(list, i), out);
 	}
 	if (!jsonr_len(list))
-		fprintf(out,
-			"leon-accel follows no connection between %s and %s; TCP with a near node "
-			"goes past it.\n",
-			text_str(root, "first"), text_str(root, "second"));
+		show_text("leon-accel follows no connection between {first} and {second}; TCP with "
+			  "a near node goes past it.\n",
+			  root, out);
 	return 0;
 }

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/defs.h"
 #include "render/render.h"
 #include "show/show.h"
 #include "text/value.h"
@@ -61,7 +62,7 @@ static void print_terms(FILE *out, struct jsonr_node *root)
 		text_number(root, "budget_kbits"),
 		value_bool(root, "parity") ? "parities" : "second copies",
 		text_number(root, "budget_used_percent"));
-	fprintf(out, "longer path     by at most %s\n", text_us(root, "maximum_extra_delay_us"));
+	show_text("longer path     by at most {us maximum_extra_delay_us}\n", root, out);
 	if (by_loss || by_jitter)
 		fprintf(out, "condition       the path in use has %s%s%s%s%s\n",
 			by_loss ? loss : "", by_loss ? " loss" : "",
@@ -71,51 +72,35 @@ static void print_terms(FILE *out, struct jsonr_node *root)
 
 /* --- counters --- */
 
-static void print_sent(FILE *out, struct jsonr_node *sent)
-{
-	fprintf(out,
-		"sent            %s frames (%s): %s duplicated, %s single above the budget, %s "
-		"single without a second path\n",
-		text_number(sent, "frames"), text_bytes(sent, "bytes"),
-		text_number(sent, "duplicated"), text_number(sent, "once_over_budget"),
-		text_number(sent, "once_without_second_path"));
-	fprintf(out, "second copies   %s, %s kbit/s on average\n", text_bytes(sent, "extra_bytes"),
-		text_number(sent, "extra_kbits_mean"));
-}
-
-static void print_sent_parity(FILE *out, struct jsonr_node *sent)
-{
-	fprintf(out,
-		"sent            %s frames (%s): %s with parity, %s of these above the budget, %s "
-		"single\n",
-		text_number(sent, "frames"), text_bytes(sent, "bytes"),
-		text_number(sent, "with_parity"), text_number(sent, "once_over_budget"),
-		text_number(sent, "once_without_second_path"));
-	fprintf(out, "parities        %s, %s with headers, %s kbit/s on average\n",
-		text_number(sent, "parities"), text_bytes(sent, "extra_bytes"),
-		text_number(sent, "extra_kbits_mean"));
-}
-
-static void print_received_parity(FILE *out, struct jsonr_node *received)
-{
-	fprintf(out, "received        %s parities: %s frames recovered, %s unrecoverable\n",
-		text_number(received, "parities"), text_number(received, "recovered"),
-		text_number(received, "unrecoverable"));
-}
+static const char *const copies[] = {
+	"sent            {number frames} frames ({bytes bytes}): {number duplicated} duplicated, "
+	"{number once_over_budget} single above the budget, {number once_without_second_path} single "
+	"without a second path\n",
+	"second copies   {bytes extra_bytes}, {number extra_kbits_mean} kbit/s on average\n",
+};
+static const char *const parities[] = {
+	"sent            {number frames} frames ({bytes bytes}): {number with_parity} with parity, "
+	"{number once_over_budget} of these above the budget, {number once_without_second_path} "
+	"single\n",
+	"parities        {number parities}, {bytes extra_bytes} with headers, "
+	"{number extra_kbits_mean} kbit/s on average\n",
+};
 
 static void print_received(FILE *out, struct jsonr_node *root)
 {
 	struct jsonr_node *received = jsonr_object(root, "received");
 
 	if (value_u64(received, "parities"))
-		print_received_parity(out, received);
+		show_text("received        {number parities} parities: {number recovered} frames "
+			  "recovered, {number unrecoverable} unrecoverable\n",
+			  received, out);
 	if (value_u64(received, "first") || !value_u64(received, "parities"))
-		fprintf(out,
-			"received        %s duplicated frames: %s second copies dropped, %s with one copy "
-			"lost, %s too late\n",
-			text_number(received, "first"), text_number(received, "second_dropped"),
-			text_number(received, "lost_one"), text_number(received, "late"));
-	fprintf(out, "counted since   %s ago\n", text_age(root, "counted_seconds"));
+		show_text(
+			"received        {number first} duplicated frames: {number second_dropped} "
+			"second copies dropped, {number lost_one} with one copy lost, "
+			"{number late} too late\n",
+			received, out);
+	show_text("counted since   {seconds counted_seconds} ago\n", root, out);
 }
 
 int render_policy(struct jsonr_node *root, FILE *out)
@@ -133,10 +118,9 @@ int render_policy(struct jsonr_node *root, FILE *out)
 	}
 	print_class(out, root);
 	print_terms(out, root);
-	if (value_bool(root, "parity"))
-		print_sent_parity(out, jsonr_object(root, "sent"));
-	else
-		print_sent(out, jsonr_object(root, "sent"));
+	for (size_t i = 0; i < array_size(copies); i++)
+		show_text(value_bool(root, "parity") ? parities[i] : copies[i],
+			  jsonr_object(root, "sent"), out);
 	print_received(out, root);
 	fputc('\n', out);
 	show_table("show policy", "pairs", root, out);

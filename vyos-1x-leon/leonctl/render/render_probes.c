@@ -33,9 +33,8 @@ int render_ping(struct jsonr_node *root, FILE *out)
 		fprintf(out, "%s: sequence %s, %s\n", text_node(root, "destination", "name"),
 			text_number(n, "sequence"), cell_rtt_or_error(n, "rtt_us"));
 	}
-	fprintf(out, "%s sent, %s received, %s loss, minimum/average/maximum %s / %s / %s\n",
-		text_number(root, "sent"), text_number(root, "received"),
-		text_permille(root, "loss_permille"), text_us(root, "min_us"),
-		text_us(root, "avg_us"), text_us(root, "max_us"));
+	show_text("{number sent} sent, {number received} received, {permille loss_permille} loss, "
+		  "minimum/average/maximum {us min_us} / {us avg_us} / {us max_us}\n",
+		  root, out);
 	return verdict_ping(root);
 }

@@ -13,15 +13,12 @@ static void print_bottleneck(struct jsonr_node *line, FILE *out)
 {
 	if (!value_bool(line, "automatic"))
 		return;
-	if (!value_u64(line, "limit_kbits")) {
-		fprintf(out, "shaper automatic: %s, no limit.\n\n", text_str(line, "state"));
-		return;
-	}
-	fprintf(out,
-		"shaper automatic: %s, limit %s kbit/s, verified rate of the access link %s "
-		"kbit/s, queueing delay %s.\n\n",
-		text_str(line, "state"), text_number(line, "limit_kbits"),
-		text_number(line, "capacity_kbits"), text_us(line, "queue_us"));
+	show_text(value_u64(line, "limit_kbits")
+			  ? "shaper automatic: {state}, limit {number limit_kbits} kbit/s, verified "
+			    "rate of the access link {number capacity_kbits} kbit/s, queueing delay "
+			    "{us queue_us}.\n\n"
+			  : "shaper automatic: {state}, no limit.\n\n",
+		  line, out);
 }
 
 /* Prints the reason why frames queue on this node. */
@@ -30,10 +27,11 @@ static void print_rates(struct jsonr_node *root, FILE *out)
 	bool to_hops = jsonr_len(jsonr_array(root, "next_hops")) > 0;
 
 	if (value_u64(root, "shaper_egress_kbits"))
-		fprintf(out, "Shaped to %s kbit/s.\n\n", text_number(root, "shaper_egress_kbits"));
+		show_text("Shaped to {number shaper_egress_kbits} kbit/s.\n\n", root, out);
 	if (value_u64(root, "shaper_ingress_kbits"))
-		fprintf(out, "All senders together may send %s kbit/s to this node.\n\n",
-			text_number(root, "shaper_ingress_kbits"));
+		show_text("All senders together may send {number shaper_ingress_kbits} kbit/s to "
+			  "this node.\n\n",
+			  root, out);
 	if (to_hops)
 		fputs("Traffic to each next hop is limited to its rate.\n\n", out);
 	if (!to_hops && !value_u64(jsonr_object(root, "bottleneck"), "limit_kbits"))

@@ -66,8 +66,8 @@ static void print_guard_vlans(FILE *out, struct jsonr_node *vlans)
 
 		if (!jsonr_len(nodes))
 			continue;
-		fprintf(out, "  VLAN %-9s %s for %s", text_number(v, "vlan"), text_str(v, "state"),
-			text_age(v, "since_seconds"));
+		fprintf(out, "  VLAN %-9s ", text_number(v, "vlan"));
+		show_text("{state} for {seconds since_seconds}", v, out);
 		print_guard_nodes(out, nodes);
 		fputc('\n', out);
 	}
@@ -75,8 +75,7 @@ static void print_guard_vlans(FILE *out, struct jsonr_node *vlans)
 
 static void print_guard(FILE *out, struct jsonr_node *g)
 {
-	fprintf(out, "loop guard      %s for %s", text_str(g, "state"),
-		text_age(g, "since_seconds"));
+	show_text("loop guard      {state} for {seconds since_seconds}", g, out);
 	if (jsonr_len(jsonr_array(g, "vlans")) > 1)
 		fprintf(out, ", %zu VLANs", jsonr_len(jsonr_array(g, "vlans")));
 	if (jsonr_has(g, "other"))
@@ -103,8 +102,8 @@ static void print_offloads(FILE *out, struct jsonr_node *o)
 	}
 	fputc('\n', out);
 	for (size_t i = 0; i < jsonr_len(broken); i++)
-		fprintf(out, "                no udp_gso to %s: data was lost with it\n",
-			text_node(jsonr_at(broken, i), "node_id", "name"));
+		show_text("                no udp_gso to {node node_id}: data was lost with it\n",
+			  jsonr_at(broken, i), out);
 }
 
 static void print_interface(FILE *out, struct jsonr_node *root)
@@ -112,11 +111,11 @@ static void print_interface(FILE *out, struct jsonr_node *root)
 	struct jsonr_node *list = jsonr_array(root, "interface_addresses");
 	const char *address;
 
-	fprintf(out, "interface       %s, MAC %s, MTU %s (%s)", text_str(root, "interface"),
-		text_str(root, "mac"), text_number(root, "interface_mtu"),
-		text_str(root, "interface_mtu_source"));
+	show_text("interface       {interface}, MAC {mac}, MTU {number interface_mtu} "
+		  "({interface_mtu_source})",
+		  root, out);
 	if (value_bool(root, "bridge_port"))
-		fprintf(out, ", port of bridge %s", text_str(root, "bridge"));
+		show_text(", port of bridge {bridge}", root, out);
 	fputc('\n', out);
 	if (jsonr_len(list) == 0)
 		return;
@@ -128,42 +127,42 @@ static void print_interface(FILE *out, struct jsonr_node *root)
 
 static void print_port_mapping(FILE *out, struct jsonr_node *m)
 {
-	fprintf(out, "port mapping    %s", text_str(m, "state"));
+	show_text("port mapping    {state}", m, out);
 	if (jsonr_has(m, "external"))
-		fprintf(out, ", %s by %s, %s left", text_str(m, "external"),
-			text_str(m, "protocol"), text_age(m, "expires_seconds"));
+		show_text(", {external} by {protocol}, {seconds expires_seconds} left", m, out);
 	if (jsonr_has(m, "gateway"))
-		fprintf(out, ", gateway %s", text_str(m, "gateway"));
+		show_text(", gateway {gateway}", m, out);
 	if (jsonr_has(m, "reason"))
-		fprintf(out, " (%s)", text_str(m, "reason"));
+		show_text(" ({reason})", m, out);
 	fputc('\n', out);
 }
 
 int render_statistics(struct jsonr_node *root, FILE *out)
 {
 	static const char *const objects[] = { "tx_by_type", "rx_by_type" };
-	struct jsonr_node *memory = jsonr_object(root, "memory");
 
-	fprintf(out, "node            %s, leond %s, up %s\n", text_node(root, "node_id", "name"),
-		text_str(root, "daemon_version"), text_age(root, "uptime_seconds"));
+	show_text("node            {node node_id}, leond {daemon_version}, up "
+		  "{seconds uptime_seconds}\n",
+		  root, out);
 	print_interface(out, root);
-	fprintf(out, "overlay         VNI %s, UDP port %s, %s\n", text_number(root, "vni"),
-		text_number(root, "port"),
-		value_bool(root, "authenticated") ? "pre-shared secret" : "NO pre-shared secret");
+	show_text("overlay         VNI {number vni}, UDP port {number port}", root, out);
+	fputs(value_bool(root, "authenticated") ? ", pre-shared secret\n" : ", NO pre-shared secret\n",
+	      out);
 	if (jsonr_has(root, "port_mapping"))
 		print_port_mapping(out, jsonr_object(root, "port_mapping"));
-	fprintf(out, "workers         %s, %s scheduling\n", text_number(root, "workers"),
-		text_str(root, "scheduling"));
-	fprintf(out, "encryption      AES-256-GCM by %s\n", text_str(root, "cipher_library"));
+	show_text("workers         {number workers}, {scheduling} scheduling\n"
+		  "encryption      AES-256-GCM by {cipher_library}\n",
+		  root, out);
 	print_offloads(out, jsonr_object(root, "offloads"));
 	print_guard(out, jsonr_object(root, "loop_guard"));
-	fprintf(out, "memory          %s resident, %s in reassembly\n",
-		text_bytes(memory, "resident_bytes"), text_bytes(memory, "reassembly_bytes"));
-	fprintf(out, "tables          %s of %s nodes, %s of %s FDB entries, %s neighbors\n",
-		text_number(memory, "nodes"), text_number(memory, "nodes_maximum"),
-		text_number(memory, "fdb_entries"), text_number(memory, "fdb_maximum"),
-		text_number(memory, "neighbors"));
-	fprintf(out, "counted since   %s ago\n", text_age(root, "counted_seconds"));
+	show_text(
+		"memory          {bytes memory.resident_bytes} resident, "
+		"{bytes memory.reassembly_bytes} in reassembly\n"
+		"tables          {number memory.nodes} of {number memory.nodes_maximum} nodes, "
+		"{number memory.fdb_entries} of {number memory.fdb_maximum} FDB entries, "
+		"{number memory.neighbors} neighbors\n"
+		"counted since   {seconds counted_seconds} ago\n",
+		root, out);
 	print_numbers(out, "Packet path", jsonr_object(root, "counters"), NULL, 0);
 	fputs("\nDropped\n", out);
 	show_table("show statistics", "drop_reasons", root, out);

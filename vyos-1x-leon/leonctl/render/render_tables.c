@@ -26,8 +26,9 @@ static void print_gain(struct jsonr_node *root, FILE *out)
 		text_us(gain, "mean_latency_us"), text_us(gain, "mean_direct_latency_us"),
 		percent == 0 ? "" : (used <= direct ? "-" : "+"), percent);
 	if (jsonr_u64(gain, "without_direct_seconds", 0, UINT64_MAX, &alone) && alone)
-		fprintf(out, "Relays replaced direct links that were down for %s in total.\n",
-			text_age(gain, "without_direct_seconds"));
+		show_text("Relays replaced direct links that were down for "
+			  "{seconds without_direct_seconds} in total.\n",
+			  gain, out);
 }
 
 int render_paths(struct jsonr_node *root, FILE *out)
@@ -41,7 +42,7 @@ int render_routes(struct jsonr_node *root, FILE *out)
 {
 	show_table("show routes", "routes", root, out);
 	if (!value_bool(root, "exporting"))
-		fprintf(out, "\nNo route is exported: %s\n", text_str(root, "reason"));
+		show_text("\nNo route is exported: {reason}\n", root, out);
 	show_below("show routes", "prefixes", root, out);
 	return 0;
 }
@@ -81,8 +82,7 @@ int render_fdb(struct jsonr_node *root, FILE *out)
 	show_table("show fdb", "entries", root, out);
 	if (count > shown)
 		fprintf(out, "%s not shown.\n", text_count(count - shown, "more MAC"));
-	fprintf(out, "\n%s of at most %s entries\n", text_number(root, "count"),
-		text_number(root, "maximum"));
+	show_text("\n{number count} of at most {number maximum} entries\n", root, out);
 	return 0;
 }
 
@@ -106,8 +106,7 @@ int render_identity(struct jsonr_node *root, FILE *out)
 	struct table_column *columns = show_columns("show identity", "identities", &n_columns);
 	bool restricted = value_bool(root, "restricted");
 
-	fprintf(out, "identity of this node: %s\n", text_str(root, "identity"));
-	fprintf(out, "kept in: %s\n\n", text_str(root, "file"));
+	show_text("identity of this node: {identity}\nkept in: {file}\n\n", root, out);
 	/* Without a list, no identity is listed. */
 	table_show(out, columns, n_columns - !restricted, jsonr_array(root, "identities"), NULL,
 		   "No identity is known.");

@@ -224,6 +224,11 @@ const char *cell_joules(struct jsonr_node *n, const char *key)
 	return text_thousandths(n, key, "J");
 }
 
+const char *cell_watts(struct jsonr_node *n, const char *key)
+{
+	return text_thousandths(n, key, "W");
+}
+
 const char *cell_reached(struct jsonr_node *n, const char *key)
 {
 	return value_bool(n, key) ? "reached" : UNKNOWN;

@@ -29,6 +29,7 @@ const char *cell_percent(struct jsonr_node *n, const char *key);
 const char *cell_ratio(struct jsonr_node *n, const char *key);	 /* "3.9:1" of 3900 */
 const char *cell_seconds(struct jsonr_node *n, const char *key); /* of milliseconds */
 const char *cell_joules(struct jsonr_node *n, const char *key);	 /* of millijoules */
+const char *cell_watts(struct jsonr_node *n, const char *key);	 /* of milliwatts */
 const char *cell_reached(struct jsonr_node *n, const char *key);
 const char *cell_tagged(struct jsonr_node *n, const char *key); /* "" without a VLAN */
 const char *cell_cost_or_down(struct jsonr_node *n, const char *key);

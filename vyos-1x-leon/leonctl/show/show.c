@@ -41,35 +41,53 @@ static const struct show_row rows[] = {
 
 static const struct show_row *const rows_end = rows + array_size(rows);
 
-/* Text and alignment of the types that are not text. */
-static const struct {
-	const char *type;
+struct type {
+	const char *name;
 	enum table_align align;
 	cell_fn text;
-} types[] = {
-	{ "number", ALIGN_RIGHT, text_number },	 { "vlan", ALIGN_RIGHT, text_number },
-	{ "segment", ALIGN_RIGHT, text_number }, { "port", ALIGN_RIGHT, text_number },
-	{ "us", ALIGN_RIGHT, text_us },		 { "seconds", ALIGN_RIGHT, text_age },
-	{ "bytes", ALIGN_RIGHT, text_bytes },	 { "permille", ALIGN_RIGHT, text_permille },
-	{ "ordinal", ALIGN_LEFT, text_number },	 { "bool", ALIGN_LEFT, text_yes_no },
 };
+
+/* Text and alignment of the type that `name` begins with. */
+static const struct type *type_of(const char *name)
+{
+	static const struct type types[] = {
+		{ "number", ALIGN_RIGHT, text_number },
+		{ "vlan", ALIGN_RIGHT, text_number },
+		{ "segment", ALIGN_RIGHT, text_number },
+		{ "port", ALIGN_RIGHT, text_number },
+		{ "us", ALIGN_RIGHT, text_us },
+		{ "seconds", ALIGN_RIGHT, text_age },
+		{ "bytes", ALIGN_RIGHT, text_bytes },
+		{ "permille", ALIGN_RIGHT, text_permille },
+		{ "ordinal", ALIGN_LEFT, text_number },
+		{ "bool", ALIGN_LEFT, text_yes_no },
+		/* only in show_text() */
+		{ "node", ALIGN_LEFT, cell_node },
+		{ "list", ALIGN_LEFT, text_list },
+		{ "ratio", ALIGN_LEFT, cell_ratio },
+		{ "ms", ALIGN_LEFT, cell_seconds },
+		{ "mj", ALIGN_LEFT, cell_joules },
+		{ "mw", ALIGN_LEFT, cell_watts },
+	};
+	static const struct type text = { "text", ALIGN_LEFT, text_str };
+	size_t len = strcspn(name, " ?");
+
+	for (size_t i = 0; i < array_size(types); i++)
+		if (strlen(types[i].name) == len && strncmp(types[i].name, name, len) == 0)
+			return &types[i];
+	return &text;
+}
 
 /* `inside`: the row of the object or list of rows around the column, or NULL. */
 static struct table_column column_of(const struct show_row *r, const struct show_row *inside)
 {
-	struct table_column c = LEFT(r->title, r->key, text_str);
-	size_t len = strcspn(r->type, " ?");
+	const struct type *type = type_of(r->type);
+	struct table_column c = { r->title, type->align, r->key, type->text, NULL, NULL, NULL };
 
 	if (r->type[0] == '[')
 		c.text = text_list;
 	if (strcmp(r->type, "hops") == 0)
 		c.hops = text_hops;
-	for (size_t i = 0; i < array_size(types); i++) {
-		if (strlen(types[i].type) != len || strncmp(types[i].type, r->type, len) != 0)
-			continue;
-		c.align = types[i].align;
-		c.text = types[i].text;
-	}
 	if (r->cell)
 		c.text = r->cell;
 	if (inside && inside->kind == ROW_OBJECT)
@@ -168,4 +186,27 @@ void show_answer(const char *command, struct jsonr_node *root, FILE *out)
 		show = show_below;
 		r = end_of(r);
 	}
+}
+
+/* Prints the value that `word` names, such as "name}", "us rtt_us}" or "bytes out.bytes}". */
+static void put_value(const char *word, struct jsonr_node *n, FILE *out)
+{
+	const struct type *type = type_of(word);
+	char path[64], *dot;
+
+	word += word[strcspn(word, " }")] == ' ' ? strcspn(word, " ") + 1 : 0;
+	snprintf(path, sizeof(path), "%.*s", (int)strcspn(word, "}"), word);
+	dot = strchr(path, '.');
+	if (dot)
+		*dot = '\0';
+	fputs(dot ? type->text(jsonr_object(n, path), dot + 1) : type->text(n, path), out);
+}
+
+void show_text(const char *text, struct jsonr_node *n, FILE *out)
+{
+	for (const char *at; (at = strchr(text, '{')); text = strchr(at, '}') + 1) {
+		fwrite(text, 1, (size_t)(at - text), out);
+		put_value(at + 1, n, out);
+	}
+	fputs(text, out);
 }

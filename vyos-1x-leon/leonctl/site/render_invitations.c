@@ -3,18 +3,16 @@
  * One-time tokens: `invite`, `reset invitation`. leonctl only.
  */
 #include "render/render.h"
+#include "show/show.h"
 #include "text/value.h"
 
 void render_seeds(struct jsonr_node *root, FILE *out)
 {
 	struct jsonr_node *seeds = jsonr_array(root, "seeds");
 
-	for (size_t i = 0; i < jsonr_len(seeds); i++) {
-		struct jsonr_node *seed = jsonr_at(seeds, i);
-
-		fprintf(out, "%s %s port %s", i ? "," : "", text_str(seed, "address"),
-			text_number(seed, "port"));
-	}
+	for (size_t i = 0; i < jsonr_len(seeds); i++)
+		show_text(i ? ", {address} port {number port}" : " {address} port {number port}",
+			  jsonr_at(seeds, i), out);
 	fputs(".\n", out);
 }
 
@@ -46,17 +44,17 @@ int render_invite(struct jsonr_node *root, FILE *out)
 		print_with_secret();
 	fputs("  leonctl join TOKEN --address ADDRESS/LENGTH\n", stderr);
 	if (jsonr_is_str(root, "expires"))
-		fprintf(stderr, "The token is valid until %s.\n", text_str(root, "expires"));
+		show_text("The token is valid until {expires}.\n", root, stderr);
 	if (jsonr_is_str(root, "invitation"))
-		fprintf(stderr, "To end it earlier: leonctl reset invitation %s\n",
-			text_str(root, "invitation"));
+		show_text("To end it earlier: leonctl reset invitation {invitation}\n", root,
+			  stderr);
 	fputs("The machine joins through", stderr);
 	render_seeds(root, stderr);
 	if (value_u64(root, "trusted_identities"))
 		fputs("This overlay accepts listed identities only. First add the identity of the new node\n"
 		      "(leonctl show identity) to trusted-identity on every node.\n",
 		      stderr);
-	fprintf(out, "%s\n", text_str(root, "token"));
+	show_text("{token}\n", root, out);
 	return 0;
 }
 
