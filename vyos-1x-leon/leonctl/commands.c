@@ -14,17 +14,9 @@
 #include "base/json/jsonw.h"
 #include "base/mem.h"
 #include "base/nearest.h"
-#include "site/init.h"
-#include "site/join.h"
-#include "site/leave.h"
-#include "live/capture.h"
-#include "live/map.h"
-#include "site/secret.h"
-#include "live/serve.h"
+#include "run.h"
 #include "show/show.h"
-#include "status/status.h"
 #include "state/invitations.h"
-#include "live/top.h"
 
 #define COUNT_MAX    100
 #define EXPIRY_MAX_S (3650u * 86400u)
@@ -161,14 +153,19 @@ static int n_words(const char *words)
 	return n;
 }
 
+/* True if the command has further words behind these, such as "show". */
+static bool is_group(const struct ctl_command *c, const char *words)
+{
+	size_t len = strlen(words);
+
+	return strncmp(c->words, words, len) == 0 && c->words[len] == ' ';
+}
+
 /* Returns true if another command begins with the same words. */
 static bool goes_on(const struct ctl_command *c)
 {
-	size_t len = strlen(c->words);
-
 	for (size_t i = 0; i < array_size(table); i++)
-		if (strncmp(table[i].words, c->words, len) == 0 && table[i].words[len] == ' ' &&
-		    table[i].words[len + 1] != '-')
+		if (is_group(&table[i], c->words) && table[i].words[strlen(c->words) + 1] != '-')
 			return true;
 	return false;
 }
@@ -187,29 +184,20 @@ const struct ctl_command *command_find(int argc, const char *const *argv, int *u
 
 static const char *argument_text(enum command_argument a)
 {
-	switch (a) {
-	case ARG_NODE:
-		return " NODE";
-	case ARG_NODE_COUNT:
-		return " NODE [COUNT]";
-	case ARG_ADDRESSES:
-		return " [ADDRESS ...]";
-	case ARG_LISTEN:
-		return " ADDRESS[:PORT]";
-	case ARG_ENDPOINTS:
-		return " ADDRESS:PORT ADDRESS:PORT";
-	case ARG_COMMAND:
-		return " [COMMAND]";
-	case ARG_INVITATION:
-		return " INVITATION";
-	case ARG_TOKEN:
-		return " TOKEN|FILE|-";
-	case ARG_FILTER:
-		return " FILTER";
-	case ARG_NONE:
-		break;
-	}
-	return "";
+	static const char *const texts[] = {
+		[ARG_NONE] = "",
+		[ARG_NODE] = " NODE",
+		[ARG_NODE_COUNT] = " NODE [COUNT]",
+		[ARG_ADDRESSES] = " [ADDRESS ...]",
+		[ARG_LISTEN] = " ADDRESS[:PORT]",
+		[ARG_ENDPOINTS] = " ADDRESS:PORT ADDRESS:PORT",
+		[ARG_COMMAND] = " [COMMAND]",
+		[ARG_INVITATION] = " INVITATION",
+		[ARG_TOKEN] = " TOKEN|FILE|-",
+		[ARG_FILTER] = " FILTER",
+	};
+
+	return texts[a];
 }
 
 static void help_line(const struct ctl_command *c, FILE *f)
@@ -239,36 +227,26 @@ void command_help_one(const struct ctl_command *c, FILE *f)
 
 /* --- suggestions --- */
 
-/* True for a first word that several commands share, such as "show". */
-static bool is_group(const struct ctl_command *c, const char *word)
+/* `unknown`: begins with an error message. */
+static bool put_group(const char *word, bool unknown, FILE *f)
 {
-	size_t len = strlen(word);
+	bool any = false;
 
-	return strncmp(c->words, word, len) == 0 && c->words[len] == ' ';
-}
-
-static bool any_in_group(const char *word)
-{
-	for (size_t i = 0; i < array_size(table); i++)
-		if (is_group(&table[i], word))
-			return true;
-	return false;
+	for (size_t i = 0; i < array_size(table); i++) {
+		if (!is_group(&table[i], word))
+			continue;
+		if (unknown && !any)
+			fprintf(f, "leonctl: unknown or incomplete command \"%s\"; expected one of\n",
+				word);
+		any = true;
+		help_line(&table[i], f);
+	}
+	return any;
 }
 
 bool command_help_group(const char *word, FILE *f)
 {
-	for (size_t i = 0; i < array_size(table); i++)
-		if (is_group(&table[i], word))
-			help_line(&table[i], f);
-	return any_in_group(word);
-}
-
-static bool help_group(const char *word, FILE *f)
-{
-	if (!any_in_group(word))
-		return false;
-	fprintf(f, "leonctl: unknown or incomplete command \"%s\"; expected one of\n", word);
-	return command_help_group(word, f);
+	return put_group(word, false, f);
 }
 
 /* Joins as many of the typed words as the command has. */
@@ -309,7 +287,7 @@ void command_unknown(int argc, const char *const *argv, FILE *f)
 	const struct ctl_command *nearest;
 	unsigned distance;
 
-	if (argc == 1 && help_group(argv[0], f))
+	if (argc == 1 && put_group(argv[0], true, f))
 		return;
 	nearest = find_nearest(argc, argv, &distance);
 	fputs("leonctl: unknown command \"", f);
@@ -321,7 +299,7 @@ void command_unknown(int argc, const char *const *argv, FILE *f)
 		return;
 	}
 	fputc('\n', f);
-	if (!help_group(argv[0], f))
+	if (!put_group(argv[0], true, f))
 		command_help(f);
 }
 
@@ -341,14 +319,6 @@ static bool parse_count(const char *s, uint64_t *out)
 	}
 	*out = v;
 	return v >= 1 && v <= COUNT_MAX;
-}
-
-static void write_addresses(struct jsonw *w, int argc, const char *const *argv)
-{
-	jsonw_array(w, "seeds");
-	for (int i = 0; i < argc; i++)
-		jsonw_str(w, NULL, argv[i]);
-	jsonw_end(w);
 }
 
 bool command_argument(const struct ctl_command *c, int argc, const char *const *argv,
@@ -452,7 +422,10 @@ static bool write_arguments(struct jsonw *w, const struct ctl_command *c, int ar
 	uint64_t count;
 
 	if (c->argument == ARG_ADDRESSES) {
-		write_addresses(w, argc, argv);
+		jsonw_array(w, "seeds");
+		for (int i = 0; i < argc; i++)
+			jsonw_str(w, NULL, argv[i]);
+		jsonw_end(w);
 		return true;
 	}
 	if (c->argument == ARG_ENDPOINTS)

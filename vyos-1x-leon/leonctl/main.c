@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "base/version.h"
 #include "commands.h"
-#include "io/ctlsock.h"
 
 /* A ping of 100 packets takes 20 s, and the last one may be lost. */
 #define TIMEOUT_MS 30000
@@ -135,53 +134,27 @@ static int verdict(const struct ctl_command *c, struct jsonr_node *root)
 	return c->render == render_trace ? verdict_trace(root) : 0;
 }
 
-/* Prints the answer; returns the exit code. */
-static int show(const struct options *o, const struct ctl_command *c, const char *answer,
-		size_t len)
+/* Sends the request and prints the answer. Returns the exit code. */
+static int ask(struct target *t, const struct ctl_command *c, const char *request)
 {
-	struct jsonr *doc = jsonr_parse(answer, len, CTL_ANSWER_MAX);
-	struct jsonr_node *root = jsonr_root(doc);
-	const char *error;
-	int code;
-
-	if (root && jsonr_str(root, "error", &error)) {
-		if (o->target.json)
-			puts(answer);
-		else
-			target_complain(&o->target, "%s", error);
-		code = EXIT_REFUSED;
-	} else if (!root) {
-		target_complain(&o->target, "invalid answer of leond: %s", jsonr_error(doc));
-		code = EXIT_NO_ANSWER;
-	} else if (o->target.json) {
-		puts(answer);
-		code = verdict(c, root);
-	} else {
-		code = command_print(c, root, stdout);
-	}
-	if (root && jsonr_error(doc)) {
-		target_complain(&o->target, "invalid answer of leond: %s", jsonr_error(doc));
-		code = EXIT_NO_ANSWER;
-	}
-	jsonr_free(doc);
-	return code;
-}
-
-static int ask(struct options *o, const struct ctl_command *c, const char *request)
-{
-	char *answer = NULL, reason[256];
-	int code = target_find(&o->target), r;
-	size_t len;
+	int code = target_find(t);
+	char *answer = NULL;
+	struct jsonr *doc;
 
 	if (code >= 0)
 		return code;
-	r = target_request(&o->target, request, TIMEOUT_MS, &answer, &len);
-	if (r < 0) {
-		target_complain(&o->target, "%s",
-				target_reason(&o->target, r, reason, sizeof(reason)));
-		return target_exit_code(r);
+	doc = target_exchange(t, request, TIMEOUT_MS, &answer, &code);
+	if (doc && t->json) {
+		puts(answer);
+		code = verdict(c, jsonr_root(doc));
+	} else if (doc) {
+		code = command_print(c, jsonr_root(doc), stdout);
 	}
-	code = show(o, c, answer, len);
+	if (doc && jsonr_error(doc)) {
+		target_complain(t, "invalid answer of leond: %s", jsonr_error(doc));
+		code = EXIT_NO_ANSWER;
+	}
+	jsonr_free(doc);
 	free(answer);
 	return code;
 }
@@ -295,7 +268,7 @@ static int run_command(struct options *o)
 		target_complain(&o->target, "%s", err);
 		return EXIT_USAGE;
 	}
-	code = ask(o, c, request);
+	code = ask(&o->target, c, request);
 	free(request);
 	return code;
 }

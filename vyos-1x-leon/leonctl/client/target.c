@@ -150,11 +150,6 @@ const char *target_reason(const struct target *t, int error, char *buf, size_t l
 	return buf;
 }
 
-int target_exit_code(int error)
-{
-	return error == -EACCES || error == -EPERM ? EXIT_NOT_PERMITTED : EXIT_NO_ANSWER;
-}
-
 static struct jsonr *checked(const struct target *t, const char *answer, size_t len, int *code)
 {
 	struct jsonr *doc = jsonr_parse(answer, len, CTL_ANSWER_MAX);
@@ -173,20 +168,17 @@ static struct jsonr *checked(const struct target *t, const char *answer, size_t 
 	return NULL;
 }
 
-struct jsonr *target_ask(const struct target *t, const char *command, const char *arguments,
-			 char **text, int *code)
+struct jsonr *target_exchange(const struct target *t, const char *request, int timeout_ms,
+			      char **text, int *code)
 {
-	char request[4096], reason[256], *answer = NULL;
+	char reason[256], *answer = NULL;
 	struct jsonr *doc = NULL;
 	size_t len;
-	int r;
+	int r = target_request(t, request, timeout_ms, &answer, &len);
 
-	snprintf(request, sizeof(request), "{\"version\":1,\"command\":\"%s\",\"arguments\":%s}",
-		 command, arguments);
-	r = target_request(t, request, TIMEOUT_MS, &answer, &len);
 	if (r < 0) {
 		target_complain(t, "%s", target_reason(t, r, reason, sizeof(reason)));
-		*code = target_exit_code(r);
+		*code = r == -EACCES || r == -EPERM ? EXIT_NOT_PERMITTED : EXIT_NO_ANSWER;
 	} else {
 		doc = checked(t, answer, len, code);
 	}
@@ -195,4 +187,14 @@ struct jsonr *target_ask(const struct target *t, const char *command, const char
 	else
 		free(answer);
 	return doc;
+}
+
+struct jsonr *target_ask(const struct target *t, const char *command, const char *arguments,
+			 char **text, int *code)
+{
+	char request[4096];
+
+	snprintf(request, sizeof(request), "{\"version\":1,\"command\":\"%s\",\"arguments\":%s}",
+		 command, arguments);
+	return target_exchange(t, request, TIMEOUT_MS, text, code);
 }

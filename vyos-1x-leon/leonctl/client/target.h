@@ -42,12 +42,13 @@ int target_find(struct target *t);
 /* Returns the answer, to be freed, or -errno (io/ctlsock.h). Prints nothing. */
 int target_request(const struct target *t, const char *request, int timeout_ms, char **answer,
 		   size_t *len);
-/* Sends a command with a JSON object as arguments. Returns the checked answer, to be freed; NULL,
- * with the exit code in *code, after it printed the reason. *text is the answer as received, to be
- * freed, also after a failure; `text` may be NULL. */
+/* Returns the checked answer, to be freed; NULL, with the exit code in *code, after it printed the
+ * reason. *text is the answer as received, to be freed, also after a failure; `text` may be
+ * NULL. */
+struct jsonr *target_exchange(const struct target *t, const char *request, int timeout_ms,
+			      char **text, int *code);
+/* The same for a command with a JSON object as arguments. */
 struct jsonr *target_ask(const struct target *t, const char *command, const char *arguments,
 			 char **text, int *code);
 /* Writes the reason of a failed request as a sentence. */
 const char *target_reason(const struct target *t, int error, char *buf, size_t len);
-/* Returns the exit code for the error. */
-int target_exit_code(int error);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See capture.h. The first signal ends the capture, and the records so far are written.
+ * `leonctl capture`, see run.h. The first signal ends the capture, and the records so far are
+ * written. capture_file.c aligns the clocks of the nodes, and sorts by time.
  */
-#include "live/capture.h"
+#include "run.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -16,6 +17,7 @@
 #include "base/json/jsonw.h"
 #include "base/mem.h"
 #include "live/capture_file.h"
+#include "text/value.h"
 
 #define READ_MS 200
 /* Reads after a signal: time for the last records. */
@@ -73,28 +75,7 @@ static char *arguments_of(const struct target *t, const char *filter)
 
 static void copy_text(struct jsonr_node *n, const char *key, char *out, size_t len)
 {
-	const char *s = "";
-
-	out[0] = '\0';
-	if (jsonr_is_str(n, key) && jsonr_str(n, key, &s))
-		snprintf(out, len, "%s", s);
-}
-
-static uint64_t number(struct jsonr_node *n, const char *key)
-{
-	uint64_t v = 0;
-
-	jsonr_u64(n, key, 0, UINT64_MAX >> 1, &v);
-	return v;
-}
-
-/* A number or null. */
-static bool known(struct jsonr_node *n, const char *key, uint32_t *out)
-{
-	bool has = jsonr_is_number(n, key);
-
-	*out = has ? (uint32_t)number(n, key) : 0;
-	return has;
+	snprintf(out, len, "%s", text_optional(n, key));
 }
 
 /* Returns 0 or an exit code. */
@@ -114,7 +95,7 @@ static int start(struct target *t, const char *filter, struct captured *c)
 	free(arguments);
 	if (!doc)
 		return code;
-	c->snap = (uint32_t)number(jsonr_root(doc), "snap");
+	c->snap = (uint32_t)value_u64(jsonr_root(doc), "snap");
 	jsonr_free(doc);
 	return 0;
 }
@@ -138,11 +119,11 @@ static bool take_nodes(struct captured *c, struct jsonr_node *list)
 		copy_text(row, "name", node->name, sizeof(node->name));
 		copy_text(row, "state", node->state, sizeof(node->state));
 		copy_text(row, "by", node->by, sizeof(node->by));
-		node->frames = number(row, "frames");
-		node->lost = number(row, "lost");
-		node->unseen = number(row, "unseen");
-		node->aligned = known(row, "clock_offset_us", &node->offset_us) &&
-				known(row, "clock_error_us", &node->error_us);
+		node->frames = value_u64(row, "frames");
+		node->lost = value_u64(row, "lost");
+		node->aligned = jsonr_has(row, "clock_offset_us");
+		node->offset_us = (uint32_t)value_u64(row, "clock_offset_us");
+		node->error_us = (uint32_t)value_u64(row, "clock_error_us");
 	}
 	c->n_nodes = n;
 	return true;
@@ -168,8 +149,8 @@ static void take_path(struct captured_frame *f, struct jsonr_node *list)
 
 static void take_record(struct captured *c, struct jsonr_node *row)
 {
-	struct captured_frame f = { .clock_us = (uint32_t)number(row, "at_us"),
-				    .len = (uint32_t)number(row, "length") };
+	struct captured_frame f = { .clock_us = (uint32_t)value_u64(row, "at_us"),
+				    .len = (uint32_t)value_u64(row, "length") };
 	char id[NODE_ID_STRLEN];
 	const char *hex = "";
 
@@ -202,8 +183,8 @@ static int read_records(struct target *t, struct captured *c)
 
 	if (!doc)
 		return code;
-	c->clock_us = (uint32_t)number(root, "clock_us");
-	c->wall_us = (int64_t)number(root, "wall_us");
+	c->clock_us = (uint32_t)value_u64(root, "clock_us");
+	c->wall_us = (int64_t)value_u64(root, "wall_us");
 	same = take_nodes(c, jsonr_array(root, "nodes"));
 	list = same ? jsonr_array(root, "records") : NULL;
 	for (size_t i = 0; i < jsonr_len(list); i++)

@@ -8,12 +8,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/defs.h"
 #include "base/version.h"
 #include "live/pcapng.h"
 
 #define COMMENT_LEN 256
 
-const char *captured_name(const struct captured *c, const char *id)
+/* Display name of a node. */
+static const char *name_of(const struct captured *c, const char *id)
 {
 	for (size_t i = 0; i < c->n_nodes; i++)
 		if (strcmp(c->node[i].id, id) == 0 && c->node[i].name[0])
@@ -68,9 +70,9 @@ static void describe(const struct captured *c, const struct captured_frame *f, c
 	size_t at = (size_t)snprintf(out, len, "%s", f->place);
 
 	if (next)
-		at += (size_t)snprintf(out + at, len - at, " to %s, path", captured_name(c, next));
+		at += (size_t)snprintf(out + at, len - at, " to %s, path", name_of(c, next));
 	for (unsigned i = 0; next && i < f->n_path && at < len; i++)
-		at += (size_t)snprintf(out + at, len - at, " %s", captured_name(c, f->path[i]));
+		at += (size_t)snprintf(out + at, len - at, " %s", name_of(c, f->path[i]));
 	if (f->sealed && at < len)
 		snprintf(out + at, len - at, ", sealed");
 }
@@ -82,26 +84,22 @@ static bool took_part(const struct captured_node *n)
 	       (n->frames || strcmp(n->state, "no-answer") != 0);
 }
 
-static void report_state(const struct captured *c, const struct captured_node *n, FILE *f)
+/* Returns NULL for a state without a problem. */
+static const char *problem_of(const char *state)
 {
-	const char *name = captured_name(c, n->id);
+	static const struct {
+		const char *state, *text;
+	} problems[] = {
+		{ "refused", "refuses: its \"capture permit\" does not list this node" },
+		{ "restarted", "ended the capture early: it restarted, or its permission ended" },
+		{ "no-answer", "does not answer: unreachable, or its release has no capture" },
+		{ "invalid", "sent malformed records, more than requested, or did not end" },
+	};
 
-	if (strcmp(n->state, "refused") == 0)
-		fprintf(f, "%s (%s) refuses: its \"capture permit\" does not list this node\n",
-			name, n->id);
-	else if (strcmp(n->state, "busy") == 0)
-		fprintf(f, "%s (%s) is busy with a capture of %s: try again later\n", name, n->id,
-			captured_name(c, n->by));
-	else if (strcmp(n->state, "restarted") == 0)
-		fprintf(f,
-			"%s (%s) ended the capture early: it restarted, or its permission ended\n",
-			name, n->id);
-	else if (strcmp(n->state, "no-answer") == 0)
-		fprintf(f, "%s (%s) does not answer: unreachable, or its release has no capture\n",
-			name, n->id);
-	else if (strcmp(n->state, "invalid") == 0)
-		fprintf(f, "%s (%s) sent malformed records, more than requested, or did not end\n",
-			name, n->id);
+	for (size_t i = 0; i < array_size(problems); i++)
+		if (strcmp(problems[i].state, state) == 0)
+			return problems[i].text;
+	return NULL;
 }
 
 unsigned captured_report(const struct captured *c, FILE *f)
@@ -110,17 +108,21 @@ unsigned captured_report(const struct captured *c, FILE *f)
 
 	for (size_t i = 0; i < c->n_nodes; i++) {
 		const struct captured_node *node = &c->node[i];
+		const char *name = name_of(c, node->id), *problem = problem_of(node->state);
 
-		report_state(c, node, f);
+		if (problem)
+			fprintf(f, "%s (%s) %s\n", name, node->id, problem);
+		if (strcmp(node->state, "busy") == 0)
+			fprintf(f, "%s (%s) is busy with a capture of %s: try again later\n", name,
+				node->id, name_of(c, node->by));
 		n += took_part(node);
 		if (node->frames && !node->aligned)
 			fprintf(f,
 				"%s (%s): no link measures its clock, so its times are not aligned\n",
-				captured_name(c, node->id), node->id);
+				name, node->id);
 		if (node->lost)
-			fprintf(f, "%s (%s): %llu frames are missing, too many at once\n",
-				captured_name(c, node->id), node->id,
-				(unsigned long long)node->lost);
+			fprintf(f, "%s (%s): %llu frames are missing, too many at once\n", name,
+				node->id, (unsigned long long)node->lost);
 	}
 	return n;
 }
@@ -138,7 +140,7 @@ void captured_list(const struct captured *c, FILE *f)
 		strftime(when, sizeof(when), "%H:%M:%S", &tm);
 		describe(c, fr, comment, sizeof(comment));
 		fprintf(f, "%s.%06u  %-12s %5u bytes  %s\n", when, (unsigned)(fr->at_us % 1000000),
-			captured_name(c, c->node[fr->node].id), fr->len, comment);
+			name_of(c, c->node[fr->node].id), fr->len, comment);
 	}
 }
 
@@ -153,7 +155,7 @@ static void write_interface(const struct captured *c, const struct captured_node
 			 n->id, n->error_us);
 	else
 		snprintf(text, sizeof(text), "LEON node %s, clock not aligned", n->id);
-	pcapng_interface(f, captured_name(c, n->id), text, c->snap);
+	pcapng_interface(f, name_of(c, n->id), text, c->snap);
 }
 
 static enum pcapng_direction direction_of(const char *place)

@@ -15,7 +15,7 @@
 
 struct captured_node {
 	char id[NODE_ID_STRLEN], name[40], state[16], by[NODE_ID_STRLEN];
-	uint64_t frames, lost, unseen;
+	uint64_t frames, lost;
 	bool aligned; /* the next two are known */
 	uint32_t offset_us, error_us;
 };
@@ -43,8 +43,6 @@ struct captured {
 
 /* Sets the aligned times, and sorts by them. */
 void captured_align(struct captured *c);
-/* Display name of a node. */
-const char *captured_name(const struct captured *c, const char *id);
 void captured_write(const struct captured *c, FILE *f); /* pcapng */
 void captured_list(const struct captured *c, FILE *f);	/* a line for each frame */
 /* Prints problems of nodes. Returns the number of nodes that took part. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `leonctl map`, see map.h. The page contains the unchanged answers in a script element of type
+ * `leonctl map`, see run.h. The page contains the unchanged answers in a script element of type
  * data, and the script of the page draws them.
  */
-#include "live/map.h"
+#include "run.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The server behind `leonctl metrics --listen`, see serve.h. One thread, one poll(). The server
+ * The server behind `leonctl metrics --listen`, see run.h. One thread, one poll(). The server
  * requests the metrics at most once in SAME_MS for any number of clients, and all clients of that
  * time share the text. A client has a deadline for its request and a deadline for each piece of the
  * answer. If all slots are in use, a new connection replaces the connection that has been idle for
  * the longest time.
  */
-#include "live/serve.h"
+#include "run.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -38,6 +38,8 @@
 #define HEAD_ROOM	   256
 #define REASON_ROOM	   256
 
+static const char ok[] = "200 OK", not_allowed[] = "405 Method Not Allowed",
+		  unavailable[] = "503 Service Unavailable";
 static const char ask[] = "{\"version\":1,\"command\":\"metrics\",\"arguments\":{}}";
 
 /* An answer that one or several clients receive. */
@@ -67,23 +69,7 @@ struct server {
 
 /* --- answers --- */
 
-static const char *status_text(int status)
-{
-	switch (status) {
-	case 200:
-		return "OK";
-	case 400:
-		return "Bad Request";
-	case 404:
-		return "Not Found";
-	case 405:
-		return "Method Not Allowed";
-	default:
-		return "Service Unavailable";
-	}
-}
-
-static struct body *body_new(int status, const char *text)
+static struct body *body_new(const char *status, const char *text)
 {
 	struct body *b = x_new(struct body);
 	size_t len = strlen(text);
@@ -92,9 +78,9 @@ static struct body *body_new(int status, const char *text)
 	b->text = x_calloc(1, HEAD_ROOM + len + 1);
 	b->head_len = (size_t)snprintf(
 		b->text, HEAD_ROOM,
-		"HTTP/1.1 %d %s\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"
+		"HTTP/1.1 %s\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"
 		"Content-Length: %zu\r\n%sConnection: close\r\n\r\n",
-		status, status_text(status), len, status == 405 ? "Allow: GET, HEAD\r\n" : "");
+		status, len, status == not_allowed ? "Allow: GET, HEAD\r\n" : "");
 	memcpy(b->text + b->head_len, text, len);
 	b->len = b->head_len + len;
 	return b;
@@ -116,9 +102,9 @@ static struct body *read_answer(const char *answer, size_t len)
 	struct body *b;
 
 	if (root && jsonr_str(root, "text", &text))
-		b = body_new(200, text);
+		b = body_new(ok, text);
 	else
-		b = body_new(503, "leond returned no metrics\n");
+		b = body_new(unavailable, "leond returned no metrics\n");
 	jsonr_free(doc);
 	return b;
 }
@@ -135,7 +121,7 @@ static struct body *request_daemon(struct server *s)
 	} else {
 		snprintf(line, sizeof(line), "%s\n",
 			 target_reason(s->target, r, reason, sizeof(reason)));
-		b = body_new(503, line);
+		b = body_new(unavailable, line);
 	}
 	free(answer);
 	return b;
@@ -160,13 +146,13 @@ static struct body *answer_to(struct server *s, enum http_verdict v)
 	case HTTP_METRICS_HEAD:
 		return metrics(s);
 	case HTTP_ROOT:
-		return body_new(200, "leonctl serves the metrics of leond at /metrics\n");
+		return body_new(ok, "leonctl serves the metrics of leond at /metrics\n");
 	case HTTP_NOT_FOUND:
-		return body_new(404, "not found; the only resource is /metrics\n");
+		return body_new("404 Not Found", "not found; the only resource is /metrics\n");
 	case HTTP_BAD_METHOD:
-		return body_new(405, "method not allowed; use GET /metrics\n");
+		return body_new(not_allowed, "method not allowed; use GET /metrics\n");
 	default:
-		return body_new(400, "bad request; use GET /metrics\n");
+		return body_new("400 Bad Request", "bad request; use GET /metrics\n");
 	}
 }
 

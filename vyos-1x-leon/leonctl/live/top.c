@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The terminal of `leonctl top`, see top.h. Each second, or after a key or a change of the terminal
+ * The terminal of `leonctl top`, see run.h. Each second, or after a key or a change of the terminal
  * size, the program requests the answers and draws. The terminal's state is restored at the end,
  * also after a signal. The program waits for a daemon that does not run.
  */
-#include "live/top.h"
+#include "run.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -16,7 +16,7 @@ const char *cell_node(struct jsonr_node *n, const char *key)
 	return text_node(n, key, "name");
 }
 
-const char *cell_node_notes(struct jsonr_node *n, const char *key)
+const char *cell_node_notes(struct jsonr_node *n, const char *key attr_unused)
 {
 	const char *left = text_age(n, "session_ends_seconds");
 	char ends[64], *out = text_buffer();
@@ -35,7 +35,6 @@ const char *cell_node_notes(struct jsonr_node *n, const char *key)
 		{ jsonr_object(n, "duplicate") != NULL, "node-id used twice" },
 	};
 
-	(void)key;
 	if (strcmp(left, UNKNOWN) == 0)
 		snprintf(ends, sizeof(ends), "other secret");
 	else
@@ -100,11 +99,10 @@ const char *cell_exported(struct jsonr_node *n, const char *key)
 	return out;
 }
 
-const char *cell_fdb_notes(struct jsonr_node *n, const char *key)
+const char *cell_fdb_notes(struct jsonr_node *n, const char *key attr_unused)
 {
 	bool local = value_bool(n, "local"), frozen = value_bool(n, "frozen");
 
-	(void)key;
 	if (local)
 		return frozen ? "local, frozen" : "local";
 	return frozen ? "frozen" : "";

@@ -3,7 +3,7 @@
  * `leonctl init`: the first node of a new overlay. Draws the secret, writes the configuration,
  * starts the unit, and prints the line for further machines. leonctl only.
  */
-#include "site/init.h"
+#include "run.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * one-time token, requests the secret from a member (redeem.h). Writes the configuration and starts
  * the unit. leonctl only.
  */
-#include "site/join.h"
+#include "run.h"
 
 #include <stdio.h>
 #include <stdlib.h>

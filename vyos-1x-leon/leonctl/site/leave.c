@@ -3,7 +3,7 @@
  * `leonctl leave`: undoes `init` and `join`. Stops and disables the unit, and removes the
  * configuration, the identity key, the list of members and the invitations. leonctl only.
  */
-#include "site/leave.h"
+#include "run.h"
 
 #include <errno.h>
 #include <stdio.h>

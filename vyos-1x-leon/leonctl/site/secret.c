@@ -11,6 +11,7 @@
 #include <sys/random.h>
 
 #include "base/defs.h"
+#include "run.h"
 
 bool secret_draw(const struct target *t, char out[SECRET_DIGITS + 1])
 {

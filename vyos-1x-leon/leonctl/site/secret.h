@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Random pre-shared secrets, for `leonctl generate secret` and `leonctl init`. Works without a
- * daemon, because a secret is created before the first start.
+ * Random pre-shared secrets, for `leonctl generate secret` and `leonctl init`.
  */
 #pragma once
 
@@ -13,6 +12,3 @@
 
 /* Draws a secret. Prints the reason and returns false at an error. */
 bool secret_draw(const struct target *t, char out[SECRET_DIGITS + 1]);
-
-/* Prints a secret; returns the exit code. */
-int secret_print(struct target *t, const char *unused);

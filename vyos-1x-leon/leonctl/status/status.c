@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/defs.h"
+#include "run.h"
 
 enum status_question { Q_STATISTICS, Q_NODES, Q_PEERS, Q_EVENTS, Q_LINES, N_QUESTIONS };
 
@@ -35,7 +36,7 @@ static int print(const struct target *t, struct jsonr *doc[N_QUESTIONS])
 	return code;
 }
 
-int status_run(struct target *t, const char *argument attr_unused)
+int status_run(struct target *t, const char *unused attr_unused)
 {
 	static const char *const what[] = { [Q_STATISTICS] = "show statistics",
 					    [Q_NODES] = "show nodes",

@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "base/json/jsonr.h"
-#include "client/target.h"
 
 #define STATUS_MAX 64 /* findings; more are counted and not listed */
 
@@ -39,7 +38,6 @@ void status_find(const struct status_input *in, struct status *out);
 /* Return the exit code: 0 without problems, else 2. */
 int status_text(const struct status_input *in, const struct status *s, FILE *out);
 int status_json(const struct status_input *in, const struct status *s, FILE *out);
-int status_run(struct target *t, const char *argument);
 
 /* For the files of the rules. Returns the finding to fill; one beyond STATUS_MAX is not printed. */
 struct status_diagnosis *status_add(struct status *s, const char *id, enum status_level level);
