@@ -166,10 +166,7 @@ static void take_record(struct captured *c, struct jsonr_node *row)
 	f.data = x_calloc(1, f.n + 1u);
 	if (hex_parse(hex, f.data, f.n) < 0)
 		f.n = 0;
-	if (c->n_frames == c->room) {
-		c->room = c->room ? 2 * c->room : 256;
-		c->frame = x_realloc(c->frame, c->room, sizeof(*c->frame));
-	}
+	x_double(c->frame, c->n_frames, c->room);
 	c->frame[c->n_frames++] = f;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show acceleration`: what leon-accel does and what it is worth, then a line for each node; and
- * `show acceleration connections`: a line for each. leonctl only.
+ * `show acceleration`: the work of leon-accel, its benefit, and a line for each node. `show
+ * acceleration connections`: a line for each. `explain connection`: the checks of leon-accel, in
+ * order, with their figures. leonctl only.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,19 +14,21 @@
 
 /* --- all of them --- */
 
-static const char counted[] =
+static const char *const counted[] = {
 	"connections     {number connections} intercepted now, {number tracked} tracked, "
-	"{bytes held_bytes} of frames held\n"
+	"{bytes held_bytes} of frames held\n",
 	"counted         {number counted.intercepted} intercepted, {number counted.released} "
-	"released, {number counted.refused} refused, {number counted.reset} reset\n";
-static const char worth[] =
-	"from hosts      {bytes out.bytes}, carried as {bytes out.carried_bytes}\n"
-	"to hosts        {bytes in.bytes}, carried as {bytes in.carried_bytes}\n"
-	"ratio           {ratio ratio_permille}\n"
+	"released, {number counted.refused} refused, {number counted.reset} reset\n",
+};
+static const char *const worth[] = {
+	"from hosts      {bytes out.bytes}, carried as {bytes out.carried_bytes}\n",
+	"to hosts        {bytes in.bytes}, carried as {bytes in.carried_bytes}\n",
+	"ratio           {ratio ratio_permille}\n",
 	"time            {ms time.with_ms} in which data flowed, at least {ms time.without_ms} "
-	"without: {ms time.saved_ms} saved\n"
+	"without: {ms time.saved_ms} saved\n",
 	"energy          {mj energy.with_mj}, {mj energy.without_mj} without (a port of "
-	"{mw power.slow_mw}, {mw power.fast_mw} when fast, {mw power.sleep_mw} asleep)\n";
+	"{mw power.slow_mw}, {mw power.fast_mw} when fast, {mw power.sleep_mw} asleep)\n",
+};
 
 /* Counters of refused input and of faults, if not 0. */
 static void print_nonzero(FILE *out, struct jsonr_node *n)
@@ -54,7 +57,8 @@ static void print_counted(FILE *out, struct jsonr_node *root)
 {
 	struct jsonr_node *n = jsonr_object(root, "counted");
 
-	show_text(counted, root, out);
+	for (size_t i = 0; i < array_size(counted); i++)
+		show_text(counted[i], root, out);
 	if (value_u64(root, "fast_enough"))
 		show_text("fast enough     {number fast_enough} without a benefit\n", root, out);
 	if (value_u64(n, "leond_queue_full") || value_u64(n, "held_dropped"))
@@ -114,7 +118,8 @@ int render_acceleration(struct jsonr_node *root, FILE *out)
 			  root, out);
 	print_counted(out, root);
 	print_bypassed(out, jsonr_array(root, "nodes"));
-	show_text(worth, root, out);
+	for (size_t i = 0; i < array_size(worth); i++)
+		show_text(worth[i], root, out);
 	show_below("show acceleration", "nodes", root, out);
 	return 0;
 }
@@ -128,5 +133,41 @@ int render_acceleration_connections(struct jsonr_node *root, FILE *out)
 	show_table("show acceleration connections", "connections", root, out);
 	if (value_u64(root, "omitted"))
 		show_text("and {number omitted} more\n", root, out);
+	return 0;
+}
+
+/* --- explain connection --- */
+
+static void print_connection(struct jsonr_node *n, FILE *out)
+{
+	show_text("host here       {near}\n"
+		  "far host        {far}, behind node {node}\n",
+		  n, out);
+	if (value_u64(n, "vlan"))
+		show_text("vlan            {number vlan}\n", n, out);
+	show_text("state           {state}\n", n, out);
+	if (jsonr_has(n, "reason"))
+		show_text("reason          {reason}: {reason_text}\n", n, out);
+	else if (strcmp(text_str(n, "state"), "plain") == 0)
+		fputs("reason          no check fails: its next frame begins an attempt\n", out);
+	else
+		fputs("reason          only a plain connection is checked\n", out);
+	show_below("explain connection", "checks", n, out);
+}
+
+int render_explain_connection(struct jsonr_node *root, FILE *out)
+{
+	struct jsonr_node *answer = jsonr_object(root, "accelerator");
+	struct jsonr_node *list = jsonr_array(answer, "connections");
+
+	for (size_t i = 0; i < jsonr_len(list); i++) {
+		if (i)
+			fputc('\n', out);
+		print_connection(jsonr_at(list, i), out);
+	}
+	if (!jsonr_len(list))
+		show_text("leon-accel follows no connection between {first} and {second}; TCP with "
+			  "a near node goes past it.\n",
+			  root, out);
 	return 0;
 }

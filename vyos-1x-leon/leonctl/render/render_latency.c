@@ -57,9 +57,9 @@ static void matrix_cell(struct table *t, struct jsonr_node *row, struct jsonr_no
 	else if (!e)
 		table_cell(t, UNKNOWN);
 	else if (!value_bool(e, "up"))
-		table_cell(t, "%s", jsonr_has(e, "rtt_us") ? "down" : UNKNOWN);
+		table_cell(t, jsonr_has(e, "rtt_us") ? "down" : UNKNOWN);
 	else
-		table_cell(t, "%s", text_us(e, "rtt_us"));
+		table_cell(t, text_us(e, "rtt_us"));
 }
 
 static int matrix(struct jsonr_node *nodes, struct jsonr_node *rows, FILE *out)
@@ -75,7 +75,7 @@ static int matrix(struct jsonr_node *nodes, struct jsonr_node *rows, FILE *out)
 	for (size_t i = 0; i < jsonr_len(rows); i++) {
 		struct jsonr_node *row = jsonr_at(rows, i);
 
-		table_cell(t, "%s", call_of(nodes, text_str(row, "origin")));
+		table_cell(t, call_of(nodes, text_str(row, "origin")));
 		for (size_t k = 0; k < jsonr_len(nodes); k++)
 			matrix_cell(t, row, jsonr_at(nodes, k));
 	}
@@ -97,13 +97,13 @@ static void list_row(struct table *t, struct jsonr_node *nodes, const char *from
 {
 	if (!value_bool(e, "up") && !jsonr_has(e, "rtt_us"))
 		return;
-	table_cell(t, "%s", from);
-	table_cell(t, "%s", call_of(nodes, text_str(e, "node")));
-	table_cell(t, "%s", link_state(e));
-	table_cell(t, "%s", text_us(e, "rtt_us"));
-	table_cell(t, "%s", text_us(e, "variation_us"));
-	table_cell(t, "%s", text_permille(e, "loss_permille"));
-	table_cell(t, "%s", text_number(e, "mtu"));
+	table_cell(t, from);
+	table_cell(t, call_of(nodes, text_str(e, "node")));
+	table_cell(t, link_state(e));
+	table_cell(t, text_us(e, "rtt_us"));
+	table_cell(t, text_us(e, "variation_us"));
+	table_cell(t, text_permille(e, "loss_permille"));
+	table_cell(t, text_number(e, "mtu"));
 }
 
 static int list(struct jsonr_node *nodes, struct jsonr_node *rows, FILE *out)

@@ -2,7 +2,6 @@
 /*
  * `show statistics`: the counters above zero in groups, with a sentence for each drop reason.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/defs.h"
@@ -14,29 +13,19 @@
 static const struct table_column pair[] = { LEFT("COUNTER", "", text_str),
 					    RIGHT("VALUE", "", text_number) };
 
-/* Prints the numbers of an object that are not zero and skips other members. */
-static void add_numbers(struct table *t, struct jsonr_node *obj, const char *const *skip,
-			size_t n_skip)
-{
-	for (size_t i = 0; i < jsonr_len(obj); i++) {
-		const char *key = jsonr_key(obj, i);
-		bool skipped = false;
-
-		for (size_t k = 0; k < n_skip; k++)
-			skipped = skipped || strcmp(key, skip[k]) == 0;
-		if (skipped || value_u64(obj, key) == 0)
-			continue;
-		table_cell(t, "%s", key);
-		table_cell(t, "%s", text_number(obj, key));
-	}
-}
-
-static void print_numbers(FILE *out, const char *title, struct jsonr_node *obj,
-			  const char *const *skip, size_t n_skip)
+/* Prints the numbers of an object that are not zero. */
+static void print_numbers(FILE *out, const char *title, struct jsonr_node *obj)
 {
 	struct table *t = table_new(pair, array_size(pair));
 
-	add_numbers(t, obj, skip, n_skip);
+	for (size_t i = 0; i < jsonr_len(obj); i++) {
+		const char *key = jsonr_key(obj, i);
+
+		if (!jsonr_is_number(obj, key) || value_u64(obj, key) == 0)
+			continue;
+		table_cell(t, key);
+		table_cell(t, text_number(obj, key));
+	}
 	fprintf(out, "\n%s\n", title);
 	if (table_rows(t) > 0)
 		table_print(t, out);
@@ -139,14 +128,13 @@ static void print_port_mapping(FILE *out, struct jsonr_node *m)
 
 int render_statistics(struct jsonr_node *root, FILE *out)
 {
-	static const char *const objects[] = { "tx_by_type", "rx_by_type" };
-
 	show_text("node            {node node_id}, leond {daemon_version}, up "
 		  "{seconds uptime_seconds}\n",
 		  root, out);
 	print_interface(out, root);
 	show_text("overlay         VNI {number vni}, UDP port {number port}", root, out);
-	fputs(value_bool(root, "authenticated") ? ", pre-shared secret\n" : ", NO pre-shared secret\n",
+	fputs(value_bool(root, "authenticated") ? ", pre-shared secret\n"
+						: ", NO pre-shared secret\n",
 	      out);
 	if (jsonr_has(root, "port_mapping"))
 		print_port_mapping(out, jsonr_object(root, "port_mapping"));
@@ -155,20 +143,19 @@ int render_statistics(struct jsonr_node *root, FILE *out)
 		  root, out);
 	print_offloads(out, jsonr_object(root, "offloads"));
 	print_guard(out, jsonr_object(root, "loop_guard"));
-	show_text(
-		"memory          {bytes memory.resident_bytes} resident, "
-		"{bytes memory.reassembly_bytes} in reassembly\n"
-		"tables          {number memory.nodes} of {number memory.nodes_maximum} nodes, "
-		"{number memory.fdb_entries} of {number memory.fdb_maximum} FDB entries, "
-		"{number memory.neighbors} neighbors\n"
-		"counted since   {seconds counted_seconds} ago\n",
-		root, out);
-	print_numbers(out, "Packet path", jsonr_object(root, "counters"), NULL, 0);
+	show_text("memory          {bytes memory.resident_bytes} resident, "
+		  "{bytes memory.reassembly_bytes} in reassembly\n",
+		  root, out);
+	show_text("tables          {number memory.nodes} of {number memory.nodes_maximum} nodes, "
+		  "{number memory.fdb_entries} of {number memory.fdb_maximum} FDB entries, "
+		  "{number memory.neighbors} neighbors\n"
+		  "counted since   {seconds counted_seconds} ago\n",
+		  root, out);
+	print_numbers(out, "Packet path", jsonr_object(root, "counters"));
 	fputs("\nDropped\n", out);
 	show_table("show statistics", "drop_reasons", root, out);
-	print_numbers(out, "Control messages", jsonr_object(root, "control"), objects,
-		      array_size(objects));
+	print_numbers(out, "Control messages", jsonr_object(root, "control"));
 	if (jsonr_has(root, "tls"))
-		print_numbers(out, "TLS", jsonr_object(root, "tls"), NULL, 0);
+		print_numbers(out, "TLS", jsonr_object(root, "tls"));
 	return 0;
 }

@@ -9,16 +9,14 @@
 
 #include "base/json/jsonr.h"
 
-struct table_column;
-
 /* Prints the table of a list, or the sentence of show.def if the list is empty. */
 void show_table(const char *command, const char *list, struct jsonr_node *n, FILE *out);
 /* Prints an empty line and the table, or nothing if the list is empty. */
 void show_below(const char *command, const char *list, struct jsonr_node *n, FILE *out);
 /* Prints all lists of the answer that have columns, one below the other. */
 void show_answer(const char *command, struct jsonr_node *root, FILE *out);
-/* Prints a text with values of `n` in braces: "{name}", with a type as in show.def "{us rtt_us}", of
- * an object in `n` "{bytes out.bytes}". */
+/* Prints a text with values of `n` in braces: "{name}", with a type as in show.def "{us rtt_us}",
+ * of an object in `n` "{bytes out.bytes}". */
 void show_text(const char *text, struct jsonr_node *n, FILE *out);
 /* Returns the columns of a list, to be freed. */
 struct table_column *show_columns(const char *command, const char *list, unsigned *n_columns);

@@ -1,24 +1,61 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
+ * `leonctl generate secret`: a random pre-shared secret, before the first start of a daemon.
  * `leonctl init`: the first node of a new overlay. Draws the secret, writes the configuration,
  * starts the unit, and prints the line for further machines. leonctl only.
  */
 #include "run.h"
 
+#include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/defs.h"
 #include "base/json/jsonr.h"
 #include "base/mem.h"
-#include "site/secret.h"
 #include "render/render.h"
 #include "site/site.h"
 #include "text/value.h"
 
+#define SECRET_DIGITS 44 /* 6 bits each, 264 bits together */
+
 #define VNI  1
 #define USES "8" /* machines that may join by the printed line */
+
+/* Draws a secret. Prints the reason and returns false at an error. */
+static bool secret_draw(const struct target *t, char out[SECRET_DIGITS + 1])
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+	uint8_t random[SECRET_DIGITS];
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random)) {
+		target_complain(t, "no random numbers: %s", strerror(errno));
+		return false;
+	}
+	for (size_t i = 0; i < sizeof(random); i++)
+		out[i] = digits[random[i] % 64];
+	out[SECRET_DIGITS] = '\0';
+	explicit_bzero(random, sizeof(random));
+	return true;
+}
+
+int secret_print(struct target *t, const char *unused attr_unused)
+{
+	char secret[SECRET_DIGITS + 1];
+
+	if (!secret_draw(t, secret))
+		return EXIT_REFUSED;
+	/* The digits need no escapes in JSON. */
+	printf(t->json ? "{\"version\":1,\"secret\":\"%s\"}\n" : "%s\n", secret);
+	explicit_bzero(secret, sizeof(secret));
+	return 0;
+}
+
+/* --- init --- */
 
 /* A further machine needs an address of the same network, or a bridge too. */
 static void print_rest_of_line(const struct target *t)

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * `leonctl join`: makes this machine a node of an overlay by a token of `leonctl invite`. With a
- * one-time token, requests the secret from a member (redeem.h). Writes the configuration and starts
+ * one-time token, requests the secret from a member (redeem.c). Writes the configuration and starts
  * the unit. leonctl only.
  */
 #include "run.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "io/file.h"
-#include "site/redeem.h"
 #include "site/site.h"
 
 /* White space makes a file longer than the token in the file. */

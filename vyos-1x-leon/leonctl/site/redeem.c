@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The joining side of protocol 8.2, see redeem.h. Sends one request to all addresses of the token,
+ * The joining side of protocol 8.2, see site.h. Sends one request to all addresses of the token,
  * and repeats the request with back-off. Only the inviting member answers, and a datagram may be
  * lost. The answer may come from any address, because the seal proves the sender.
  */
-#include "site/redeem.h"
+#include "site/site.h"
 
 #include <errno.h>
 #include <netdb.h>

@@ -40,5 +40,9 @@ int site_write(const struct target *t, const struct token *overlay, struct site 
 /* Starts the unit, now and at each boot, and prints that it runs, or how to start leond without
  * systemd. Returns an exit code, 0 for success, after it printed the reason of a failure. */
 int site_start(const struct target *t, const struct site *s);
+/* redeem.c: requests the secret of a one-time token from the inviting member; blocks for some
+ * seconds. Fills the secret of the token. Returns an exit code, 0 for success, after it printed the
+ * reason of a failure. */
+int redeem_token(const struct target *t, struct token *token);
 /* "fujisawa (240.1.2.3)"; returns buf */
 const char *site_label(const struct site *s, char *buf, size_t len);

@@ -3,6 +3,7 @@
  * Findings of `leonctl status` as text and as JSON.
  */
 #include "base/json/jsonw.h"
+#include "show/show.h"
 #include "status/status.h"
 #include "text/value.h"
 
@@ -19,11 +20,9 @@ static void head(const struct status_input *in, const struct status *s, FILE *ou
 		fputs("all well", out);
 	if (notes)
 		fprintf(out, ", %s", text_count(notes, "note"));
-	fprintf(out, "\n  node   %s, VNI %s, UDP port %s\n",
-		text_node(in->statistics, "node_id", "name"), text_number(in->statistics, "vni"),
-		text_number(in->statistics, "port"));
-	fprintf(out, "  leond  %s, up %s\n", text_str(in->statistics, "daemon_version"),
-		text_age(in->statistics, "uptime_seconds"));
+	show_text("\n  node   {node node_id}, VNI {number vni}, UDP port {number port}\n"
+		  "  leond  {daemon_version}, up {seconds uptime_seconds}\n",
+		  in->statistics, out);
 	fprintf(out, "  nodes  %u of %u reachable\n", s->nodes_reachable, s->nodes);
 	fprintf(out, "  peers  %u of %u reached\n", s->peers_reached, s->peers);
 }

@@ -4,14 +4,12 @@
  */
 #include "text/table.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 
-#define CELL_MAX 512
-#define GAP	 2
+#define GAP 2
 
 struct table {
 	const struct table_column *columns;
@@ -39,18 +37,9 @@ void table_free(struct table *t)
 	free(t);
 }
 
-void table_cell(struct table *t, const char *fmt, ...)
+void table_cell(struct table *t, const char *text)
 {
-	char text[CELL_MAX];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	if (t->n_cells == t->cap) {
-		t->cap = t->cap ? t->cap * 2 : 64;
-		t->cell = x_realloc(t->cell, t->cap, sizeof(char *));
-	}
+	x_double(t->cell, t->n_cells, t->cap);
 	t->cell[t->n_cells++] = x_strdup(text);
 }
 
@@ -74,9 +63,9 @@ void table_row(struct table *t, struct jsonr_node *n, const char *source)
 			const struct table_column *c = &t->columns[i];
 
 			if (c->rows)
-				table_cell(t, "%s", text_of(c, element, source));
+				table_cell(t, text_of(c, element, source));
 			else
-				table_cell(t, "%s", k ? "" : text_of(c, n, source));
+				table_cell(t, k ? "" : text_of(c, n, source));
 		}
 	}
 }

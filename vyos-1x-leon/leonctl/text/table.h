@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 
-#include "base/defs.h"
 #include "base/json/jsonr.h"
 
 enum table_align { ALIGN_LEFT, ALIGN_RIGHT };
@@ -42,7 +41,7 @@ struct table;
 struct table *table_new(const struct table_column *columns, unsigned n_columns);
 void table_free(struct table *t); /* NULL ok */
 /* Adds the next cell, from left to right. A row ends after the last column. */
-void table_cell(struct table *t, const char *fmt, ...) attr_printf(2, 3);
+void table_cell(struct table *t, const char *text);
 /* Adds a row with the text of every column. If the last column has `rows`, adds a row for each
  * element of this list. The other columns are empty from the second row on. Lists of hops begin
  * with the name `source`, or NULL. */
