@@ -14,6 +14,7 @@
 
 #include "base/json/jsonw.h"
 #include "io/ctlsock.h"
+#include "text/value.h"
 
 /* Of a table, which the daemon writes at once. */
 #define TIMEOUT_MS 10000
@@ -121,33 +122,27 @@ int target_request(const struct target *t, const char *request, int timeout_ms, 
 	return ctl_request(t->path, request, strlen(request), timeout_ms, answer, len);
 }
 
-const char *target_reason(const struct target *t, int error, char *buf, size_t len)
+const char *target_reason(const struct target *t, int error)
 {
 	switch (-error) {
 	case ENOENT:
 	case ECONNREFUSED:
-		snprintf(buf, len, "leond is not running (no process listens on %s)", t->path);
-		break;
+		return text_format("leond is not running (no process listens on %s)", t->path);
 	case EACCES:
 	case EPERM:
-		snprintf(buf, len,
-			 "%s: permission denied; become root or a member of the socket's group",
-			 t->path);
-		break;
+		return text_format("%s: permission denied; become root or a member of the "
+				   "socket's group",
+				   t->path);
 	case ETIMEDOUT:
-		snprintf(buf, len, "leond did not answer in time (%s)", t->path);
-		break;
+		return text_format("leond did not answer in time (%s)", t->path);
 	case EPROTO:
-		snprintf(buf, len, "leond closed the connection without an answer (%s)", t->path);
-		break;
+		return text_format("leond closed the connection without an answer (%s)", t->path);
 	case EMSGSIZE:
-		snprintf(buf, len, "the answer is larger than %u MiB (%s)", CTL_ANSWER_MAX >> 20,
-			 t->path);
-		break;
+		return text_format("the answer is larger than %u MiB (%s)", CTL_ANSWER_MAX >> 20,
+				   t->path);
 	default:
-		snprintf(buf, len, "%s: %s", t->path, strerror(-error));
+		return text_format("%s: %s", t->path, strerror(-error));
 	}
-	return buf;
 }
 
 static struct jsonr *checked(const struct target *t, const char *answer, size_t len, int *code)
@@ -171,13 +166,13 @@ static struct jsonr *checked(const struct target *t, const char *answer, size_t 
 struct jsonr *target_exchange(const struct target *t, const char *request, int timeout_ms,
 			      char **text, int *code)
 {
-	char reason[256], *answer = NULL;
+	char *answer = NULL;
 	struct jsonr *doc = NULL;
 	size_t len;
 	int r = target_request(t, request, timeout_ms, &answer, &len);
 
 	if (r < 0) {
-		target_complain(t, "%s", target_reason(t, r, reason, sizeof(reason)));
+		target_complain(t, "%s", target_reason(t, r));
 		*code = r == -EACCES || r == -EPERM ? EXIT_NOT_PERMITTED : EXIT_NO_ANSWER;
 	} else {
 		doc = checked(t, answer, len, code);

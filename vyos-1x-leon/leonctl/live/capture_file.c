@@ -11,6 +11,7 @@
 #include "base/defs.h"
 #include "base/version.h"
 #include "live/pcapng.h"
+#include "text/value.h"
 
 #define COMMENT_LEN 256
 
@@ -67,14 +68,14 @@ static void describe(const struct captured *c, const struct captured_frame *f, c
 		     size_t len)
 {
 	const char *next = next_of(c, f);
-	size_t at = (size_t)snprintf(out, len, "%s", f->place);
 
+	snprintf(out, len, "%s", f->place);
 	if (next)
-		at += (size_t)snprintf(out + at, len - at, " to %s, path", name_of(c, next));
-	for (unsigned i = 0; next && i < f->n_path && at < len; i++)
-		at += (size_t)snprintf(out + at, len - at, " %s", name_of(c, f->path[i]));
-	if (f->sealed && at < len)
-		snprintf(out + at, len - at, ", sealed");
+		text_add(out, len, " to ", text_format("%s, path", name_of(c, next)));
+	for (unsigned i = 0; next && i < f->n_path; i++)
+		text_add(out, len, " ", name_of(c, f->path[i]));
+	if (f->sealed)
+		text_add(out, len, ", ", "sealed");
 }
 
 static bool took_part(const struct captured_node *n)

@@ -26,6 +26,7 @@
 #include "io/clock.h"
 #include "live/http.h"
 #include "io/ctlsock.h"
+#include "text/value.h"
 
 #define PORT		   5366 /* TCP; the daemon uses this port with UDP */
 #define CLIENTS_MAX	   32
@@ -36,7 +37,6 @@
 #define REQUEST_TIMEOUT_MS 5000
 #define FULL_MS		   100 /* pause without descriptors */
 #define HEAD_ROOM	   256
-#define REASON_ROOM	   256
 
 static const char ok[] = "200 OK", not_allowed[] = "405 Method Not Allowed",
 		  unavailable[] = "503 Service Unavailable";
@@ -111,18 +111,15 @@ static struct body *read_answer(const char *answer, size_t len)
 
 static struct body *request_daemon(struct server *s)
 {
-	char *answer = NULL, reason[REASON_ROOM], line[REASON_ROOM + 2];
+	char *answer = NULL;
 	struct body *b;
 	size_t len;
 	int r = target_request(s->target, ask, REQUEST_TIMEOUT_MS, &answer, &len);
 
-	if (r == 0) {
+	if (r == 0)
 		b = read_answer(answer, len);
-	} else {
-		snprintf(line, sizeof(line), "%s\n",
-			 target_reason(s->target, r, reason, sizeof(reason)));
-		b = body_new(unavailable, line);
-	}
+	else
+		b = body_new(unavailable, text_format("%s\n", target_reason(s->target, r)));
 	free(answer);
 	return b;
 }
@@ -336,7 +333,6 @@ int serve_metrics(struct target *t, const char *where)
 {
 	struct server *s;
 	struct endpoint ep;
-	char text[ENDPOINT_STRLEN];
 	int fd, code = target_find(t);
 
 	if (code >= 0)
@@ -351,8 +347,7 @@ int serve_metrics(struct target *t, const char *where)
 	}
 	fd = listen_at(&ep);
 	if (fd < 0) {
-		target_complain(t, "cannot listen at %s: %s",
-				endpoint_format(&ep, text, sizeof(text)), strerror(-fd));
+		target_complain(t, "cannot listen at %s: %s", ENDPOINT_TEXT(&ep), strerror(-fd));
 		return EXIT_REFUSED;
 	}
 	s = x_new(struct server);
@@ -360,8 +355,7 @@ int serve_metrics(struct target *t, const char *where)
 	s->listener = fd;
 	for (int i = 0; i < CLIENTS_MAX; i++)
 		s->client[i].fd = -1;
-	fprintf(stderr, "leonctl: metrics at http://%s/metrics%s\n",
-		endpoint_format(&ep, text, sizeof(text)),
+	fprintf(stderr, "leonctl: metrics at http://%s/metrics%s\n", ENDPOINT_TEXT(&ep),
 		is_here(&ep) ? "" : " (no interface of this host has the address yet)");
 	for (;;)
 		work(s);

@@ -21,6 +21,7 @@
 #include "io/clock.h"
 #include "io/ctlsock.h"
 #include "live/top_view.h"
+#include "text/value.h"
 
 #define PERIOD_MS  1000
 #define TIMEOUT_MS 5000
@@ -61,43 +62,37 @@ static void on_resize(int signo attr_unused)
 
 /* --- requests --- */
 
-/* Returns NULL with the cause in `reason`. */
-static struct jsonr *ask(struct top *t, const char *what, char *reason, size_t len)
+/* Returns NULL, or the reason of a failure. */
+static const char *ask(struct top *t, const char *request, struct jsonr **doc)
 {
-	char request[96], *answer = NULL;
-	struct jsonr *doc;
+	char *answer = NULL;
 	size_t n;
-	int r;
+	int r = target_request(t->target, request, TIMEOUT_MS, &answer, &n);
 
-	snprintf(request, sizeof(request),
-		 "{\"version\":1,\"command\":\"show %s\",\"arguments\":{}}", what);
-	r = target_request(t->target, request, TIMEOUT_MS, &answer, &n);
-	if (r < 0) {
-		target_reason(t->target, r, reason, len);
-		return NULL;
-	}
-	doc = jsonr_parse(answer, n, CTL_ANSWER_MAX);
+	if (r < 0)
+		return target_reason(t->target, r);
+	*doc = jsonr_parse(answer, n, CTL_ANSWER_MAX);
 	free(answer);
-	if (jsonr_root(doc) && !jsonr_has(jsonr_root(doc), "error"))
-		return doc;
-	snprintf(reason, len, "invalid answer of leond");
-	jsonr_free(doc);
-	return NULL;
+	return jsonr_root(*doc) && !jsonr_has(jsonr_root(*doc), "error")
+		       ? NULL
+		       : "invalid answer of leond";
 }
 
-static bool request_all(struct top *t, struct jsonr *doc[N_QUESTIONS], char *reason, size_t len)
+static const char *request_all(struct top *t, struct jsonr *doc[N_QUESTIONS])
 {
 	static const char *const what[] = { [Q_NODES] = "nodes",
 					    [Q_PATHS] = "paths",
 					    [Q_STATISTICS] = "statistics",
 					    [Q_EVENTS] = "events" };
+	const char *reason = NULL;
 
-	for (int i = 0; i < N_QUESTIONS; i++) {
-		doc[i] = ask(t, what[i], reason, len);
-		if (!doc[i])
-			return false;
-	}
-	return true;
+	for (int i = 0; i < N_QUESTIONS && !reason; i++)
+		reason = ask(t,
+			     text_format("{\"version\":1,\"command\":\"show %s\","
+					 "\"arguments\":{}}",
+					 what[i]),
+			     &doc[i]);
+	return reason;
 }
 
 /* --- drawing --- */
@@ -136,7 +131,8 @@ static void draw(struct top *t)
 {
 	struct winsize size = { .ws_row = 24, .ws_col = 80 };
 	struct jsonr *doc[N_QUESTIONS] = { NULL };
-	char reason[256], line[300], *text = NULL;
+	const char *reason;
+	char *text = NULL;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 
@@ -144,11 +140,11 @@ static void draw(struct top *t)
 		return;
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_row || !size.ws_col)
 		size = (struct winsize){ .ws_row = 24, .ws_col = 80 };
-	if (request_all(t, doc, reason, sizeof(reason))) {
+	reason = request_all(t, doc);
+	if (!reason) {
 		look(t, doc, size.ws_row, size.ws_col, f);
 	} else {
-		snprintf(line, sizeof(line), "%s; waiting for it, q quits", reason);
-		top_line(line, size.ws_col, f);
+		top_line(text_format("%s; waiting for it, q quits", reason), size.ws_col, f);
 		t->has_last = false;
 	}
 	fclose(f);

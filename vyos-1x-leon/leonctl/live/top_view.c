@@ -70,38 +70,31 @@ void top_sample_take(struct jsonr_node *statistics, int64_t now_ms, struct top_s
 }
 
 /* A counter that decreased was reset or belongs to another daemon: prints "-". */
-static void rate_text(const struct top_input *in, enum top_rate r, char *buf, size_t len)
+static const char *rate_text(const struct top_input *in, enum top_rate r)
 {
 	int64_t ms = in->now.at_ms - in->before.at_ms;
 	uint64_t before = in->before.value[r], now = in->now.value[r];
 	double rate;
 
-	if (!in->has_before || ms <= 0 || now < before) {
-		snprintf(buf, len, "-");
-		return;
-	}
+	if (!in->has_before || ms <= 0 || now < before)
+		return UNKNOWN;
 	rate = (double)(now - before) * 1000 / (double)ms;
 	if (r == TOP_DROPS)
-		snprintf(buf, len, "%.0f/s", rate);
-	else if (rate * 8 >= 1e9)
-		snprintf(buf, len, "%.2f Gbit/s", rate * 8 / 1e9);
-	else if (rate * 8 >= 1e6)
-		snprintf(buf, len, "%.2f Mbit/s", rate * 8 / 1e6);
-	else
-		snprintf(buf, len, "%.1f kbit/s", rate * 8 / 1e3);
+		return text_format("%.0f/s", rate);
+	if (rate * 8 >= 1e9)
+		return text_format("%.2f Gbit/s", rate * 8 / 1e9);
+	if (rate * 8 >= 1e6)
+		return text_format("%.2f Mbit/s", rate * 8 / 1e6);
+	return text_format("%.1f kbit/s", rate * 8 / 1e3);
 }
 
 static void put_rates(struct top_page *v, const struct top_input *in)
 {
-	char text[N_TOP_RATES][32], line[LINE_MAX_LEN];
-
-	for (int i = 0; i < N_TOP_RATES; i++)
-		rate_text(in, (enum top_rate)i, text[i], sizeof(text[i]));
-	snprintf(line, sizeof(line),
-		 "from hosts %s, to hosts %s   sent %s, received %s   relayed %s   drops %s",
-		 text[TOP_IN], text[TOP_OUT], text[TOP_NET_TX], text[TOP_NET_RX], text[TOP_RELAYED],
-		 text[TOP_DROPS]);
-	put(v, line);
+	put(v, text_format("from hosts %s, to hosts %s   sent %s, received %s   relayed %s   "
+			   "drops %s",
+			   rate_text(in, TOP_IN), rate_text(in, TOP_OUT), rate_text(in, TOP_NET_TX),
+			   rate_text(in, TOP_NET_RX), rate_text(in, TOP_RELAYED),
+			   rate_text(in, TOP_DROPS)));
 }
 
 /* --- head --- */
@@ -110,7 +103,6 @@ static void put_head(struct top_page *v, const struct top_input *in)
 {
 	struct jsonr_node *list = jsonr_array(in->nodes, "nodes");
 	unsigned members = 0, reached = 0;
-	char line[LINE_MAX_LEN];
 
 	for (size_t i = 0; i < jsonr_len(list); i++) {
 		const char *state = text_str(jsonr_at(list, i), "state");
@@ -118,11 +110,10 @@ static void put_head(struct top_page *v, const struct top_input *in)
 		members += strcmp(state, "left") != 0;
 		reached += strcmp(state, "reachable") == 0;
 	}
-	snprintf(line, sizeof(line), "%s  %s   %s, %u of %u others reached   up %s   q quits",
-		 text_str(in->nodes, "interface"), text_str(in->paths, "source_name"),
-		 text_count(members, "node"), reached, members ? members - 1 : 0,
-		 text_age(in->statistics, "uptime_seconds"));
-	put(v, line);
+	put(v, text_format("%s  %s   %s, %u of %u others reached   up %s   q quits",
+			   text_str(in->nodes, "interface"), text_str(in->paths, "source_name"),
+			   text_count(members, "node"), reached, members ? members - 1 : 0,
+			   text_age(in->statistics, "uptime_seconds")));
 }
 
 /* --- tables --- */
@@ -131,7 +122,7 @@ static void put_head(struct top_page *v, const struct top_input *in)
 static void put_text(struct top_page *v, char *text, unsigned most)
 {
 	unsigned lines = 0, n = 0;
-	char more[40], *next;
+	char *next;
 
 	for (const char *p = text; *p; p++)
 		lines += *p == '\n';
@@ -140,8 +131,7 @@ static void put_text(struct top_page *v, char *text, unsigned most)
 		if (*next)
 			*next++ = '\0';
 		if (n + 1 == most && lines > most) {
-			snprintf(more, sizeof(more), "... and %u more", lines - n);
-			put(v, more);
+			put(v, text_format("... and %u more", lines - n));
 			return;
 		}
 		put(v, text);

@@ -96,7 +96,6 @@ int init_run(struct target *t, const char *unused attr_unused)
 {
 	struct token overlay = { .vni = VNI };
 	struct site s;
-	char label[96];
 	int code;
 
 	if (!secret_draw(t, overlay.secret))
@@ -106,8 +105,7 @@ int init_run(struct target *t, const char *unused attr_unused)
 	if (code || target_option(t, "print", NULL))
 		return code;
 	if (!t->json)
-		printf("%s: node %s of a new overlay, VNI %d\n", s.path,
-		       site_label(&s, label, sizeof(label)), VNI);
+		printf("%s: node %s of a new overlay, VNI %d\n", s.path, site_label(&s), VNI);
 	code = site_start(t, &s);
 	if (code || t->json)
 		return code;

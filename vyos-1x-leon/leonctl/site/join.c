@@ -70,10 +70,7 @@ static bool is_valid_now(const struct target *t, const struct token *token)
 
 static void report(const struct token *token, const struct site *s)
 {
-	char label[96];
-
-	printf("%s: node %s joins VNI %u through", s->path, site_label(s, label, sizeof(label)),
-	       token->vni);
+	printf("%s: node %s joins VNI %u through", s->path, site_label(s), token->vni);
 	for (unsigned i = 0; i < token->n_seeds; i++)
 		printf("%s %s port %u", i ? "," : "", token->seed[i].host, token->seed[i].port);
 	fputc('\n', stdout);

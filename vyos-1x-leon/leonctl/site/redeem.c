@@ -21,6 +21,7 @@
 #include "crypto/invitation.h"
 #include "crypto/primitive.h"
 #include "io/clock.h"
+#include "text/value.h"
 
 #define ADDRESSES_MAX 32
 
@@ -203,17 +204,16 @@ static void expiry_hint(const struct token *token, char *buf, size_t len)
 
 static int no_answer(const struct redeemer *r)
 {
-	char list[512] = "", when[64], ip[IP_STRLEN];
-	size_t at = 0;
+	char list[512] = "", when[64];
 
-	for (unsigned i = 0; i < r->n && at < sizeof(list); i++) {
+	for (unsigned i = 0; i < r->n; i++) {
 		const struct endpoint *ep = &r->to[i].ep;
 		int error = r->to[i].error;
 
-		at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%s port %u%s%s%s",
-				       i ? ", " : "", ip_format(&ep->ip, ip, sizeof(ip)), ep->port,
-				       error ? " (" : "", error ? strerror(error) : "",
-				       error ? ")" : "");
+		text_add(list, sizeof(list), ", ",
+			 text_format("%s port %u%s%s%s", IP_TEXT(&ep->ip), ep->port,
+				     error ? " (" : "", error ? strerror(error) : "",
+				     error ? ")" : ""));
 	}
 	expiry_hint(r->token, when, sizeof(when));
 	target_complain(r->t,

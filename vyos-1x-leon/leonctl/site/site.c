@@ -20,6 +20,7 @@
 #include "io/file.h"
 #include "state/conf/conf.h"
 #include "state/conf/new_node.h"
+#include "text/value.h"
 
 #define ETC		  "/etc/leon"
 #define DEFAULT_INTERFACE "leon0"
@@ -61,12 +62,9 @@ bool site_systemctl(const struct target *t, const char *verb, const char *interf
 
 static void print_json(const struct site *s, bool started)
 {
-	char id[NODE_ID_STRLEN];
-
 	printf("{\"version\":1,\"interface\":\"%s\",\"file\":\"%s\",\"node_id\":\"%s\","
 	       "\"started\":%s}\n",
-	       s->interface, s->path, node_id_format(s->node_id, id, sizeof(id)),
-	       started ? "true" : "false");
+	       s->interface, s->path, NODE_ID_TEXT(s->node_id), started ? "true" : "false");
 }
 
 int site_start(const struct target *t, const struct site *s)
@@ -112,14 +110,11 @@ static void get_host_name(char *name, size_t len)
 		snprintf(name, len, "%.*s", (int)len - 1, host);
 }
 
-const char *site_label(const struct site *s, char *buf, size_t len)
+const char *site_label(const struct site *s)
 {
-	char id[NODE_ID_STRLEN];
+	const char *id = NODE_ID_TEXT(s->node_id);
 
-	node_id_format(s->node_id, id, sizeof(id));
-	snprintf(buf, len, s->name[0] ? "%s (%s)" : "%s%s", s->name[0] ? s->name : id,
-		 s->name[0] ? id : "");
-	return buf;
+	return s->name[0] ? text_format("%s (%s)", s->name, id) : text_format("%s", id);
 }
 
 /* --- the file --- */

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "base/addr.h"
 #include "client/target.h"
@@ -44,5 +43,5 @@ int site_start(const struct target *t, const struct site *s);
  * seconds. Fills the secret of the token. Returns an exit code, 0 for success, after it printed the
  * reason of a failure. */
 int redeem_token(const struct target *t, struct token *token);
-/* "fujisawa (240.1.2.3)"; returns buf */
-const char *site_label(const struct site *s, char *buf, size_t len);
+/* "fujisawa (240.1.2.3)", in a buffer of text/value.h */
+const char *site_label(const struct site *s);

@@ -48,5 +48,5 @@ bool status_is(struct jsonr_node *n, const char *key, const char *word);
 void status_find_peers(const struct status_input *in, struct status *s);
 void status_find_lines(const struct status_input *in, struct status *s);
 /* Cuts the port and the brackets of "[2001:db8::3]:5367" or "198.18.0.3:5367". */
-const char *status_bare(const char *endpoint, char *buf, size_t len);
+const char *status_bare(const char *endpoint);
 void status_find_events(const struct status_input *in, struct status *s);

@@ -50,7 +50,6 @@ static void silent(struct status *s, struct jsonr_node *line, struct jsonr_node 
 {
 	struct status_diagnosis *f = status_add(s, "line-silent", STATUS_NOTE);
 	const char *source = text_optional(line, "line_interface");
-	char buf[64];
 
 	if (!*source)
 		source = text_optional(line, "address");
@@ -61,7 +60,7 @@ static void silent(struct status *s, struct jsonr_node *line, struct jsonr_node 
 		"line carries the data");
 	f->remedy = "check the line and its default route";
 	status_put(f->command, "ping -c 3 -I %s %s", source,
-		   status_bare(text_str(pair, "endpoint"), buf, sizeof(buf)));
+		   status_bare(text_str(pair, "endpoint")));
 }
 
 void status_find_lines(const struct status_input *in, struct status *s)

@@ -23,14 +23,12 @@ struct status_diagnosis *status_add(struct status *s, const char *id, enum statu
 	return f;
 }
 
-const char *status_bare(const char *endpoint, char *buf, size_t len)
+const char *status_bare(const char *endpoint)
 {
 	const char *colon = strrchr(endpoint, ':');
 	size_t n = colon ? (size_t)(colon - endpoint) : strlen(endpoint);
 
 	if (*endpoint == '[' && n > 1)
-		snprintf(buf, len, "%.*s", (int)(n - 2), endpoint + 1);
-	else
-		snprintf(buf, len, "%.*s", (int)n, endpoint);
-	return buf;
+		return text_format("%.*s", (int)(n - 2), endpoint + 1);
+	return text_format("%.*s", (int)n, endpoint);
 }

@@ -141,7 +141,6 @@ static void not_reached(struct status *s, struct jsonr_node *peer, const char *i
 						: a	? a->result
 							: "nothing",
 						joining || self ? STATUS_NOTE : STATUS_PROBLEM);
-	char buf[64];
 
 	status_put(f->what, "peer %s (%s) %s for %s", text_str(peer, "name"), endpoint,
 		   self ? "has been this node itself" : "has not been reached",
@@ -153,7 +152,7 @@ static void not_reached(struct status *s, struct jsonr_node *peer, const char *i
 	if (joining || !a)
 		return;
 	f->remedy = a->remedy;
-	put_command(f, a, status_bare(endpoint, buf, sizeof(buf)), interface);
+	put_command(f, a, status_bare(endpoint), interface);
 }
 
 static void unresolved(struct status *s, struct jsonr_node *peer)

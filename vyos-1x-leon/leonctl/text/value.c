@@ -5,7 +5,9 @@
 #include "text/value.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/defs.h"
 
@@ -18,6 +20,24 @@ char *text_buffer(void)
 
 	next = (next + 1) % BUFFERS;
 	return buffer[next];
+}
+
+const char *text_format(const char *fmt, ...)
+{
+	char *buf = text_buffer();
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(buf, TEXT_MAX, fmt, ap);
+	va_end(ap);
+	return buf;
+}
+
+void text_add(char *list, size_t room, const char *separator, const char *element)
+{
+	size_t at = strlen(list);
+
+	snprintf(list + at, room - at, "%s%s", at ? separator : "", element);
 }
 
 uint64_t value_u64(struct jsonr_node *n, const char *key)
@@ -59,11 +79,8 @@ const char *text_yes_no(struct jsonr_node *n, const char *key)
 
 static const char *text_ms_of_us(uint64_t us)
 {
-	char *buf = text_buffer();
-
 	/* Values below 10 ms have two decimal places. */
-	snprintf(buf, TEXT_MAX, us < 10000 ? "%.2f ms" : "%.1f ms", (double)us / 1000);
-	return buf;
+	return text_format(us < 10000 ? "%.2f ms" : "%.1f ms", (double)us / 1000);
 }
 
 const char *text_us(struct jsonr_node *n, const char *key)
@@ -86,61 +103,44 @@ const char *text_direct_latency(struct jsonr_node *n, const char *key)
 const char *text_number(struct jsonr_node *n, const char *key)
 {
 	uint64_t v;
-	char *buf;
 
-	if (!jsonr_u64(n, key, 0, UINT64_MAX, &v))
-		return UNKNOWN;
-	buf = text_buffer();
-	snprintf(buf, TEXT_MAX, "%" PRIu64, v);
-	return buf;
+	return jsonr_u64(n, key, 0, UINT64_MAX, &v) ? text_format("%" PRIu64, v) : UNKNOWN;
 }
 
 const char *text_count(uint64_t n, const char *noun)
 {
-	char *buf = text_buffer();
-
-	snprintf(buf, TEXT_MAX, "%" PRIu64 " %s%s", n, noun, n == 1 ? "" : "s");
-	return buf;
+	return text_format("%" PRIu64 " %s%s", n, noun, n == 1 ? "" : "s");
 }
 
 const char *text_permille(struct jsonr_node *n, const char *key)
 {
 	uint64_t v;
-	char *buf;
 
 	if (!jsonr_u64(n, key, 0, UINT64_MAX, &v))
 		return UNKNOWN;
-	buf = text_buffer();
-	snprintf(buf, TEXT_MAX, "%" PRIu64 ".%" PRIu64 " %%", v / 10, v % 10);
-	return buf;
+	return text_format("%" PRIu64 ".%" PRIu64 " %%", v / 10, v % 10);
 }
 
 const char *text_thousandths(struct jsonr_node *n, const char *key, const char *unit)
 {
 	uint64_t v = value_u64(n, key);
-	char *out = text_buffer();
 
-	snprintf(out, TEXT_MAX, "%" PRIu64 ".%" PRIu64 " %s", v / 1000, v % 1000 / 100, unit);
-	return out;
+	return text_format("%" PRIu64 ".%" PRIu64 " %s", v / 1000, v % 1000 / 100, unit);
 }
 
 const char *text_age(struct jsonr_node *n, const char *key)
 {
 	uint64_t s;
-	char *buf;
 
 	if (!jsonr_u64(n, key, 0, UINT64_MAX, &s))
 		return UNKNOWN;
-	buf = text_buffer();
 	if (s < 60)
-		snprintf(buf, TEXT_MAX, "%" PRIu64 " s", s);
-	else if (s < 3600)
-		snprintf(buf, TEXT_MAX, "%" PRIu64 " min %" PRIu64 " s", s / 60, s % 60);
-	else if (s < 86400)
-		snprintf(buf, TEXT_MAX, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s % 3600 / 60);
-	else
-		snprintf(buf, TEXT_MAX, "%" PRIu64 " d %" PRIu64 " h", s / 86400, s % 86400 / 3600);
-	return buf;
+		return text_format("%" PRIu64 " s", s);
+	if (s < 3600)
+		return text_format("%" PRIu64 " min %" PRIu64 " s", s / 60, s % 60);
+	if (s < 86400)
+		return text_format("%" PRIu64 " h %" PRIu64 " min", s / 3600, s % 3600 / 60);
+	return text_format("%" PRIu64 " d %" PRIu64 " h", s / 86400, s % 86400 / 3600);
 }
 
 const char *text_bytes(struct jsonr_node *n, const char *key)
@@ -149,7 +149,6 @@ const char *text_bytes(struct jsonr_node *n, const char *key)
 	uint64_t v;
 	double scaled;
 	size_t u = 0;
-	char *buf;
 
 	if (!jsonr_u64(n, key, 0, UINT64_MAX, &v))
 		return UNKNOWN;
@@ -158,52 +157,38 @@ const char *text_bytes(struct jsonr_node *n, const char *key)
 		scaled /= 1024;
 		u++;
 	}
-	buf = text_buffer();
-	snprintf(buf, TEXT_MAX, u ? "%.1f %s" : "%.0f %s", scaled, unit[u]);
-	return buf;
+	return text_format(u ? "%.1f %s" : "%.0f %s", scaled, unit[u]);
 }
 
 const char *text_node(struct jsonr_node *n, const char *id_key, const char *name_key)
 {
 	const char *id = text_str(n, id_key), *name;
-	char *buf;
 
-	if (!jsonr_str(n, name_key, &name))
-		return id;
-	buf = text_buffer();
-	snprintf(buf, TEXT_MAX, "%s (%s)", name, id);
+	return jsonr_str(n, name_key, &name) ? text_format("%s (%s)", name, id) : id;
+}
+
+static const char *joined(struct jsonr_node *list, const char *first, const char *separator)
+{
+	char *buf = text_buffer();
+
+	snprintf(buf, TEXT_MAX, "%s", first);
+	for (size_t i = 0; i < jsonr_len(list); i++) {
+		const char *text = UNKNOWN;
+
+		jsonr_str_at(list, i, &text);
+		text_add(buf, TEXT_MAX, separator, text);
+	}
 	return buf;
 }
 
 const char *text_list(struct jsonr_node *n, const char *key)
 {
-	struct jsonr_node *list = jsonr_array(n, key);
-	char *buf = text_buffer();
-	int at = 0;
-
-	buf[0] = '\0';
-	for (size_t i = 0; i < jsonr_len(list) && at < TEXT_MAX; i++) {
-		const char *text = UNKNOWN;
-
-		jsonr_str_at(list, i, &text);
-		at += snprintf(buf + at, (size_t)(TEXT_MAX - at), "%s%s", at ? ", " : "", text);
-	}
-	return buf;
+	return joined(jsonr_array(n, key), "", ", ");
 }
 
 const char *text_hops(struct jsonr_node *n, const char *key, const char *from)
 {
 	struct jsonr_node *list = jsonr_array(n, key);
-	char *buf = text_buffer();
-	int at = from ? snprintf(buf, TEXT_MAX, "%s", from) : 0;
 
-	if (jsonr_len(list) == 0)
-		return UNKNOWN;
-	for (size_t i = 0; i < jsonr_len(list) && at < TEXT_MAX; i++) {
-		const char *hop = UNKNOWN;
-
-		jsonr_str_at(list, i, &hop);
-		at += snprintf(buf + at, (size_t)(TEXT_MAX - at), "%s%s", at ? " > " : "", hop);
-	}
-	return buf;
+	return jsonr_len(list) ? joined(list, from ? from : "", " > ") : UNKNOWN;
 }

@@ -6,15 +6,20 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "base/defs.h"
 #include "base/json/jsonr.h"
 
 #define UNKNOWN "-"
 
 #define TEXT_MAX 256
 
-char *text_buffer(void);					  /* TEXT_MAX bytes */
+char *text_buffer(void); /* TEXT_MAX bytes */
+const char *text_format(const char *fmt, ...) attr_printf(1, 2);
+/* Appends an element to a list, which is cut at `room` bytes. */
+void text_add(char *list, size_t room, const char *separator, const char *element);
 const char *text_str(struct jsonr_node *n, const char *key);	  /* UNKNOWN if absent */
 const char *text_optional(struct jsonr_node *n, const char *key); /* "" if absent */
 const char *text_yes_no(struct jsonr_node *n, const char *key);
