@@ -17,6 +17,7 @@
 #include "run.h"
 #include "show/show.h"
 #include "state/invitations.h"
+#include "text/value.h"
 
 #define COUNT_MAX    100
 #define EXPIRY_MAX_S (3650u * 86400u)
@@ -26,39 +27,38 @@
 	" [--source-address ADDRESS]... [--source-interface INTERFACE] [--print]"
 
 static const struct ctl_command table[] = {
-	{ "status", ARG_NONE, NULL, .help = "all well, or each problem with its cause and remedy",
+	{ "status", .help = "all well, or each problem with its cause and remedy",
 	  .run = status_run },
-	{ "show nodes", ARG_NONE, NULL, .help = "nodes of the overlay and the links to them" },
-	{ "show peers", ARG_NONE, NULL,
-	  .help = "configured peers, and the cause for each unreached peer" },
-	{ "show lines", ARG_NONE, NULL,
+	{ "show nodes", .help = "nodes of the overlay and the links to them" },
+	{ "show peers", .help = "configured peers, and the cause for each unreached peer" },
+	{ "show lines",
 	  .help = "lines of this site, and the measured pairs of lines to each node" },
-	{ "show paths", ARG_NONE, render_paths,
+	{ "show paths", .render = render_paths,
 	  .help = "path in use to each node, with its latency" },
-	{ "show policy", ARG_NONE, render_policy,
+	{ "show policy", .render = render_policy,
 	  .help = "critical frames, copies, parities and both paths" },
-	{ "show routes", ARG_NONE, render_routes,
+	{ "show routes", .render = render_routes,
 	  .help = "routes exported to the kernel, and announcements not in use" },
-	{ "show ipsec", ARG_NONE, render_ipsec,
+	{ "show ipsec", .render = render_ipsec,
 	  .help = "addresses of other nodes, and the protection by IPsec" },
-	{ "show latency", ARG_NONE, render_latency,
+	{ "show latency", .render = render_latency,
 	  .help = "latency database: all measured links" },
-	{ "show fdb", ARG_NONE, render_fdb, .help = "MAC addresses with their nodes" },
-	{ "show segments", ARG_NONE, render_segments,
+	{ "show fdb", .render = render_fdb, .help = "MAC addresses with their nodes" },
+	{ "show segments", .render = render_segments,
 	  .help = "VLANs of this node, their forwarders and their nodes" },
-	{ "show multicast", ARG_NONE, render_multicast,
+	{ "show multicast", .render = render_multicast,
 	  .help = "multicast groups and nodes with listeners" },
-	{ "show queues", ARG_NONE, render_queues,
+	{ "show queues", .render = render_queues,
 	  .help = "backlog, queueing delay, marks and drops" },
-	{ "show acceleration connections", ARG_NONE, render_acceleration_connections,
+	{ "show acceleration connections", .render = render_acceleration_connections,
 	  .help = "each tracked TCP connection" },
-	{ "show acceleration", ARG_NONE, render_acceleration,
+	{ "show acceleration", .render = render_acceleration,
 	  .help = "intercepted TCP connections and their benefit" },
-	{ "show statistics", ARG_NONE, render_statistics,
+	{ "show statistics", .render = render_statistics,
 	  .help = "counters, drops, offloads, loop guard" },
-	{ "show events", ARG_NONE, NULL, .help = "events, oldest first" },
-	{ "show invitations", ARG_NONE, NULL, .help = "one-time tokens of this node" },
-	{ "show identity", ARG_NONE, render_identity,
+	{ "show events", .help = "events, oldest first" },
+	{ "show invitations", .help = "one-time tokens of this node" },
+	{ "show identity", .render = render_identity,
 	  .help = "identity keys of this node and of others" },
 	{ "explain path", ARG_NODE, render_explain,
 	  .help = "reason for the path to NODE, and the other candidates" },
@@ -66,40 +66,37 @@ static const struct ctl_command table[] = {
 	  .help = "all checks of a TCP connection for interception" },
 	{ "trace", ARG_NODE, render_trace, .help = "send a probe to each hop of the path to NODE" },
 	{ "ping", ARG_NODE_COUNT, render_ping, .help = "send COUNT probes (default 5) to NODE" },
-	{ "capture", ARG_FILTER, NULL,
-	  .help = "frames of a flow at all nodes on its path, as pcapng", .run = capture_run,
+	{ "capture", ARG_FILTER, .help = "frames of a flow at all nodes on its path, as pcapng",
+	  .run = capture_run,
 	  .options = " [-w|--write FILE] [--seconds N] [--bytes N] [--snap N] [--node NODE]..." },
-	{ "top", ARG_NONE, NULL, .help = "the overlay on a terminal, updated once a second",
-	  .run = top_run },
-	{ "map", ARG_NONE, NULL, .help = "the overlay as one self-contained HTML page",
-	  .run = map_print },
-	{ "metrics --listen", ARG_LISTEN, NULL,
+	{ "top", .help = "the overlay on a terminal, updated once a second", .run = top_run },
+	{ "map", .help = "the overlay as one self-contained HTML page", .run = map_print },
+	{ "metrics --listen", ARG_LISTEN,
 	  .help = "serve the metrics over HTTP until a signal ends it", .run = serve_metrics },
-	{ "metrics", ARG_NONE, NULL, .help = "all metrics as Prometheus text", .text = "{text}" },
-	{ "init", ARG_NONE, NULL, .help = "make this machine the first node of a new overlay",
-	  .run = init_run, .options = NODE_OPTIONS },
+	{ "metrics", .help = "all metrics as Prometheus text", .text = "{text}" },
+	{ "init", .help = "make this machine the first node of a new overlay", .run = init_run,
+	  .options = NODE_OPTIONS },
 	{ "invite", ARG_ADDRESSES, render_invite,
 	  .help = "a one-time token with which a machine can join",
 	  .options = " [--expires TIME] [--uses NUMBER] [--with-secret]" },
-	{ "join", ARG_TOKEN, NULL, .help = "make this machine a node of the overlay of the token",
+	{ "join", ARG_TOKEN, .help = "make this machine a node of the overlay of the token",
 	  .run = join_run, .options = NODE_OPTIONS " [--tls-port PORT]" },
-	{ "leave", ARG_NONE, NULL, .help = "stop leond and remove configuration and identity",
-	  .run = leave_run, .options = " [--yes]" },
-	{ "reload", ARG_NONE, render_reload, .help = "apply the changed configuration file" },
-	{ "reset acceleration", ARG_NONE, NULL,
-	  .help = "release all intercepted TCP connections",
+	{ "leave", .help = "stop leond and remove configuration and identity", .run = leave_run,
+	  .options = " [--yes]" },
+	{ "reload", .render = render_reload, .help = "apply the changed configuration file" },
+	{ "reset acceleration", .help = "release all intercepted TCP connections",
 	  .text = "{interface}: {number connections} TCP connections are released to their hosts\n" },
-	{ "reset fdb", ARG_NONE, NULL, .help = "remove all learned MAC addresses",
+	{ "reset fdb", .help = "remove all learned MAC addresses",
 	  .text = "{interface}: {number removed} FDB entries removed\n" },
-	{ "reset statistics", ARG_NONE, NULL, .help = "set the statistics to zero",
+	{ "reset statistics", .help = "set the statistics to zero",
 	  .text = "{interface}: all statistics set to zero\n" },
 	{ "reset invitation", ARG_INVITATION, render_reset_invitation,
 	  .help = "end a one-time token of this node" },
-	{ "reset node", ARG_NODE, NULL, .help = "remove the FDB entries of NODE and probe its link",
+	{ "reset node", ARG_NODE, .help = "remove the FDB entries of NODE and probe its link",
 	  .text = "{interface}: {number removed} FDB entries of {node node_id} removed, link probe "
 		  "started\n" },
-	{ "help", ARG_COMMAND, NULL, .help = "help of one command, or the list of commands" },
-	{ "generate secret", ARG_NONE, NULL, .help = "print a random secret; needs no daemon",
+	{ "help", ARG_COMMAND, .help = "help of one command, or the list of commands" },
+	{ "generate secret", .help = "print a random secret; needs no daemon",
 	  .run = secret_print },
 };
 
@@ -236,7 +233,8 @@ static bool put_group(const char *word, bool unknown, FILE *f)
 		if (!is_group(&table[i], word))
 			continue;
 		if (unknown && !any)
-			fprintf(f, "leonctl: unknown or incomplete command \"%s\"; expected one of\n",
+			fprintf(f,
+				"leonctl: unknown or incomplete command \"%s\"; expected one of\n",
 				word);
 		any = true;
 		help_line(&table[i], f);
@@ -321,32 +319,28 @@ static bool parse_count(const char *s, uint64_t *out)
 	return v >= 1 && v <= COUNT_MAX;
 }
 
-bool command_argument(const struct ctl_command *c, int argc, const char *const *argv,
-		      const char **argument, char *err, size_t err_len)
+const char *command_argument(const struct ctl_command *c, int argc, const char *const *argv,
+			     const char **argument)
 {
 	int want = c->argument == ARG_NONE ? 0 : 1;
 
 	*argument = want ? argv[0] : NULL;
-	if (argc == want)
-		return true;
 	if (argc < want)
-		snprintf(err, err_len, "usage: leonctl %s%s", c->words, argument_text(c->argument));
-	else
-		snprintf(err, err_len, "%s: unexpected argument \"%s\"", c->words, argv[want]);
-	return false;
+		return text_format("usage: leonctl %s%s", c->words, argument_text(c->argument));
+	if (argc > want)
+		return text_format("%s: unexpected argument \"%s\"", c->words, argv[want]);
+	return NULL;
 }
 
-static bool write_endpoints(struct jsonw *w, const struct ctl_command *c, int argc,
-			    const char *const *argv, char *err, size_t err_len)
+static const char *write_endpoints(struct jsonw *w, const struct ctl_command *c, int argc,
+				   const char *const *argv)
 {
-	if (argc != 2) {
-		snprintf(err, err_len, "%s: which connection? usage: leonctl %s%s", c->words,
-			 c->words, argument_text(c->argument));
-		return false;
-	}
+	if (argc != 2)
+		return text_format("%s: which connection? usage: leonctl %s%s", c->words, c->words,
+				   argument_text(c->argument));
 	jsonw_str(w, "first", argv[0]);
 	jsonw_str(w, "second", argv[1]);
-	return true;
+	return NULL;
 }
 
 /* "90s", "30m", "24h", "7d", or "never", which is 0. */
@@ -371,25 +365,22 @@ static bool parse_duration(const char *s, uint64_t *seconds)
 	return *seconds > 0 && *seconds <= EXPIRY_MAX_S;
 }
 
-static bool write_expiry(struct jsonw *w, const struct target *t, char *err, size_t err_len)
+static const char *write_expiry(struct jsonw *w, const struct target *t)
 {
 	const char *text;
 	uint64_t seconds;
 
 	if (!target_option(t, "expires", &text))
-		return true;
-	if (!parse_duration(text, &seconds)) {
-		snprintf(err, err_len,
-			 "--expires: \"%.40s\" is no time such as 30m, 24h, 7d or never, at most "
-			 "3650d",
-			 text);
-		return false;
-	}
+		return NULL;
+	if (!parse_duration(text, &seconds))
+		return text_format("--expires: \"%.40s\" is no time such as 30m, 24h, 7d or never, "
+				   "at most 3650d",
+				   text);
 	jsonw_u64(w, "expires_seconds", seconds);
-	return true;
+	return NULL;
 }
 
-static bool write_uses(struct jsonw *w, const struct target *t, char *err, size_t err_len)
+static const char *write_uses(struct jsonw *w, const struct target *t)
 {
 	bool with_secret = target_option(t, "with-secret", NULL);
 	const char *text;
@@ -398,24 +389,19 @@ static bool write_uses(struct jsonw *w, const struct target *t, char *err, size_
 	if (with_secret)
 		jsonw_bool(w, "with_secret", true);
 	if (!target_option(t, "uses", &text))
-		return true;
-	if (with_secret) {
-		snprintf(err, err_len,
-			 "a token with the secret has no limit of uses: leave out "
-			 "--uses or --with-secret");
-		return false;
-	}
-	if (!parse_count(text, &uses) || uses > INVITATION_USES_MAX) {
-		snprintf(err, err_len, "--uses: \"%.40s\" is no number from 1 to %d", text,
-			 INVITATION_USES_MAX);
-		return false;
-	}
+		return NULL;
+	if (with_secret)
+		return "a token with the secret has no limit of uses: leave out --uses or "
+		       "--with-secret";
+	if (!parse_count(text, &uses) || uses > INVITATION_USES_MAX)
+		return text_format("--uses: \"%.40s\" is no number from 1 to %d", text,
+				   INVITATION_USES_MAX);
 	jsonw_u64(w, "uses", uses);
-	return true;
+	return NULL;
 }
 
-static bool write_arguments(struct jsonw *w, const struct ctl_command *c, int argc,
-			    const char *const *argv, char *err, size_t err_len)
+static const char *write_arguments(struct jsonw *w, const struct ctl_command *c, int argc,
+				   const char *const *argv)
 {
 	int most = c->argument == ARG_NONE ? 0 : c->argument == ARG_NODE_COUNT ? 2 : 1;
 	bool node = c->argument != ARG_INVITATION;
@@ -426,50 +412,46 @@ static bool write_arguments(struct jsonw *w, const struct ctl_command *c, int ar
 		for (int i = 0; i < argc; i++)
 			jsonw_str(w, NULL, argv[i]);
 		jsonw_end(w);
-		return true;
+		return NULL;
 	}
 	if (c->argument == ARG_ENDPOINTS)
-		return write_endpoints(w, c, argc, argv, err, err_len);
-	if (argc > most) {
-		snprintf(err, err_len, "%s: unexpected argument \"%s\"", c->words, argv[most]);
-		return false;
-	}
+		return write_endpoints(w, c, argc, argv);
+	if (argc > most)
+		return text_format("%s: unexpected argument \"%s\"", c->words, argv[most]);
 	if (most == 0)
-		return true;
-	if (argc == 0) {
-		snprintf(err, err_len, "%s: missing %s; usage: leonctl %s%s", c->words,
-			 node ? "node" : "invitation", c->words, argument_text(c->argument));
-		return false;
-	}
+		return NULL;
+	if (argc == 0)
+		return text_format("%s: missing %s; usage: leonctl %s%s", c->words,
+				   node ? "node" : "invitation", c->words,
+				   argument_text(c->argument));
 	jsonw_str(w, node ? "node" : "invitation", argv[0]);
 	if (argc < 2)
-		return true;
-	if (!parse_count(argv[1], &count)) {
-		snprintf(err, err_len, "%s: count must be a number from 1 to %d", c->words,
-			 COUNT_MAX);
-		return false;
-	}
+		return NULL;
+	if (!parse_count(argv[1], &count))
+		return text_format("%s: count must be a number from 1 to %d", c->words, COUNT_MAX);
 	jsonw_u64(w, "count", count);
-	return true;
+	return NULL;
 }
 
-char *command_request(const struct ctl_command *c, const struct target *t, int argc,
-		      const char *const *argv, char *err, size_t err_len)
+const char *command_request(const struct ctl_command *c, const struct target *t, int argc,
+			    const char *const *argv, char **request)
 {
 	struct jsonw *w = jsonw_new();
-	char *text = NULL;
+	const char *wrong;
 	size_t len;
 
 	jsonw_object(w, NULL);
 	jsonw_u64(w, "version", 1);
 	jsonw_str(w, "command", c->words);
 	jsonw_object(w, "arguments");
-	if (write_arguments(w, c, argc, argv, err, err_len) && write_expiry(w, t, err, err_len) &&
-	    write_uses(w, t, err, err_len)) {
-		jsonw_end(w);
-		jsonw_end(w);
-		text = x_strdup(jsonw_text(w, &len));
-	}
+	wrong = write_arguments(w, c, argc, argv);
+	if (!wrong)
+		wrong = write_expiry(w, t);
+	if (!wrong)
+		wrong = write_uses(w, t);
+	jsonw_end(w);
+	jsonw_end(w);
+	*request = wrong ? NULL : x_strdup(jsonw_text(w, &len));
 	jsonw_free(w);
-	return text;
+	return wrong;
 }

@@ -50,11 +50,9 @@ void command_unknown(int argc, const char *const *argv, FILE *f);
 bool command_takes(const struct ctl_command *c, const char *option);
 /* Prints the answer to a request; returns the exit code. */
 int command_print(const struct ctl_command *c, struct jsonr_node *root, FILE *out);
-/* Checks the argument of the command. Returns false with a sentence in err if the arguments are
- * wrong. */
-bool command_argument(const struct ctl_command *c, int argc, const char *const *argv,
-		      const char **argument, char *err, size_t err_len);
-/* Returns one request line, to be freed, or NULL with a sentence in err if the arguments are
- * wrong. */
-char *command_request(const struct ctl_command *c, const struct target *t, int argc,
-		      const char *const *argv, char *err, size_t err_len);
+/* Checks the argument of the command. Returns NULL, or a sentence if the arguments are wrong. */
+const char *command_argument(const struct ctl_command *c, int argc, const char *const *argv,
+			     const char **argument);
+/* Makes one request line, to be freed. Returns NULL, or a sentence if the arguments are wrong. */
+const char *command_request(const struct ctl_command *c, const struct target *t, int argc,
+			    const char *const *argv, char **request);

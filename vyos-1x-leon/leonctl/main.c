@@ -176,8 +176,8 @@ static char *join(int argc, const char *const *argv)
 /* Runs a command of leonctl itself; returns the exit code. */
 static int run(struct options *o, const struct ctl_command *c, int argc, const char *const *argv)
 {
-	const char *argument;
-	char err[256], *filter = NULL;
+	const char *argument, *wrong;
+	char *filter = NULL;
 	int code = EXIT_USAGE;
 
 	if (c->argument == ARG_FILTER && argc > 1) {
@@ -185,10 +185,11 @@ static int run(struct options *o, const struct ctl_command *c, int argc, const c
 		argv = &argument;
 		argc = 1;
 	}
-	if (command_argument(c, argc, argv, &argument, err, sizeof(err)))
-		code = c->run(&o->target, argument);
+	wrong = command_argument(c, argc, argv, &argument);
+	if (wrong)
+		target_complain(&o->target, "%s", wrong);
 	else
-		target_complain(&o->target, "%s", err);
+		code = c->run(&o->target, argument);
 	free(filter);
 	return code;
 }
@@ -252,7 +253,8 @@ static bool all_taken(const struct target *t, const struct ctl_command *c)
 
 static int run_command(struct options *o)
 {
-	char err[256], *request;
+	const char *wrong;
+	char *request;
 	int used, code;
 	const struct ctl_command *c = command_find(o->n_words, o->word, &used);
 
@@ -262,10 +264,9 @@ static int run_command(struct options *o)
 		return EXIT_USAGE;
 	if (c->run)
 		return run(o, c, o->n_words - used, o->word + used);
-	request =
-		command_request(c, &o->target, o->n_words - used, o->word + used, err, sizeof(err));
-	if (!request) {
-		target_complain(&o->target, "%s", err);
+	wrong = command_request(c, &o->target, o->n_words - used, o->word + used, &request);
+	if (wrong) {
+		target_complain(&o->target, "%s", wrong);
 		return EXIT_USAGE;
 	}
 	code = ask(&o->target, c, request);
