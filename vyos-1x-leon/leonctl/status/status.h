@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/json/jsonr.h"
+#include "text/value.h"
 
 #define STATUS_MAX 64 /* findings; more are counted and not listed */
 
@@ -17,9 +18,9 @@ enum status_level { STATUS_PROBLEM, STATUS_NOTE };
 struct status_diagnosis {
 	const char *id; /* word for programs, static */
 	enum status_level level;
-	char what[320], why[320];
-	const char *remedy; /* static; NULL: none */
-	char command[200];  /* to type; empty: none */
+	char what[TEXT_MAX], why[TEXT_MAX];
+	const char *remedy;	/* static; NULL: none */
+	char command[TEXT_MAX]; /* to type; empty: none */
 };
 
 struct status {
@@ -39,10 +40,9 @@ void status_find(const struct status_input *in, struct status *out);
 int status_text(const struct status_input *in, const struct status *s, FILE *out);
 int status_json(const struct status_input *in, const struct status *s, FILE *out);
 
-/* For the files of the rules. Returns the finding to fill; one beyond STATUS_MAX is not printed. */
-struct status_diagnosis *status_add(struct status *s, const char *id, enum status_level level);
-/* Prints into a text of a finding. */
-#define status_put(text, ...) snprintf((text), sizeof(text), __VA_ARGS__)
+/* For the files of the rules. Adds a finding; one beyond STATUS_MAX is not printed. */
+void status_add(struct status *s, const char *id, enum status_level level, const char *what,
+		const char *why, const char *remedy, const char *command);
 /* Returns true if the value of the key is the word. */
 bool status_is(struct jsonr_node *n, const char *key, const char *word);
 void status_find_peers(const struct status_input *in, struct status *s);

@@ -7,7 +7,6 @@
 
 #include "base/defs.h"
 #include "status/status.h"
-#include "text/value.h"
 
 #define RECENT_SECONDS 600
 
@@ -113,12 +112,9 @@ static bool is_replaced(struct jsonr_node *list, size_t i, const struct rule *r)
 
 static void add(struct status *s, struct jsonr_node *e, const struct rule *r)
 {
-	struct status_diagnosis *f = status_add(s, r->event, r->level);
-
-	status_put(f->what, "%s (%s ago)", text_str(e, "text"), text_age(e, "age_seconds"));
-	status_put(f->why, "%s", r->why);
-	f->remedy = r->remedy;
-	status_put(f->command, "%s", r->command);
+	status_add(s, r->event, r->level,
+		   text_format("%s (%s ago)", text_str(e, "text"), text_age(e, "age_seconds")),
+		   r->why, r->remedy, r->command);
 }
 
 void status_find_events(const struct status_input *in, struct status *s)

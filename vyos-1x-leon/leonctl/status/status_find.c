@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "status/status.h"
-#include "text/value.h"
 
 /* A member that this node learned of a moment ago is not reached yet. */
 #define KNOWN_SECONDS 10
@@ -40,52 +39,47 @@ static bool is_unreached_peer(const struct status_input *in, struct jsonr_node *
 static void not_reachable(struct status *s, struct jsonr_node *node)
 {
 	bool known = status_is(node, "state", "known");
-	struct status_diagnosis *f =
-		status_add(s, known ? "never-reached" : "unreachable", STATUS_PROBLEM);
 
-	status_put(f->what, "node %s %s for %s", label(node),
-		   known ? "has not been reached" : "has been unreachable",
-		   text_age(node, "since_seconds"));
-	status_put(f->why, "no path: %s",
-		   known ? "UDP between the two nodes is dropped, and no relay helps"
-			 : "the node stopped or lost its connection, or UDP is dropped");
-	f->remedy = "run `leonctl status` on the node";
-	status_put(f->command, "leonctl show latency");
+	status_add(s, known ? "never-reached" : "unreachable", STATUS_PROBLEM,
+		   text_format("node %s %s for %s", label(node),
+			       known ? "has not been reached" : "has been unreachable",
+			       text_age(node, "since_seconds")),
+		   known ? "no path: UDP between the two nodes is dropped, and no relay helps"
+			 : "no path: the node stopped or lost its connection, or UDP is dropped",
+		   "run `leonctl status` on the node", "leonctl show latency");
 }
 
 static void no_direct_link(struct status *s, struct jsonr_node *node)
 {
-	struct status_diagnosis *f = status_add(s, "no-direct-link", STATUS_NOTE);
-
-	status_put(f->what, "the direct link to node %s is down", label(node));
-	status_put(f->why, "relays carry the frames; %s",
-		   value_bool(node, "behind_nat") ? "the NAT of the node may drop UDP of this node"
-						  : "UDP between the two nodes is dropped");
-	f->remedy = "open the UDP port of both nodes, or forward it through the NAT";
-	status_put(f->command, "leonctl explain path %s", text_str(node, "node_id"));
+	status_add(s, "no-direct-link", STATUS_NOTE,
+		   text_format("the direct link to node %s is down", label(node)),
+		   value_bool(node, "behind_nat")
+			   ? "relays carry the frames; the NAT of the node may drop UDP of this "
+			     "node"
+			   : "relays carry the frames; UDP between the two nodes is dropped",
+		   "open the UDP port of both nodes, or forward it through the NAT",
+		   text_format("leonctl explain path %s", text_str(node, "node_id")));
 }
 
 static void other_secret(struct status *s, struct jsonr_node *node)
 {
-	struct status_diagnosis *f = status_add(s, "secret-not-common", STATUS_PROBLEM);
-
-	status_put(f->what, "the session with node %s ends in %s", label(node),
-		   text_age(node, "session_ends_seconds"));
-	status_put(f->why, "after a change of the secret the two nodes have no common secret");
-	f->remedy = "make `authentication pre-shared-secret` equal on both nodes, then run";
-	status_put(f->command, "leonctl reload");
+	status_add(s, "secret-not-common", STATUS_PROBLEM,
+		   text_format("the session with node %s ends in %s", label(node),
+			       text_age(node, "session_ends_seconds")),
+		   "after a change of the secret the two nodes have no common secret",
+		   "make `authentication pre-shared-secret` equal on both nodes, then run",
+		   "leonctl reload");
 }
 
 static void duplicate_id(struct status *s, struct jsonr_node *node, struct jsonr_node *duplicate)
 {
-	struct status_diagnosis *f = status_add(s, "duplicate-id", STATUS_PROBLEM);
-
-	status_put(f->what, "two live nodes use the node-id of %s%s",
-		   status_is(node, "state", "self") ? "this node, " : "", label(node));
-	status_put(f->why, "a second node was seen at %s %s ago", text_str(duplicate, "endpoint"),
-		   text_age(duplicate, "seen_seconds"));
-	f->remedy = "give each node another `node-id` and identity file";
-	status_put(f->command, "leonctl show events");
+	status_add(s, "duplicate-id", STATUS_PROBLEM,
+		   text_format("two live nodes use the node-id of %s%s",
+			       status_is(node, "state", "self") ? "this node, " : "", label(node)),
+		   text_format("a second node was seen at %s %s ago",
+			       text_str(duplicate, "endpoint"),
+			       text_age(duplicate, "seen_seconds")),
+		   "give each node another `node-id` and identity file", "leonctl show events");
 }
 
 static void check_node(const struct status_input *in, struct status *s, struct jsonr_node *node)
@@ -114,13 +108,11 @@ static void check_node(const struct status_input *in, struct status *s, struct j
 static void twice(struct status *s, const char *id, const char *what, const char *value,
 		  struct jsonr_node *a, struct jsonr_node *b)
 {
-	struct status_diagnosis *f = status_add(s, id, STATUS_PROBLEM);
-
-	status_put(f->what, "nodes %s and %s have the %s %s", text_str(a, "node_id"),
-		   text_str(b, "node_id"), what, value);
-	status_put(f->why, "the configuration of one node was copied to the other");
-	f->remedy = "correct one of the two nodes, then run there";
-	status_put(f->command, "leonctl reload");
+	status_add(s, id, STATUS_PROBLEM,
+		   text_format("nodes %s and %s have the %s %s", text_str(a, "node_id"),
+			       text_str(b, "node_id"), what, value),
+		   "the configuration of one node was copied to the other",
+		   "correct one of the two nodes, then run there", "leonctl reload");
 }
 
 static bool has_address(struct jsonr_node *node, const char *address)
@@ -168,66 +160,37 @@ static void check_nodes(const struct status_input *in, struct status *s)
 static void full(struct status *s, struct jsonr_node *memory, const char *used, const char *limit,
 		 const char *id, const char *leaf)
 {
-	struct status_diagnosis *f;
-
 	if (value_u64(memory, limit) == 0 || value_u64(memory, used) < value_u64(memory, limit))
 		return;
-	f = status_add(s, id, STATUS_PROBLEM);
-	status_put(f->what, "%s (%s) is reached", leaf, text_number(memory, limit));
-	status_put(f->why, "further entries are refused");
-	f->remedy = "raise the limit in the configuration, then run";
-	status_put(f->command, "leonctl reload");
-}
-
-static void simple(struct status *s, const char *id, const char *what, const char *why,
-		   const char *remedy, const char *command)
-{
-	struct status_diagnosis *f = status_add(s, id, STATUS_NOTE);
-
-	status_put(f->what, "%s", what);
-	status_put(f->why, "%s", why);
-	f->remedy = remedy;
-	status_put(f->command, "%s", command);
-}
-
-static void no_bridge(struct status *s, const char *bridge)
-{
-	struct status_diagnosis *f = status_add(s, "bridge-missing", STATUS_PROBLEM);
-
-	status_put(f->what, "the interface is in no bridge");
-	status_put(f->why, "%s, the `bridge` of the configuration, does not exist", bridge);
-	f->remedy = "create the bridge, or correct `bridge`, then run";
-	status_put(f->command, "leonctl reload");
+	status_add(s, id, STATUS_PROBLEM,
+		   text_format("%s (%s) is reached", leaf, text_number(memory, limit)),
+		   "further entries are refused", "raise the limit in the configuration, then run",
+		   "leonctl reload");
 }
 
 static void offload_broken(struct status *s, struct jsonr_node *broken)
 {
-	struct status_diagnosis *f = status_add(s, "offload-broken", STATUS_NOTE);
-
-	status_put(f->what, "data to %s%s was lost with UDP segmentation",
-		   text_node(jsonr_at(broken, 0), "node_id", "name"),
-		   jsonr_len(broken) > 1 ? " and others" : "");
-	status_put(
-		f->why,
-		"a network card, driver, kernel or hypervisor is faulty; this node sends the data "
-		"without");
-	f->remedy = "set `system offload udp-segmentation disable` for all nodes, then run";
-	status_put(f->command, "leonctl reload");
+	status_add(s, "offload-broken", STATUS_NOTE,
+		   text_format("data to %s%s was lost with UDP segmentation",
+			       label(jsonr_at(broken, 0)),
+			       jsonr_len(broken) > 1 ? " and others" : ""),
+		   "a network card, driver, kernel or hypervisor is faulty; this node sends the "
+		   "data without",
+		   "set `system offload udp-segmentation disable` for all nodes, then run",
+		   "leonctl reload");
 }
 
 static void no_port_mapping(struct status *s, struct jsonr_node *mapping)
 {
-	struct status_diagnosis *f;
-
 	if (!status_is(mapping, "state", "failed") && !status_is(mapping, "state", "private"))
 		return;
-	f = status_add(s, "no-port-mapping", STATUS_NOTE);
-	status_put(f->what, "gateway %s gives no port mapping", text_str(mapping, "gateway"));
-	status_put(f->why, "%s", text_str(mapping, "reason"));
-	f->remedy =
+	status_add(
+		s, "no-port-mapping", STATUS_NOTE,
+		text_format("gateway %s gives no port mapping", text_str(mapping, "gateway")),
+		text_str(mapping, "reason"),
 		"enable NAT-PMP or UPnP at the gateway, or forward the UDP port there and delete "
-		"`port-mapping`";
-	status_put(f->command, "leonctl show statistics");
+		"`port-mapping`",
+		"leonctl show statistics");
 }
 
 static void check_self(const struct status_input *in, struct status *s)
@@ -242,26 +205,29 @@ static void check_self(const struct status_input *in, struct status *s)
 		full(s, memory, "fdb_entries", "fdb_maximum", "fdb-full", "`fdb maximum`");
 	}
 	if (value_bool(in->statistics, "bridge_missing"))
-		no_bridge(s, text_str(in->statistics, "bridge"));
+		status_add(s, "bridge-missing", STATUS_PROBLEM, "the interface is in no bridge",
+			   text_format("%s, the `bridge` of the configuration, does not exist",
+				       text_str(in->statistics, "bridge")),
+			   "create the bridge, or correct `bridge`, then run", "leonctl reload");
 	if (offloads && jsonr_len(jsonr_array(offloads, "udp_gso_broken")))
 		offload_broken(s, jsonr_array(offloads, "udp_gso_broken"));
 	if (jsonr_has(in->statistics, "port_mapping"))
 		no_port_mapping(s, jsonr_object(in->statistics, "port_mapping"));
 	if (drops && value_u64(drops, "too_big"))
-		simple(s, "too-big", "frames were dropped because of their size",
-		       "the host uses a larger MTU than the overlay interface",
-		       "lower the MTU of the hosts, or raise the MTU of the interface",
-		       "leonctl show statistics");
+		status_add(s, "too-big", STATUS_NOTE, "frames were dropped because of their size",
+			   "the host uses a larger MTU than the overlay interface",
+			   "lower the MTU of the hosts, or raise the MTU of the interface",
+			   "leonctl show statistics");
 	if (jsonr_bool(in->statistics, "authenticated", &sealed) && !sealed)
-		simple(s, "no-secret", "the overlay has no pre-shared secret",
-		       "the configuration has `authentication disable`: every host that reaches the "
-		       "UDP port can read and send frames",
-		       "configure `authentication pre-shared-secret` on all nodes",
-		       "leonctl generate secret");
+		status_add(s, "no-secret", STATUS_NOTE, "the overlay has no pre-shared secret",
+			   "the configuration has `authentication disable`: every host that "
+			   "reaches the UDP port can read and send frames",
+			   "configure `authentication pre-shared-secret` on all nodes",
+			   "leonctl generate secret");
 	if (s->nodes == 0 && s->peers == 0)
-		simple(s, "alone", "this node is alone",
-		       "no peer is configured, and no node has joined",
-		       "print a token for another machine", "leonctl invite");
+		status_add(s, "alone", STATUS_NOTE, "this node is alone",
+			   "no peer is configured, and no node has joined",
+			   "print a token for another machine", "leonctl invite");
 }
 
 /* --- all --- */

@@ -6,20 +6,19 @@
 #include <string.h>
 
 #include "status/status.h"
-#include "text/value.h"
 
 /* Single lost PINGs are no silence. */
 #define SILENT_SECONDS 10
 
 static void lost(struct status *s, struct jsonr_node *line)
 {
-	struct status_diagnosis *f = status_add(s, "line-lost", STATUS_NOTE);
 	const char *interface = text_optional(line, "line_interface");
 
-	status_put(f->what, "line %s cannot be used", text_str(line, "name"));
-	status_put(f->why, "%s; the other line carries the data", text_str(line, "reason"));
-	f->remedy = "restore the interface or address of the line, or correct `line`";
-	status_put(f->command, "ip address show%s%s", *interface ? " dev " : "", interface);
+	status_add(s, "line-lost", STATUS_NOTE,
+		   text_format("line %s cannot be used", text_str(line, "name")),
+		   text_format("%s; the other line carries the data", text_str(line, "reason")),
+		   "restore the interface or address of the line, or correct `line`",
+		   text_format("ip address show%s%s", *interface ? " dev " : "", interface));
 }
 
 static bool is_silent(struct jsonr_node *pair)
@@ -48,19 +47,17 @@ static struct jsonr_node *silent_pair(struct jsonr_node *pairs, const char *line
 
 static void silent(struct status *s, struct jsonr_node *line, struct jsonr_node *pair)
 {
-	struct status_diagnosis *f = status_add(s, "line-silent", STATUS_NOTE);
 	const char *source = text_optional(line, "line_interface");
 
 	if (!*source)
 		source = text_optional(line, "address");
-	status_put(f->what, "no node answers over line %s", text_str(line, "name"));
-	status_put(
-		f->why,
+	status_add(
+		s, "line-silent", STATUS_NOTE,
+		text_format("no node answers over line %s", text_str(line, "name")),
 		"the line failed, has no default route, or a firewall drops UDP on it; the other "
-		"line carries the data");
-	f->remedy = "check the line and its default route";
-	status_put(f->command, "ping -c 3 -I %s %s", source,
-		   status_bare(text_str(pair, "endpoint")));
+		"line carries the data",
+		"check the line and its default route",
+		text_format("ping -c 3 -I %s %s", source, status_bare(text_str(pair, "endpoint"))));
 }
 
 void status_find_lines(const struct status_input *in, struct status *s)

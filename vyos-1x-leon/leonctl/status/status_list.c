@@ -6,21 +6,22 @@
 
 #include <string.h>
 
-#include "text/value.h"
-
 bool status_is(struct jsonr_node *n, const char *key, const char *word)
 {
 	return strcmp(text_str(n, key), word) == 0;
 }
 
-struct status_diagnosis *status_add(struct status *s, const char *id, enum status_level level)
+void status_add(struct status *s, const char *id, enum status_level level, const char *what,
+		const char *why, const char *remedy, const char *command)
 {
 	struct status_diagnosis *f = s->n < STATUS_MAX ? &s->diagnosis[s->n++] : &s->not_listed;
 
 	s->n_more += f == &s->not_listed;
 	s->n_problems += level == STATUS_PROBLEM;
-	*f = (struct status_diagnosis){ .id = id, .level = level };
-	return f;
+	*f = (struct status_diagnosis){ .id = id, .level = level, .remedy = remedy };
+	snprintf(f->what, sizeof(f->what), "%s", what);
+	snprintf(f->why, sizeof(f->why), "%s", why);
+	snprintf(f->command, sizeof(f->command), "%s", command ? command : "");
 }
 
 const char *status_bare(const char *endpoint)

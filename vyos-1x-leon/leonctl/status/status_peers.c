@@ -7,16 +7,13 @@
 
 #include "base/defs.h"
 #include "status/status.h"
-#include "text/value.h"
 
 /* A node that just started is still joining, which is no problem. */
 #define JOINING_SECONDS 10
 
-enum argument { NO_ARGUMENT, WITH_ADDRESS, WITH_INTERFACE };
-
 struct advice {
-	const char *result, *remedy, *command;
-	enum argument argument;
+	const char *result, *remedy;
+	const char *command; /* with "{address}" of the peer, or "{interface}" */
 };
 
 static const struct advice advices[] = {
@@ -24,36 +21,36 @@ static const struct advice advices[] = {
 	  "run `leonctl status` on the peer: a note on refused datagrams of this node means another "
 	  "secret, VNI or release. Without a note, UDP does not arrive. `transport tls` passes "
 	  "networks that block UDP",
-	  "ping -c 3 %s", WITH_ADDRESS },
+	  "ping -c 3 {address}" },
 	{ "refused", "start leond on the peer, or correct address and port of the peer here",
-	  "leond --config /etc/leon/%s.json --check", WITH_INTERFACE },
-	{ "unreachable", "correct the route, or the firewall that rejects UDP", "ip route get %s",
-	  WITH_ADDRESS },
+	  "leond --config /etc/leon/{interface}.json --check" },
+	{ "unreachable", "correct the route, or the firewall that rejects UDP",
+	  "ip route get {address}" },
 	{ "not-sent", "correct `source-address`, the route or the firewall of this host",
-	  "ip route get %s", WITH_ADDRESS },
+	  "ip route get {address}" },
 	{ "one-way",
 	  "run `leonctl status` on the peer: a firewall drops datagrams of this node, or the "
 	  "peer does not trust the identity of this node",
-	  "leonctl -i %s show identity", WITH_INTERFACE },
+	  "leonctl -i {interface} show identity" },
 	{ "other-secret", "make `authentication pre-shared-secret` equal on both nodes, then run",
-	  "leonctl -i %s reload", WITH_INTERFACE },
+	  "leonctl -i {interface} reload" },
 	{ "no-secret-there", "configure `authentication pre-shared-secret` on the peer, then run",
-	  "leonctl -i %s reload", WITH_INTERFACE },
+	  "leonctl -i {interface} reload" },
 	{ "no-secret-here", "configure `authentication pre-shared-secret` on this node, then run",
-	  "leonctl -i %s reload", WITH_INTERFACE },
+	  "leonctl -i {interface} reload" },
 	{ "other-vni", "make `vni` equal on both nodes, then restart the corrected node",
-	  "systemctl restart leond@%s", WITH_INTERFACE },
-	{ "other-version", "upgrade the older of the two nodes", "leond --version", NO_ARGUMENT },
+	  "systemctl restart leond@{interface}" },
+	{ "other-version", "upgrade the older of the two nodes", "leond --version" },
 	{ "other-curve", "make `encryption curve` equal on all nodes, then run",
-	  "leonctl -i %s reload", WITH_INTERFACE },
+	  "leonctl -i {interface} reload" },
 	{ "not-trusted",
 	  "add the identity that `leonctl show identity` prints on the peer to `authentication "
 	  "trusted-identity` of this node, then run",
-	  "leonctl -i %s reload", WITH_INTERFACE },
-	{ "other-identity", "give each node a `node-id` of its own", "leonctl -i %s show events",
-	  WITH_INTERFACE },
-	{ "self", "remove the peer from the configuration of this node", "leonctl -i %s reload",
-	  WITH_INTERFACE },
+	  "leonctl -i {interface} reload" },
+	{ "other-identity", "give each node a `node-id` of its own",
+	  "leonctl -i {interface} show events" },
+	{ "self", "remove the peer from the configuration of this node",
+	  "leonctl -i {interface} reload" },
 };
 
 static const struct advice *advice_of(const char *result)
@@ -79,17 +76,14 @@ static struct jsonr_node *telling_address(struct jsonr_node *peer)
 	return jsonr_len(list) ? jsonr_at(list, 0) : NULL;
 }
 
-static void put_command(struct status_diagnosis *f, const struct advice *a, const char *address,
-			const char *interface)
+static const char *command_of(const struct advice *a, const char *address, const char *interface)
 {
-	const char *at = strstr(a->command, "%s");
+	const char *at = strchr(a->command, '{');
 
-	if (!at) {
-		status_put(f->command, "%s", a->command);
-		return;
-	}
-	status_put(f->command, "%.*s%s%s", (int)(at - a->command), a->command,
-		   a->argument == WITH_ADDRESS ? address : interface, at + 2);
+	if (!at)
+		return a->command;
+	return text_format("%.*s%s%s", (int)(at - a->command), a->command,
+			   at[1] == 'a' ? address : interface, strchr(at, '}') + 1);
 }
 
 static bool is_joining(struct jsonr_node *peer, const char *result)
@@ -99,7 +93,7 @@ static bool is_joining(struct jsonr_node *peer, const char *result)
 }
 
 /* Narrows the four causes of silence: a node that others accept has the right secret. */
-static const char *why_of(const struct status *s, struct jsonr_node *peer, const char *result)
+static const char *cause_of(const struct status *s, struct jsonr_node *peer, const char *result)
 {
 	if (strcmp(result, "nothing") != 0)
 		return text_str(peer, "reason");
@@ -111,22 +105,20 @@ static const char *why_of(const struct status *s, struct jsonr_node *peer, const
 }
 
 /* The cause, and for a peer with `tls-port` the end of the last attempt over TLS. */
-static void put_why(const struct status *s, struct status_diagnosis *f, struct jsonr_node *peer,
-		    const char *result)
+static const char *why_of(const struct status *s, struct jsonr_node *peer, const char *result)
 {
 	const char *tls = text_optional(peer, "tls_reason");
 
-	status_put(f->why, "%s%s%s", why_of(s, peer, result), *tls ? "; TLS failed: " : "", tls);
+	return text_format("%s%s%s", cause_of(s, peer, result), *tls ? "; TLS failed: " : "", tls);
 }
 
 static void over_tls(struct status *s, struct jsonr_node *peer)
 {
-	struct status_diagnosis *f = status_add(s, "over-tls", STATUS_NOTE);
-
-	status_put(f->what, "peer %s is reached over TLS", text_str(peer, "name"));
-	status_put(f->why, "UDP gets no answer from the peer");
-	f->remedy = "open UDP for lower latency, if the network between the nodes permits it";
-	status_put(f->command, "leonctl show peers");
+	status_add(s, "over-tls", STATUS_NOTE,
+		   text_format("peer %s is reached over TLS", text_str(peer, "name")),
+		   "UDP gets no answer from the peer",
+		   "open UDP for lower latency, if the network between the nodes permits it",
+		   "leonctl show peers");
 }
 
 static void not_reached(struct status *s, struct jsonr_node *peer, const char *interface)
@@ -135,39 +127,31 @@ static void not_reached(struct status *s, struct jsonr_node *peer, const char *i
 	const char *endpoint = address ? text_str(address, "endpoint") : text_str(peer, "address");
 	const char *result = address ? text_str(address, "result") : "nothing";
 	bool joining = is_joining(peer, result), self = status_is(peer, "state", "self");
-	const struct advice *a = advice_of(result);
-	struct status_diagnosis *f = status_add(s,
-						joining ? "joining"
-						: a	? a->result
-							: "nothing",
-						joining || self ? STATUS_NOTE : STATUS_PROBLEM);
+	const struct advice *a = joining ? NULL : advice_of(result);
 
-	status_put(f->what, "peer %s (%s) %s for %s", text_str(peer, "name"), endpoint,
-		   self ? "has been this node itself" : "has not been reached",
-		   text_age(peer, "since_seconds"));
-	if (joining)
-		status_put(f->why, "this node is joining");
-	else
-		put_why(s, f, peer, result);
-	if (joining || !a)
-		return;
-	f->remedy = a->remedy;
-	put_command(f, a, status_bare(endpoint), interface);
+	status_add(s,
+		   joining ? "joining"
+		   : a	   ? a->result
+			   : "nothing",
+		   joining || self ? STATUS_NOTE : STATUS_PROBLEM,
+		   text_format("peer %s (%s) %s for %s", text_str(peer, "name"), endpoint,
+			       self ? "has been this node itself" : "has not been reached",
+			       text_age(peer, "since_seconds")),
+		   joining ? "this node is joining" : why_of(s, peer, result), a ? a->remedy : NULL,
+		   a ? command_of(a, status_bare(endpoint), interface) : NULL);
 }
 
 static void unresolved(struct status *s, struct jsonr_node *peer)
 {
+	const char *name = text_str(peer, "address");
 	bool failed = jsonr_is_str(peer, "resolve_error");
-	struct status_diagnosis *f = status_add(s, failed ? "unresolved" : "joining",
-						failed ? STATUS_PROBLEM : STATUS_NOTE);
 
-	status_put(f->what, "peer %s (%s) has not been reached for %s", text_str(peer, "name"),
-		   text_str(peer, "address"), text_age(peer, "since_seconds"));
-	status_put(f->why, "%s", text_str(peer, "reason"));
-	if (!failed)
-		return;
-	f->remedy = "correct the name, or the DNS servers of this host";
-	status_put(f->command, "getent ahosts %s", text_str(peer, "address"));
+	status_add(s, failed ? "unresolved" : "joining", failed ? STATUS_PROBLEM : STATUS_NOTE,
+		   text_format("peer %s (%s) has not been reached for %s", text_str(peer, "name"),
+			       name, text_age(peer, "since_seconds")),
+		   text_str(peer, "reason"),
+		   failed ? "correct the name, or the DNS servers of this host" : NULL,
+		   failed ? text_format("getent ahosts %s", name) : NULL);
 }
 
 void status_find_peers(const struct status_input *in, struct status *s)

@@ -5,7 +5,6 @@
 #include "base/json/jsonw.h"
 #include "show/show.h"
 #include "status/status.h"
-#include "text/value.h"
 
 enum { EXIT_PROBLEMS = 2 };
 

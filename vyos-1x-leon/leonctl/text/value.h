@@ -14,7 +14,7 @@
 
 #define UNKNOWN "-"
 
-#define TEXT_MAX 256
+#define TEXT_MAX 320
 
 char *text_buffer(void); /* TEXT_MAX bytes */
 const char *text_format(const char *fmt, ...) attr_printf(1, 2);
