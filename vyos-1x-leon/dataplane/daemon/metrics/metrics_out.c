@@ -65,6 +65,8 @@ void put_value(struct out *o, enum unit unit, int64_t value)
 		put_seconds(o, v);
 	else if (unit == PER_MILLE)
 		put_seconds(o, v * 1000);
+	else if (unit == KBITS)
+		put_u64(o, v * 125);
 	else
 		put_u64(o, v);
 }
@@ -83,16 +85,6 @@ void put_metric(struct out *o, const char *name, const char *type, enum unit uni
 	put_head(o, name, type, help);
 	put_sample(o, name);
 	put_value(o, unit, (int64_t)value);
-}
-
-void put_gauge(struct out *o, const char *name, const char *help, uint64_t value)
-{
-	put_metric(o, name, "gauge", COUNT, help, value);
-}
-
-void put_counter(struct out *o, const char *name, const char *help, uint64_t value)
-{
-	put_metric(o, name, "counter", COUNT, help, value);
 }
 
 void put_node_labels(struct out *o, const struct node *n)

@@ -10,7 +10,6 @@
 #include "base/mono.h"
 
 struct conf;
-struct ipsec_report;
 struct leond;
 struct node;
 struct overlay;
@@ -20,7 +19,6 @@ struct out {
 	struct leond *d;
 	const struct conf *conf;
 	struct overlay *overlay;
-	const struct ipsec_report *ipsec;
 	mono_t now;
 };
 
@@ -31,8 +29,8 @@ void put_sample(struct out *o, const char *name);
 void put_label(struct out *o, const char *key, const char *value);
 void put_u64(struct out *o, uint64_t value);
 void put_seconds(struct out *o, uint64_t us);
-/* Units of the values in the tables. Negative values are printed as 0. */
-enum unit { COUNT, MICROSECONDS, PER_MILLE };
+/* Units of the values in metrics.def. Negative values are printed as 0. */
+enum unit { COUNT, MICROSECONDS, PER_MILLE, KBITS };
 void put_value(struct out *o, enum unit unit, int64_t value);
 /* Writes a sample with one label. */
 void put_labelled(struct out *o, const char *name, const char *key, const char *label,
@@ -40,17 +38,27 @@ void put_labelled(struct out *o, const char *name, const char *key, const char *
 /* Writes a metric with a single sample. */
 void put_metric(struct out *o, const char *name, const char *type, enum unit unit, const char *help,
 		uint64_t value);
-void put_gauge(struct out *o, const char *name, const char *help, uint64_t value);
-void put_counter(struct out *o, const char *name, const char *help, uint64_t value);
 /* Begins a sample of another member. */
 void put_node_sample(struct out *o, const char *name, const struct node *n);
 /* The part of put_node_sample() that all metrics of the member share. */
 void put_node_labels(struct out *o, const struct node *n);
 
-/* metrics_nodes.c: the members, their links and paths. */
-void put_nodes(struct out *o);
-/* metrics_lines.c: the lines of this node, and pairs of lines. */
-void put_lines(struct out *o);
+/* metrics_table.c: the groups of metrics.def. */
+enum metric_group {
+	METRICS_DAEMON,
+	METRICS_CONTROL,
+	METRICS_TRANSPORT,
+	METRICS_ROUTES,
+	METRICS_QUEUE,
+	METRICS_ACCEL,
+	METRICS_NODE,
+	METRICS_NODE_ACCEL,
+	METRICS_PAIR,
+};
+void put_group(struct out *o, enum metric_group group); /* one sample each */
+/* METRICS_NODE or METRICS_NODE_ACCEL. */
+void put_nodes(struct out *o, enum metric_group group);
+void put_pairs(struct out *o);
 /* metrics_queues.c: the queue before the overlay, and its rate limits. */
 void put_queues(struct out *o);
 void put_next_hop_queues(struct out *o);

@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "daemon/metrics/metrics_out.h"
 #include "daemon/leond.h"
-#include "daemon/underlay/bottleneck.h"
 #include "daemon/underlay/senders.h"
 #include "fwd/fwd.h"
 #include "io/tap.h"
@@ -22,7 +21,6 @@ static struct fwd_queue all_queues(const struct leond *d)
 
 	for (unsigned i = 0; i < d->tap->n_queues; i++) {
 		fwd_queue(d->fwd, i, &q);
-		all.backlog_bytes += q.backlog_bytes;
 		all.waits_us += q.waits_us;
 		for (unsigned k = 0; k < FWD_WAITS; k++)
 			all.waits[k] += q.waits[k];
@@ -150,8 +148,6 @@ void put_next_hop_queues(struct out *o)
 		  "Rate limit requested by the node for its shaper ingress.",
 		  offsetof(struct node_rates, requested));
 	put_hops(o);
-	put_gauge(o, "shaper_ingress_bytes_per_second", "Rate of shaper ingress. 0: no limit.",
-		  o->conf->shaper_ingress_kbits * UINT64_C(125));
 	put_rates(o, "sender_share_bytes_per_second",
 		  "Rate limit requested from the node for direct traffic to this node.",
 		  offsetof(struct node_rates, share));
@@ -167,12 +163,7 @@ void put_queues(struct out *o)
 	uint64_t below = 0;
 	char bound[32];
 
-	put_gauge(o, "queue_bytes", "Backlog between the TAP and the overlay.", q.backlog_bytes);
-	put_gauge(o, "shaper_egress_bytes_per_second", "Rate of shaper egress. 0: no limit.",
-		  o->conf->shaper_egress_kbits * UINT64_C(125));
-	put_gauge(o, "bottleneck_limit_bytes_per_second",
-		  "Rate limit of the line: shaper egress or automatic. 0: no limit.",
-		  bottleneck_view(o->d).limit_kbits * UINT64_C(125));
+	put_group(o, METRICS_QUEUE);
 	put_head(o, "queue_wait_seconds", "histogram",
 		 "Queueing delay of frames between the TAP and the overlay, in all tiers.");
 	for (unsigned i = 0; i < FWD_WAITS; i++) {
