@@ -13,7 +13,7 @@
 #include "base/loop.h"
 #include "daemon/accel/accelerator.h"
 #include "daemon/lan/loop_guard_io.h"
-#include "daemon/life/frames.h"
+#include "daemon/life/life.h"
 #include "daemon/report/event_text.h"
 #include "daemon/states.h"
 #include "fwd/fwd.h"

@@ -15,7 +15,7 @@
 
 #include "base/log.h"
 #include "base/loop.h"
-#include "daemon/life/start.h"
+#include "daemon/life/life.h"
 #include "daemon/leond.h"
 
 static char said[256];

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/loop.h"
-#include "daemon/life/modules.h"
+#include "daemon/life/life.h"
 #include "daemon/states.h"
 #include "daemon/transport/child.h"
 #include "daemon/transport/fallback.h"

@@ -5,12 +5,12 @@
  * there is no global. states.h has the private states of modules. All functions here run on the
  * control thread.
  *
- * Each module has its own header. A module may use modules of its own folder and of later folders,
- * in this order. First life: start, reload, stop, reports of the protocol and the workers. Control:
- * commands of the control socket. Device: leon0 with MAC, MTU and offloads. LAN: loop guard and
- * VLANs at the kernel. Underlay: sockets, peers, rate limits. Routes: kernel routes, announced
- * prefixes. Accel: leon-accel. Then guard (state machine of the loop guard) and identity. Last
- * report: event log, clocks.
+ * Each module has its own header, except in life. A module may use modules of its own folder and of
+ * later folders, in this order. First life: start, reload, stop, reports of the protocol and the
+ * workers. Control: commands of the control socket. Device: leon0 with MAC, MTU and offloads. LAN:
+ * loop guard and VLANs at the kernel. Underlay: sockets, peers, rate limits. Routes: kernel routes,
+ * announced prefixes. Accel: leon-accel. Then guard (state machine of the loop guard) and identity.
+ * Last report: event log, clocks.
  */
 #pragma once
 

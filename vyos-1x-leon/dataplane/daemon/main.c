@@ -15,9 +15,7 @@
 #include "base/version.h"
 #include "daemon/identity/identity_file.h"
 #include "daemon/leond.h"
-#include "daemon/life/advice.h"
-#include "daemon/life/confread.h"
-#include "daemon/life/start.h"
+#include "daemon/life/life.h"
 #include "state/conf/conf.h"
 
 enum { OPT_CHECK = 256, OPT_FOREGROUND, OPT_VERSION, OPT_HELP, OPT_IDENTITY };

@@ -10,7 +10,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "daemon/answer/command.h"
-#include "daemon/control/cmds.h"
+#include "daemon/control/control.h"
 #include "daemon/leond.h"
 #include "io/ctlsock.h"
 #include "state/conf/conf.h"

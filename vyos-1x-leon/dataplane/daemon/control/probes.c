@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
-#include "daemon/control/probes.h"
+#include "daemon/control/control.h"
 #include "daemon/states.h"
 #include "proto/overlay.h"
 #include "proto/view.h"

@@ -19,6 +19,21 @@ bool guard_next_due(struct guard *g, uint16_t *vlan)
 	return true;
 }
 
+/* An apparent move of a host, or a returned flooded frame (fwd/lan/flood_dedup.h): two LANs may have
+ * been connected somewhere behind the switches. Without these guards, the connection would be
+ * detected an interval later. */
+unsigned guard_probe(struct guard *g, uint16_t vlan, mono_t now)
+{
+	struct guard_vlan *v = g->vlan[vlan % VLAN_IDS];
+
+	if (!v || mono_is_recent(v->asked, GUARD_PROBE_MS, now) ||
+	    mono_is_recent(g->asked, GUARD_ALL_PROBE_MS, now))
+		return GUARD_NOTHING;
+	g->asked = v->asked = now;
+	v->urgent = true;
+	return GUARD_URGENT;
+}
+
 bool guard_next_urgent(struct guard *g, unsigned *i, uint16_t *vlan)
 {
 	while (*i < g->n_used) {

@@ -13,6 +13,23 @@ int guard_compare_ids(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+/* The mix is part of the protocol: all nodes of a LAN compute the same value. */
+struct guard_rank guard_rank_of(uint8_t preference, node_id_t node, uint32_t segment)
+{
+	return (struct guard_rank){ .preference = preference,
+				    .mix = hash_mix64((uint64_t)node << 24 | segment),
+				    .node = node };
+}
+
+bool guard_outranks(const struct guard_rank *a, const struct guard_rank *b)
+{
+	if (a->preference != b->preference)
+		return a->preference > b->preference;
+	if (a->mix != b->mix)
+		return a->mix > b->mix;
+	return a->node < b->node;
+}
+
 static bool guard_is_reached(const struct guard *g, node_id_t node)
 {
 	return g->n_reached &&

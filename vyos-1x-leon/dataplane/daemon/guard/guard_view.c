@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Results of the state machine of the loop guard (loop_guard.h), for the snapshot of the workers,
- * for events and for answers. Changes nothing. Pure; control thread.
+ * for events and for answers, and their names. Changes nothing. Pure; control thread.
  */
 #include "base/defs.h"
 #include "daemon/guard/loop_guard.h"
@@ -80,4 +80,26 @@ node_id_t guard_forwarder(const struct guard *g, uint16_t vlan)
 		if ((v->received[i].flags & GUARD_FORWARDS) && !guard_is_silent(g, &v->received[i]))
 			return v->received[i].node;
 	return NODE_ID_NONE;
+}
+
+const char *guard_state_name(enum guard_state s)
+{
+	static const char *const name[] = {
+		[GUARD_OFF] = "off",	   [GUARD_LISTENING] = "listening", [GUARD_CLEAR] = "clear",
+		[GUARD_SHARED] = "shared", [GUARD_BLOCKED] = "blocked",
+	};
+
+	return name[s];
+}
+
+const char *guard_reason_name(enum guard_reason r)
+{
+	static const char *const name[] = {
+		[GUARD_BY_NOTHING] = "",	[GUARD_BY_PREFERENCE] = "preference",
+		[GUARD_BY_RANK] = "rank",	[GUARD_BY_HOLDING] = "holding",
+		[GUARD_BY_NO_PATH] = "no-path", [GUARD_BY_STALL] = "stall",
+		[GUARD_BY_SILENCE] = "silence",
+	};
+
+	return name[r];
 }

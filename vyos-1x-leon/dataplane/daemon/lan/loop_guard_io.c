@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "crypto/keys.h"
 #include "daemon/accel/accel_queues.h"
-#include "daemon/guard/loop_guard.h"
+#include "daemon/guard/guard_election.h"
 #include "daemon/lan/failover.h"
 #include "daemon/lan/guard_report.h"
 #include "daemon/lan/host_probes.h"
@@ -160,13 +160,6 @@ static uint16_t lan_flags(const struct leond *d)
 	}
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-	const node_id_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* A departed node is named once more, because other nodes must forget the hosts behind that
  * node. */
 static void name_others(struct leond *d, bool moved)
@@ -177,7 +170,7 @@ static void name_others(struct leond *d, bool moved)
 	for (unsigned i = 0; moved && i < before.n && now->n < MSG_LAN_NODES_MAX; i++)
 		if (!record_lan_names(now, before.node[i]))
 			now->node[now->n++] = before.node[i];
-	qsort(now->node, now->n, sizeof(now->node[0]), compare_ids);
+	qsort(now->node, now->n, sizeof(now->node[0]), guard_compare_ids);
 }
 
 /* The other nodes must also learn again the node of each host of the LAN. */
@@ -433,7 +426,7 @@ void guard_paths_changed(struct leond *d)
 		if (node && c && c->path.n_hops)
 			reached[n++] = node->id;
 	}
-	qsort(reached, n, sizeof(*reached), compare_ids);
+	qsort(reached, n, sizeof(*reached), guard_compare_ids);
 	act_on(d, guard_reach(d->guard, reached, n, loop_now(d->loop)));
 	free(reached);
 }

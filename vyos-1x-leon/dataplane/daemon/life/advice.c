@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "daemon/accel/accelerator.h"
-#include "daemon/life/advice.h"
+#include "daemon/life/life.h"
 #include "state/conf/conf.h"
 
 #define SHORT_SECRET 16

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "crypto/primitive.h"
 #include "daemon/identity/node_identity.h"
-#include "daemon/life/confread.h"
+#include "daemon/life/life.h"
 #include "io/file.h"
 #include "state/conf/conf.h"
 

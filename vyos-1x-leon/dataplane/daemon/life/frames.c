@@ -13,7 +13,7 @@
 #include "daemon/lan/snooping.h"
 #include "daemon/lan/vlans.h"
 #include "daemon/states.h"
-#include "daemon/life/frames.h"
+#include "daemon/life/life.h"
 #include "io/clock.h"
 #include "daemon/report/event_text.h"
 #include "fwd/fwd.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The table of modules, see modules.h. A new module is one row. Control thread.
+ * The table of modules, see life.h. A new module is one row. Control thread.
  */
-#include "daemon/life/modules.h"
+#include "daemon/life/life.h"
 
 #include "base/defs.h"
 #include "daemon/accel/accel_queues.h"
@@ -24,7 +24,6 @@
 #include "daemon/routes/kernel_routes.h"
 #include "daemon/underlay/bottleneck.h"
 #include "daemon/underlay/cache.h"
-#include "daemon/underlay/datagrams.h"
 #include "daemon/transport/fallback.h"
 #include "daemon/underlay/lines.h"
 #include "daemon/underlay/locators.h"
@@ -45,14 +44,8 @@ struct module {
 	void (*stop)(struct leond *d); /* also without start() */
 };
 
-/* datagrams_apply_conf() logs a failure, and the daemon continues. */
-static void apply_datagrams(struct leond *d)
-{
-	datagrams_apply_conf(d);
-}
-
 static const struct module modules[] = {
-	{ .changes = CONF_DATAGRAMS, .apply = apply_datagrams },
+	{ .changes = CONF_DATAGRAMS, .apply = lines_apply_conf, .second = lines_second },
 	{ .changes = CONF_PEERS, .apply = seeds_reset, .second = seeds_run, .stop = seeds_stop },
 	{ .start = streams_start,
 	  .changes = CONF_TRANSPORT,
@@ -114,7 +107,6 @@ static const struct module modules[] = {
 	{ .changes = CONF_KEYS, .apply = cipher_library_apply_conf },
 	{ .changes = CONF_SCHEDULING, .apply = scheduling_apply_conf },
 	{ .second = reach_run },
-	{ .second = lines_second },
 	{ .changes = CONF_DEVICE, .apply = offload_apply_conf, .second = offload_look },
 	{ .start = flow_export_apply_conf,
 	  .changes = CONF_FLOWS | CONF_DATAGRAMS,

@@ -10,7 +10,7 @@
 #include "daemon/guard/loop_guard.h"
 #include "daemon/lan/vlans.h"
 #include "daemon/states.h"
-#include "daemon/life/snapshot.h"
+#include "daemon/life/life.h"
 #include "daemon/underlay/bottleneck.h"
 #include "fwd/fwd.h"
 #include "proto/view.h"

@@ -17,13 +17,12 @@
 #include "daemon/accel/accel_relay.h"
 #include "daemon/accel/accel_reports.h"
 #include "daemon/accel/accelerator.h"
-#include "daemon/control/cmds.h"
+#include "daemon/control/control.h"
 #include "daemon/lan/vlans.h"
 #include "daemon/metrics/counters.h"
 #include "daemon/capture/collect.h"
 #include "daemon/capture/provide.h"
 #include "daemon/metrics/flow_export.h"
-#include "daemon/control/probes.h"
 #include "daemon/device/cipher_library.h"
 #include "daemon/device/device.h"
 #include "daemon/device/offload.h"
@@ -33,22 +32,14 @@
 #include "daemon/identity/node_identity.h"
 #include "daemon/lan/loop_guard_io.h"
 #include "daemon/states.h"
-#include "daemon/life/advice.h"
-#include "daemon/life/apply.h"
-#include "daemon/life/frames.h"
-#include "daemon/life/housekeeping.h"
-#include "daemon/life/modules.h"
-#include "daemon/life/overlay_glue.h"
-#include "daemon/life/snapshot.h"
-#include "daemon/life/start.h"
-#include "daemon/life/watch.h"
+#include "daemon/life/life.h"
 #include "daemon/report/event_log.h"
 #include "daemon/routes/kernel_routes.h"
 #include "daemon/underlay/bottleneck.h"
 #include "daemon/underlay/cache.h"
-#include "daemon/underlay/datagrams.h"
 #include "daemon/transport/fallback.h"
 #include "daemon/underlay/ipsec.h"
+#include "daemon/verdict.h"
 #include "daemon/underlay/lines.h"
 #include "daemon/underlay/seeds.h"
 #include "daemon/transport/streams.h"
@@ -183,7 +174,7 @@ static int sockets_open(struct leond *d)
 	d->states->udp_is_open = r == 0;
 	if (r == 0)
 		r = streams_open(d);
-	return r ? r : datagrams_apply_conf(d);
+	return r ? r : lines_mark(d);
 }
 
 static int kernel_side_open(struct leond *d)

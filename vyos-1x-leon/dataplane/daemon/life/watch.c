@@ -3,7 +3,7 @@
  * Netlink notifications and their receivers: one row of takers[] each, in the order in which they
  * must be informed. Owns the monitor. Control thread.
  */
-#include "daemon/life/watch.h"
+#include "daemon/life/life.h"
 
 #include <string.h>
 #include <sys/epoll.h>

@@ -205,6 +205,25 @@ void lines_second(struct leond *d, mono_t now)
 
 /* --- start --- */
 
+int lines_mark(struct leond *d)
+{
+	const struct conf *c = d->conf;
+	const struct udp_marking m = { .tos = c->tos,
+				       .ttl = c->ttl,
+				       .tclass = c->tclass,
+				       .hoplimit = c->hoplimit,
+				       .df_unset = c->df_unset,
+				       .fwmark = c->fwmark };
+	int first = udp_set_marking(d->udp, &m), second = udp_set_marking(lines_udp(d, 1), &m);
+
+	return first ? first : second;
+}
+
+void lines_apply_conf(struct leond *d)
+{
+	lines_mark(d); /* logged */
+}
+
 int lines_open(struct leond *d, bool v6)
 {
 	int r = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The lines of this site: sockets of each, and loss and return of their addresses and interfaces.
- * Without `line` in the configuration there is one line, and this module does nothing. Control
- * thread. doc/decisions/080.
+ * Without `line` in the configuration there is one line with the sockets of the source-address.
+ * Control thread. doc/decisions/080.
  */
 #pragma once
 
@@ -17,6 +17,10 @@ struct udp;
 
 /* Opens the sockets of all lines, instead of those of the source-address. Returns 0 or -errno. */
 int lines_open(struct leond *d, bool v6);
+/* Sets header fields and fwmark of sent datagrams for all sockets; workers may send meanwhile.
+ * Returns 0, or -errno after logging. */
+int lines_mark(struct leond *d);
+void lines_apply_conf(struct leond *d);
 /* Announces the lines to the protocol, before its start. */
 void lines_hand_over(struct leond *d);
 void lines_changed(struct leond *d, const struct nl_event *ev); /* life/watch.c */
