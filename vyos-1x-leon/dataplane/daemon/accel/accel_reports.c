@@ -70,23 +70,16 @@ static struct accel_known *find(const struct accel_reports *r, node_id_t id)
 	return k;
 }
 
-/* Returns "connection" or "connections". */
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "connection" : "connections";
-}
-
 static void report_reached(struct leond *d, const struct accel_node *n, const char *who)
 {
-	struct event_facts facts = { .kind = n->reached ? EV_ACCELERATOR_REACHED
-							: EV_ACCELERATOR_LOST,
-				     .node = n->id };
 	uint16_t slot = nodedb_slot(overlay_nodes(d->overlay), n->id);
 
 	/* The end of an unneeded inter-proxy connection is no fault. */
 	if (!n->reached && accel_latency_is_near(d->overlay, d->conf, slot, 100))
 		return;
-	report_event(d, &facts, "the accelerator of node %s is %s", who,
+	report_event(d,
+		     FACTS(n->reached ? EV_ACCELERATOR_REACHED : EV_ACCELERATOR_LOST, .node = n->id),
+		     "the accelerator of node %s is %s", who,
 		     n->reached ? "reached" : "not reached any more");
 }
 
@@ -105,17 +98,13 @@ static void report_counts(struct leond *d, const struct accel_node *n, const str
 		{ EV_TCP_RESET, n->reset - was->reset, "reset" },
 	};
 
-	for (size_t i = 0; i < array_size(news); i++) {
-		struct event_facts facts = { .kind = news[i].kind,
-					     .node = n->id,
-					     .value = news[i].n };
-
+	for (size_t i = 0; i < array_size(news); i++)
 		if (news[i].n)
-			report_event(d, &facts,
+			report_event(d, FACTS(news[i].kind, .node = n->id, .value = news[i].n),
 				     "%llu TCP %s to hosts at node %s %s, %llu intercepted now",
-				     (unsigned long long)news[i].n, plural(news[i].n), who,
+				     (unsigned long long)news[i].n,
+				     news[i].n == 1 ? "connection" : "connections", who,
 				     news[i].done, (unsigned long long)n->intercepted_now);
-	}
 }
 
 /* An honest node with another mode or threshold causes ACCEL_UNWANTED, which has a counter only. */
@@ -153,7 +142,6 @@ static void forget_misuse(struct accel_known *k)
 
 static void report_misuse(struct leond *d, struct accel_known *k, const char *who)
 {
-	struct event_facts facts = { .kind = EV_ACCELERATOR_MISUSE, .node = k->node.id };
 	mono_t now = loop_now(d->loop);
 	struct count_list list = { 0 };
 
@@ -162,14 +150,14 @@ static void report_misuse(struct leond *d, struct accel_known *k, const char *wh
 	for (enum accel_misuse m = 0; m < ACCEL_N_MISUSES; m++)
 		if (is_reported(m))
 			list_count(&list, accel_misuse_word(m), misuse_of(k, m) - k->reported[m]);
-	facts.value = list.sum;
-	facts.detail = list.text;
-	if (!facts.value)
+	if (!list.sum)
 		return;
 	forget_misuse(k);
 	k->reported_at = now;
-	report_event(d, &facts, "leon-accel refuses frames or messages of node %s: %s", who,
-		     list.text);
+	report_event(d,
+		     FACTS(EV_ACCELERATOR_MISUSE, .node = k->node.id, .value = list.sum,
+			   .detail = list.text),
+		     "leon-accel refuses frames or messages of node %s: %s", who, list.text);
 }
 
 /* NULL: the table is full. */
@@ -220,7 +208,6 @@ static void take_node(struct leond *d, const struct accel_node *n)
 
 static void report_faults(struct leond *d)
 {
-	struct event_facts facts = { .kind = EV_ACCELERATOR_FAULT };
 	struct accel_reports *r = d->states->accel_reports;
 	mono_t now = loop_now(d->loop);
 	struct count_list list = { 0 };
@@ -229,13 +216,12 @@ static void report_faults(struct leond *d)
 		return;
 	for (enum accel_fault i = 0; i < ACCEL_N_FAULTS; i++)
 		list_count(&list, accel_fault_word(i), r->totals.fault[i] - r->faults[i]);
-	facts.value = list.sum;
-	facts.detail = list.text;
-	if (!facts.value)
+	if (!list.sum)
 		return;
 	memcpy(r->faults, r->totals.fault, sizeof(r->faults));
 	r->faults_at = now;
-	report_event(d, &facts, "leon-accel keeps connections plain or resets them: %s", list.text);
+	report_event(d, FACTS(EV_ACCELERATOR_FAULT, .value = list.sum, .detail = list.text),
+		     "leon-accel keeps connections plain or resets them: %s", list.text);
 }
 
 static void take_totals(struct leond *d, const struct accel_totals *t)
@@ -327,28 +313,26 @@ bool accel_reports_node(const struct leond *d, node_id_t id, struct accel_node *
 
 void accel_reports_here(struct leond *d)
 {
-	const struct event_facts facts = { .kind = EV_ACCELERATOR_STARTED };
-
 	d->states->accel_reports->is_connected = true;
 	d->states->accel_reports->silent = 0;
 	request_report(d);
-	report_event(d, &facts, "leon-accel has connected: TCP connections can be intercepted");
+	report_event(d, FACTS(EV_ACCELERATOR_STARTED),
+		     "leon-accel has connected: TCP connections can be intercepted");
 }
 
 void accel_reports_gone(struct leond *d)
 {
-	struct event_facts facts = { .kind = EV_ACCELERATOR_GONE };
 	struct accel_reports *r = d->states->accel_reports;
+	uint64_t lost = r->has_totals ? r->totals.intercepted_now : 0;
 
 	if (!r->is_connected)
 		return;
-	facts.value = r->has_totals ? r->totals.intercepted_now : 0;
 	/* After a switch-off, leon-accel ends the connection to leond with the last release. */
 	if (d->conf->acceleration)
-		report_event(d, &facts,
+		report_event(d, FACTS(EV_ACCELERATOR_GONE, .value = lost),
 			     "leon-accel has ended: TCP connections stay plain, %llu intercepted "
 			     "connections are lost",
-			     (unsigned long long)facts.value);
+			     (unsigned long long)lost);
 	/* An answer on its way is of the ended process. */
 	accel_relays_free(d);
 	r->is_connected = r->has_totals = false;

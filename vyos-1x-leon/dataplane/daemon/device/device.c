@@ -89,18 +89,15 @@ static void leave_bridge(struct leond *d, int master)
 
 static void bridge_is_missing(struct leond *d, const char *reason)
 {
-	const struct event_facts n = { .kind = EV_BRIDGE_MISSING };
-
 	if (!d->device.bridge_missing)
-		report_event(d, &n, "%s is no port of bridge %s: %s", d->tap->name, d->conf->bridge,
-			     reason);
+		report_event(d, FACTS(EV_BRIDGE_MISSING), "%s is no port of bridge %s: %s",
+			     d->tap->name, d->conf->bridge, reason);
 	d->device.bridge_missing = true;
 	leave_bridge(d, d->device.master);
 }
 
 static void join_bridge(struct leond *d)
 {
-	const struct event_facts n = { .kind = EV_BRIDGE_JOINED };
 	struct nl_link bridge;
 	int r = nl_link_by_name(d->nl, d->conf->bridge, &bridge);
 
@@ -119,7 +116,8 @@ static void join_bridge(struct leond *d)
 	}
 	d->device.bridge_missing = false;
 	d->device.bridge = bridge.index;
-	report_event(d, &n, "%s is a port of bridge %s", d->tap->name, bridge.name);
+	report_event(d, FACTS(EV_BRIDGE_JOINED), "%s is a port of bridge %s", d->tap->name,
+		     bridge.name);
 }
 
 /* An interface that left the bridge by another program's hand stays out until a reload. */
@@ -211,13 +209,13 @@ void device_run_mtu(struct leond *d, mono_t now)
 		.smallest_path_mtu = smallest_path_mtu(d),
 		.header_len = header_len(d),
 	};
-	struct event_facts n = { .kind = EV_INTERFACE_MTU };
 
 	if (!mtu_rule_run(&d->device.mtu, &in, now))
 		return;
-	n.value = d->device.mtu.mtu;
-	n.detail = mtu_source_name(d->device.mtu.source);
-	report_event(d, &n, "interface MTU is %u bytes", d->device.mtu.mtu);
+	report_event(d,
+		     FACTS(EV_INTERFACE_MTU, .value = d->device.mtu.mtu,
+			   .detail = mtu_source_name(d->device.mtu.source)),
+		     "interface MTU is %u bytes", d->device.mtu.mtu);
 	set_mtu(d);
 }
 

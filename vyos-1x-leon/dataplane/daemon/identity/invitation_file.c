@@ -97,13 +97,12 @@ int invitations_save(struct leond *d)
 static void report_expired(struct leond *d, const struct invitation *i)
 {
 	char id[HEX_LEN(INVITATION_ID_LEN) + 1];
-	const struct event_facts facts = { .kind = EV_INVITATION_EXPIRED,
-					   .value = i->uses - i->n_used,
-					   .detail = hex_format(i->id, INVITATION_ID_LEN, id) };
+	unsigned left = i->uses - i->n_used;
 
-	if (i->n_used < i->uses)
-		report_event(d, &facts, "invitation %s expired with %u of %u uses left", id,
-			     i->uses - i->n_used, i->uses);
+	hex_format(i->id, INVITATION_ID_LEN, id);
+	if (left)
+		report_event(d, FACTS(EV_INVITATION_EXPIRED, .value = left, .detail = id),
+			     "invitation %s expired with %u of %u uses left", id, left, i->uses);
 }
 
 void invitations_second(struct leond *d, mono_t now)

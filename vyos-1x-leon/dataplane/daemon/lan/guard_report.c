@@ -34,27 +34,24 @@ static void report_state(struct leond *d, const struct vlan_set *changed, enum g
 			 enum event_kind kind, const char *what)
 {
 	struct vlan_set vlans;
-	struct event_facts n = { .kind = kind };
+	node_id_t node = changed_into(d, changed, state, &vlans);
 	char who[NODE_LABEL_LEN], which[160];
 
-	n.node = changed_into(d, changed, state, &vlans);
 	if (vlan_set_is_empty(&vlans))
 		return;
 	vlan_set_format(&vlans, which, sizeof(which));
-	if (n.node == NODE_ID_NONE) {
-		report_event(d, &n, "%s (%s)", what, which);
-		return;
-	}
-	node_label(d, n.node, who, sizeof(who));
-	report_event(d, &n, "node %s is on the same LAN (%s): %s", who, which, what);
+	if (node == NODE_ID_NONE)
+		report_event(d, FACTS(kind), "%s (%s)", what, which);
+	else
+		report_event(d, FACTS(kind, .node = node),
+			     "node %s is on the same LAN (%s): %s",
+			     node_label(d, node, who, sizeof(who)), which, what);
 }
 
 void guard_report_states(struct leond *d, const struct vlan_set *changed)
 {
-	const struct event_facts off = { .kind = EV_LOOP_GUARD_OFF };
-
 	if (!d->guard->conf.enabled) {
-		report_event(d, &off, "the loop guard is switched off");
+		report_event(d, FACTS(EV_LOOP_GUARD_OFF), "the loop guard is switched off");
 		return;
 	}
 	if (!d->guard->lan)
@@ -82,7 +79,6 @@ static const struct guard_neighbor *received_other_segment(const struct leond *d
 
 void guard_report_mismatch(struct leond *d, struct vlan_set *reported)
 {
-	struct event_facts n = { .kind = EV_SEGMENT_MISMATCH };
 	const struct guard_neighbor *first = NULL;
 	struct vlan_set found = { 0 };
 	char who[NODE_LABEL_LEN], which[160];
@@ -102,10 +98,8 @@ void guard_report_mismatch(struct leond *d, struct vlan_set *reported)
 		return;
 	vlan_set_add_all(reported, &found);
 	vlan_set_format(&found, which, sizeof(which));
-	n.node = first->node;
-	n.value = first->segment;
 	report_event(
-		d, &n,
+		d, FACTS(EV_SEGMENT_MISMATCH, .node = first->node, .value = first->segment),
 		"node %s on the same LAN has another segment id for %s (%u for the first VLAN): "
 		"configure the same segment ids on both nodes",
 		node_label(d, first->node, who, sizeof(who)), which, first->segment);

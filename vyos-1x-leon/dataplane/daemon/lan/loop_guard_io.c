@@ -242,17 +242,14 @@ static void on_soon(void *arg, mono_t now)
 /* Simultaneous frames are handled together: see on_soon(). */
 static void act_on(struct leond *d, unsigned outcome)
 {
-	const struct event_facts begins = { .kind = EV_LOCAL_LOOP };
-	const struct event_facts ends = { .kind = EV_LOCAL_LOOP_OVER };
-
 	if ((outcome & (GUARD_CHANGED | GUARD_URGENT)) && d->states->guard_io->soon)
 		timer_set(d->states->guard_io->soon, loop_now(d->loop));
 	if (outcome & GUARD_LOOP_BEGINS)
 		report_event(
-			d, &begins,
+			d, FACTS(EV_LOCAL_LOOP),
 			"a frame of this node returned over the local segment: the LAN has a loop");
 	if (outcome & GUARD_LOOP_ENDS)
-		report_event(d, &ends,
+		report_event(d, FACTS(EV_LOCAL_LOOP_OVER),
 			     "frames of this node no longer return over the local segment");
 }
 
@@ -280,16 +277,14 @@ static bool is_suspicious(const struct leond *d, const struct guard_frame *g,
 static void report_unconfirmed(struct leond *d, const struct guard_frame *g,
 			       const struct guard_bounds *b)
 {
-	struct event_facts n = { .kind = EV_GUARD_UNCONFIRMED, .node = g->node };
 	char who[NODE_LABEL_LEN], mac[MAC_STRLEN];
 
 	if (!is_suspicious(d, g, b) ||
 	    !bucket_pass(&d->states->guard_io->unconfirmed, loop_now(d->loop), NOTIFY_AGAIN_NS,
 			 NOTIFY_AGAIN_NS))
 		return;
-	n.value = g->tag;
 	report_event(
-		d, &n,
+		d, FACTS(EV_GUARD_UNCONFIRMED, .node = g->node, .value = g->tag),
 		"loop-guard frames of node %s in VLAN %u from %s are ignored: the node has not "
 		"confirmed its presence; a host may replay recorded frames",
 		node_label(d, g->node, who, sizeof(who)), g->tag,
@@ -298,14 +293,13 @@ static void report_unconfirmed(struct leond *d, const struct guard_frame *g,
 
 static void report_forged(struct leond *d, const struct guard_frame *g)
 {
-	struct event_facts n = { .kind = EV_GUARD_FORGED, .value = g->tag };
 	char mac[MAC_STRLEN];
 
 	if (!bucket_pass(&d->states->guard_io->forged, loop_now(d->loop), NOTIFY_AGAIN_NS,
 			 NOTIFY_AGAIN_NS))
 		return;
 	report_event(
-		d, &n,
+		d, FACTS(EV_GUARD_FORGED, .value = g->tag),
 		"a loop-guard frame in VLAN %u from %s has the node-id of this node: a host of "
 		"the LAN forges loop-guard frames",
 		g->tag, mac_format(g->src, mac, sizeof(mac)));

@@ -108,16 +108,15 @@ static enum vlans_source find(struct leond *d, struct vlan_set *out, uint16_t *t
 
 static void report(struct leond *d)
 {
-	const struct event_facts n = { .kind = EV_VLANS };
 	char which[160];
 
 	if (d->vlans->source == VLANS_ANY) {
-		report_event(d, &n, "frames of all VLANs are carried");
+		report_event(d, FACTS(EV_VLANS), "frames of all VLANs are carried");
 		return;
 	}
 	vlan_set_format(&d->vlans->set, which, sizeof(which));
-	report_event(d, &n, "frames of %s are carried (source: %s)", *which ? which : "no VLAN",
-		     vlans_source_name(d->vlans->source));
+	report_event(d, FACTS(EV_VLANS), "frames of %s are carried (source: %s)",
+		     *which ? which : "no VLAN", vlans_source_name(d->vlans->source));
 }
 
 static void announce(struct leond *d)

@@ -62,7 +62,6 @@ static void list_nodes(struct leond *d, const node_id_t *id, unsigned n, unsigne
  * change can be undone. */
 static void warn_of_secrets(struct leond *d, struct apply_verdict *v)
 {
-	const struct event_facts n = { .kind = EV_SECRET_NOT_COMMON };
 	node_id_t id[NAMED_MAX];
 	unsigned n_all = overlay_has_no_common_secret(d->overlay, id, NAMED_MAX);
 	char who[NAMED_MAX * (NODE_LABEL_LEN + 2) + 24];
@@ -75,7 +74,7 @@ static void warn_of_secrets(struct leond *d, struct apply_verdict *v)
 		 "nodes end in %d s. For a change without interruption, configure accept-secret "
 		 "on all nodes first",
 		 n_all, n_all == 1 ? "node has" : "nodes have", who, SESSION_REVOKED_MS / 1000);
-	report_event(d, &n, "%s", v->warning);
+	report_event(d, FACTS(EV_SECRET_NOT_COMMON), "%s", v->warning);
 }
 
 static void decide(struct leond *d, struct conf *fresh, struct apply_verdict *v)
@@ -117,13 +116,11 @@ void leond_reload(struct leond *d, struct apply_verdict *v)
 	if (fresh)
 		decide(d, fresh, v);
 	loop_notify(d->loop, "READY=1");
-	if (!v->ok) {
+	if (!v->ok)
 		log_error("config", "reload refused, the old configuration stays: %s", v->text);
-	} else if (v->restart_keys[0]) {
+	else if (v->restart_keys[0])
 		log_warn("config", "reload: %s", v->text);
-	} else {
-		const struct event_facts n = { .kind = EV_RELOADED, .value = v->changes };
-
-		report_event(d, &n, "configuration %s", v->changes ? "applied" : "unchanged");
-	}
+	else
+		report_event(d, FACTS(EV_RELOADED, .value = v->changes), "configuration %s",
+			     v->changes ? "applied" : "unchanged");
 }

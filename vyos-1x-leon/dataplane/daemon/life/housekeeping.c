@@ -71,13 +71,12 @@ static void end_relaying(struct leond *d, mono_t now)
 static void report_descriptors(struct leond *d)
 {
 	uint64_t n = ctl_counters(d->ctl)->no_descriptors;
-	const struct event_facts facts = { .kind = EV_NO_DESCRIPTORS, .value = n };
 
 	if (n == d->states->housekeeping->no_descriptors)
 		return;
 	if (d->states->housekeeping->no_descriptors == 0)
 		report_event(
-			d, &facts,
+			d, FACTS(EV_NO_DESCRIPTORS, .value = n),
 			"no file descriptor was left for the control socket: raise LimitNOFILE "
 			"of the unit");
 	d->states->housekeeping->no_descriptors = n;

@@ -264,15 +264,11 @@ static void sentence_of(struct leond *d, const struct overlay_event *e, char *bu
 
 void report_overlay_event(struct leond *d, const struct overlay_event *e)
 {
-	struct event_facts n = {
-		.kind = e->kind,
-		.node = e->node,
-		.other = e->other,
-		.value = e->value,
-		.detail = e->detail,
-	};
 	char text[400];
 
 	sentence_of(d, e, text, sizeof(text));
-	report_event(d, &n, "%s", text);
+	report_event(d,
+		     FACTS(e->kind, .node = e->node, .other = e->other, .value = e->value,
+			   .detail = e->detail),
+		     "%s", text);
 }

@@ -22,6 +22,8 @@ struct event_facts {
 	uint64_t value;
 	const char *detail; /* NULL none */
 };
+/* The facts as an argument, such as FACTS(EV_MAC_MOVED, .node = id). */
+#define FACTS(event, ...) (&(const struct event_facts){ .kind = (event), __VA_ARGS__ })
 void report_event(struct leond *d, const struct event_facts *n, const char *fmt, ...)
 	attr_printf(3, 4);
 void report_overlay_event(struct leond *d, const struct overlay_event *e);

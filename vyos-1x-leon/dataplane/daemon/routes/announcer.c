@@ -136,14 +136,12 @@ static enum announce_reach reach_of(struct announcer *a, const struct prefix *p)
 
 static void notify(struct announcer *a, const struct announced *e)
 {
-	struct event_facts n = {
-		.kind = e->announced ? EV_PREFIX_ANNOUNCED : EV_PREFIX_WITHHELD,
-	};
 	char text[PREFIX_STRLEN];
 
-	n.detail = prefix_format(&e->prefix, text, sizeof(text));
-	report_event(a->d, &n, "prefix %s is %s: %s", text,
-		     e->announced ? "announced" : "not announced", announce_reason(&a->plan, e));
+	prefix_format(&e->prefix, text, sizeof(text));
+	report_event(a->d,
+		     FACTS(e->announced ? EV_PREFIX_ANNOUNCED : EV_PREFIX_WITHHELD, .detail = text),
+		     "prefix %s is %s: %s", text, e->announced ? "announced" : "not announced", announce_reason(&a->plan, e));
 }
 
 static void hand_over(struct announcer *a)

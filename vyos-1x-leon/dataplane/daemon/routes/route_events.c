@@ -46,19 +46,18 @@ static void notify(struct routes *r, enum rib_change change)
 {
 	struct route_count *t = &r->tally[change];
 	char dst[PREFIX_STRLEN], who[NODE_LABEL_LEN];
-	struct event_facts n = { .kind = words[change].kind };
 
-	if (t->n > ROUTE_NOTIFIED_MAX) {
-		n.value = t->n;
-		report_event(r->d, &n, "%u %s", t->n, words[change].many);
-	}
+	if (t->n > ROUTE_NOTIFIED_MAX)
+		report_event(r->d, FACTS(words[change].kind, .value = t->n), "%u %s", t->n,
+			     words[change].many);
 	for (unsigned i = 0; t->n <= ROUTE_NOTIFIED_MAX && i < t->n; i++) {
 		const struct rib_route *e = &t->route[i];
 
-		n.node = e->node;
-		n.value = e->metric;
-		n.detail = prefix_format(&e->dst, dst, sizeof(dst));
-		report_event(r->d, &n, "route to %s through %s %s, metric %u", dst,
+		prefix_format(&e->dst, dst, sizeof(dst));
+		report_event(r->d,
+			     FACTS(words[change].kind, .node = e->node, .value = e->metric,
+				   .detail = dst),
+			     "route to %s through %s %s, metric %u", dst,
 			     node_label(r->d, e->node, who, sizeof(who)), words[change].one,
 			     e->metric);
 	}
@@ -78,10 +77,10 @@ void routes_notify_all(struct routes *r, mono_t now)
 	}
 	for (unsigned i = 0; i < r->n_refused; i++) {
 		const struct rib_refused *e = &r->refused[i];
-		struct event_facts n = { .kind = EV_ROUTE_REFUSED, .node = e->node };
 
-		n.detail = prefix_format(&e->dst, dst, sizeof(dst));
-		report_event(r->d, &n, "route to %s announced by %s is refused: %s", dst,
+		prefix_format(&e->dst, dst, sizeof(dst));
+		report_event(r->d, FACTS(EV_ROUTE_REFUSED, .node = e->node, .detail = dst),
+			     "route to %s announced by %s is refused: %s", dst,
 			     node_label(r->d, e->node, who, sizeof(who)), rib_refusal_text(e->why));
 	}
 	r->n_refused = 0;
@@ -89,12 +88,13 @@ void routes_notify_all(struct routes *r, mono_t now)
 
 void routes_notify_failure(struct routes *r, const struct rib_installed *e, int error)
 {
-	struct event_facts n = { .kind = EV_ROUTE_FAILED, .value = e->metric & RIB_METRIC_MAX };
 	char dst[PREFIX_STRLEN];
 
-	n.detail = prefix_format(&e->dst, dst, sizeof(dst));
+	prefix_format(&e->dst, dst, sizeof(dst));
 	report_event(
-		r->d, &n, "route to %s cannot be set: %s", dst,
+		r->d,
+		FACTS(EV_ROUTE_FAILED, .value = e->metric & RIB_METRIC_MAX, .detail = dst),
+		"route to %s cannot be set: %s", dst,
 		error == EEXIST
 			? "another program has installed a route with this destination and metric"
 			: strerror(error));
@@ -102,14 +102,9 @@ void routes_notify_failure(struct routes *r, const struct rib_installed *e, int 
 
 void routes_notify_repair(struct routes *r, unsigned n)
 {
-	const struct event_facts facts = {
-		.kind = EV_ROUTE_REPAIRED,
-		.value = n,
-	};
-
 	r->repaired += n;
 	report_event(
-		r->d, &facts,
+		r->d, FACTS(EV_ROUTE_REPAIRED, .value = n),
 		"%u route%s of this interface %s removed by another program and installed again", n,
 		n == 1 ? "" : "s", n == 1 ? "was" : "were");
 }

@@ -76,36 +76,33 @@ const char *portmap_state_name(enum portmap_state s)
 static void report_refused(struct leond *d, const char *reason)
 {
 	struct portmap *m = d->states->portmap;
-	const struct event_facts n = { .kind = EV_PORT_MAPPING_REFUSED, .detail = reason };
 	char gateway[IP_STRLEN];
 
 	if (m->refused)
 		return;
 	m->refused = true;
-	report_event(d, &n, "gateway %s gives no port mapping: %s",
+	report_event(d, FACTS(EV_PORT_MAPPING_REFUSED, .detail = reason),
+		     "gateway %s gives no port mapping: %s",
 		     ip_format(&m->hop.gateway, gateway, sizeof(gateway)), reason);
 }
 
 static void report_lost(struct leond *d, const char *reason)
 {
-	struct portmap *m = d->states->portmap;
 	char external[ENDPOINT_STRLEN];
-	const struct event_facts n = { .kind = EV_PORT_MAPPING_LOST,
-				       .detail = endpoint_format(&m->external, external,
-								 sizeof(external)) };
 
-	report_event(d, &n, "the port mapping %s ended: %s", external, reason);
+	endpoint_format(&d->states->portmap->external, external, sizeof(external));
+	report_event(d, FACTS(EV_PORT_MAPPING_LOST, .detail = external),
+		     "the port mapping %s ended: %s", external, reason);
 }
 
 static void report_mapped(struct leond *d)
 {
 	struct portmap *m = d->states->portmap;
 	char external[ENDPOINT_STRLEN], gateway[IP_STRLEN];
-	const struct event_facts n = { .kind = EV_PORT_MAPPED,
-				       .detail = endpoint_format(&m->external, external,
-								 sizeof(external)) };
 
-	report_event(d, &n, "gateway %s maps UDP port %u to %s (%s)",
+	endpoint_format(&m->external, external, sizeof(external));
+	report_event(d, FACTS(EV_PORT_MAPPED, .detail = external),
+		     "gateway %s maps UDP port %u to %s (%s)",
 		     ip_format(&m->hop.gateway, gateway, sizeof(gateway)), d->udp->port, external,
 		     portmap_method_name(m->method));
 }

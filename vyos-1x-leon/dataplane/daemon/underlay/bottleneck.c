@@ -143,22 +143,21 @@ static void set_tap_limit(struct leond *d)
 
 static void notify(struct leond *d, bool limited)
 {
-	struct event_facts facts = { .kind = limited ? EV_BOTTLENECK_FOUND : EV_BOTTLENECK_CLEARED,
-				     .value = d->states->bottleneck->rate.kbits };
+	const struct autorate *rate = &d->states->bottleneck->rate;
 
 	if (limited)
 		report_event(
-			d, &facts,
+			d, FACTS(EV_BOTTLENECK_FOUND, .value = rate->kbits),
 			"the access link is the bottleneck: shaper automatic limits the rate to %u "
 			"kbit/s",
-			d->states->bottleneck->rate.kbits);
-	else if (d->states->bottleneck->rate.state == AUTORATE_SUSPENDED)
-		report_event(d, &facts,
+			rate->kbits);
+	else if (rate->state == AUTORATE_SUSPENDED)
+		report_event(d, FACTS(EV_BOTTLENECK_CLEARED, .value = rate->kbits),
 			     "the delay behind this router does not depend on the rate of LEON: "
 			     "shaper automatic removes its limit for some time");
 	else
 		report_event(
-			d, &facts,
+			d, FACTS(EV_BOTTLENECK_CLEARED, .value = rate->kbits),
 			"the access link is no bottleneck: shaper automatic removes its limit");
 }
 

@@ -127,13 +127,12 @@ static const char *look(struct leond *d, uint8_t i)
 static void report(struct leond *d, uint8_t i)
 {
 	const char *name = d->conf->line[i].name, *lost = lines_lost(d, i);
-	const struct event_facts n = { .kind = lost ? EV_LINE_LOST : EV_LINE_RESTORED,
-				       .detail = lost };
 
 	if (lost)
-		report_event(d, &n, "line %s cannot be used: %s", name, lost);
+		report_event(d, FACTS(EV_LINE_LOST, .detail = lost), "line %s cannot be used: %s",
+			     name, lost);
 	else
-		report_event(d, &n, "line %s can be used again", name);
+		report_event(d, FACTS(EV_LINE_RESTORED), "line %s can be used again", name);
 }
 
 static void look_again(struct leond *d, uint8_t i)

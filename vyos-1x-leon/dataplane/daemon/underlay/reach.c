@@ -189,23 +189,21 @@ static void peer_label(const struct conf_peer *p, char *buf, size_t len)
 
 static void report_unreached(struct leond *d, const struct reach *r, mono_t now)
 {
-	const struct event_facts n = { .kind = EV_PEER_UNREACHED,
-				       .detail = reach_diagnosis_name(r->best) };
 	char label[200], buf[REACH_TEXT_LEN];
 
 	peer_label(r->peer, label, sizeof(label));
-	report_event(d, &n, "%s is not reached for %lld s: %s", label,
+	report_event(d, FACTS(EV_PEER_UNREACHED, .detail = reach_diagnosis_name(r->best)),
+		     "%s is not reached for %lld s: %s", label,
 		     (long long)mono_sub_ms(now, r->since) / 1000, reach_reason(r, buf));
 }
 
 static void report_reached(struct leond *d, const struct reach *r)
 {
-	const struct event_facts n = { .kind = EV_PEER_REACHED, .node = r->seed.node };
 	char label[200], who[NODE_LABEL_LEN];
 
 	peer_label(r->peer, label, sizeof(label));
-	report_event(d, &n, "%s is reached: node %s", label,
-		     node_label(d, r->seed.node, who, sizeof(who)));
+	report_event(d, FACTS(EV_PEER_REACHED, .node = r->seed.node), "%s is reached: node %s",
+		     label, node_label(d, r->seed.node, who, sizeof(who)));
 }
 
 /* Reports a few peers at once and the others later. */

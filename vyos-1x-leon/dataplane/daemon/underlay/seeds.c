@@ -153,12 +153,11 @@ void seeds_run(struct leond *d, mono_t now)
 
 static void report_failure(struct leond *d, uint32_t i, const char *why)
 {
-	const struct event_facts n = { .kind = EV_PEER_UNRESOLVED, .detail = why };
-
 	if (seeds_host(d, i)->failing)
 		return;
 	seeds_host(d, i)->failing = true;
-	report_event(d, &n, "peer %.40s: name %.60s cannot be resolved: %s", d->conf->peer[i].name,
+	report_event(d, FACTS(EV_PEER_UNRESOLVED, .detail = why),
+		     "peer %.40s: name %.60s cannot be resolved: %s", d->conf->peer[i].name,
 		     d->conf->peer[i].host, why);
 }
 

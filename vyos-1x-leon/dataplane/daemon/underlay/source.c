@@ -27,18 +27,17 @@ static bool is_source(const struct conf *c, const struct ip_addr *ip)
 static void notify(struct leond *d, const struct ip_addr *ip, bool gone)
 {
 	char text[IP_STRLEN];
-	const struct event_facts n = { .kind = gone ? EV_SOURCE_LOST : EV_SOURCE_RESTORED,
-				       .detail = text };
 
 	ip_format(ip, text, sizeof(text));
 	if (gone)
 		report_event(
-			d, &n,
+			d, FACTS(EV_SOURCE_LOST, .detail = text),
 			"this host no longer has source-address %s: leond cannot send until the "
 			"address returns",
 			text);
 	else
-		report_event(d, &n, "this host has source-address %s again", text);
+		report_event(d, FACTS(EV_SOURCE_RESTORED, .detail = text),
+			     "this host has source-address %s again", text);
 }
 
 static void note_address(struct leond *d, const struct ip_addr *ip, bool gone)
