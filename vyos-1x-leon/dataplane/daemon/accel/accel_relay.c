@@ -71,19 +71,17 @@ static void finish(struct accel_relay *r, const char *answer, size_t len)
 	free(r);
 }
 
-static void on_timeout(void *arg, mono_t now)
+static void on_timeout(void *arg, mono_t now attr_unused)
 {
-	(void)now;
 	finish(arg, NULL, 0);
 }
 
-static void on_readable(void *arg, int fd, uint32_t events)
+static void on_readable(void *arg, int fd, uint32_t events attr_unused)
 {
 	struct accel_relay *r = arg;
 	char *at, *end;
 	ssize_t n;
 
-	(void)events;
 	if (r->len == r->room) {
 		r->room += CHUNK;
 		r->answer = x_realloc(r->answer, r->room, 1);

@@ -263,13 +263,12 @@ static bool take_here(struct leond *d, const void *data, size_t len)
 	return true;
 }
 
-static void on_hello(void *arg, int fd, uint32_t events)
+static void on_hello(void *arg, int fd, uint32_t events attr_unused)
 {
 	uint8_t buf[ACCEL_NOTIFY_MAX];
 	struct leond *d = arg;
 	ssize_t n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT);
 
-	(void)events;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	/* leon-accel has only one message. */
@@ -277,12 +276,11 @@ static void on_hello(void *arg, int fd, uint32_t events)
 		gone(d);
 }
 
-static void on_connect(void *arg, int fd, uint32_t events)
+static void on_connect(void *arg, int fd, uint32_t events attr_unused)
 {
 	struct leond *d = arg;
 	int s = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	(void)events;
 	if (s < 0) {
 		/* Without a descriptor, the connection waits until the next second. */
 		if (errno != EAGAIN)
@@ -441,11 +439,10 @@ void accelerator_foreign(struct leond *d, uint16_t slot)
 		accel_reports_foreign(d, n->id);
 }
 
-void accelerator_second(struct leond *d, mono_t now)
+void accelerator_second(struct leond *d, mono_t now attr_unused)
 {
 	int listener = d->states->accelerator->listener;
 
-	(void)now;
 	if (listener >= 0)
 		loop_fd_mod(d->loop, listener, EPOLLIN);
 	if (!accel_queues_are_ready(d)) {

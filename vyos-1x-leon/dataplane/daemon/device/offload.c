@@ -59,11 +59,10 @@ const char *offload_unused(const struct leond *d, enum offload o)
 	return state[o].used ? NULL : "configuration";
 }
 
-void offload_look(struct leond *d, mono_t now)
+void offload_look(struct leond *d, mono_t now attr_unused)
 {
 	uint64_t counter[N_COUNTERS], drops[N_DROPS];
 
-	(void)now;
 	if (d->states->gso_refused)
 		return;
 	fwd_stats(d->fwd, counter, drops);

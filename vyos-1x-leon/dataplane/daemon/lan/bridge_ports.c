@@ -8,6 +8,7 @@
  */
 #include "daemon/lan/bridge_ports.h"
 
+#include "base/defs.h"
 #include "base/loop.h"
 #include "daemon/lan/loop_guard_io.h"
 #include "daemon/lan/snooping.h"
@@ -56,9 +57,8 @@ void bridge_ports_look(struct leond *d)
 		guard_port_up(d);
 }
 
-static void on_gathered(void *arg, mono_t now)
+static void on_gathered(void *arg, mono_t now attr_unused)
 {
-	(void)now;
 	bridge_ports_look(arg);
 }
 

@@ -160,9 +160,8 @@ static void update(struct leond *d)
 	guard_vlans_changed(d);
 }
 
-static void on_gathered(void *arg, mono_t now)
+static void on_gathered(void *arg, mono_t now attr_unused)
 {
-	(void)now;
 	update(arg);
 }
 
@@ -195,12 +194,11 @@ void vlans_frame_seen(struct leond *d, uint16_t vlan)
 	guard_vlan_used(d, vlan, true);
 }
 
-void vlans_second(struct leond *d, mono_t now)
+void vlans_second(struct leond *d, mono_t now attr_unused)
 {
 	/* A full table does not learn the hosts of all VLANs. */
 	bool full = fdb_count(d->fdb) >= fdb_maximum(d->fdb);
 
-	(void)now;
 	for (uint16_t vlan = 1; vlan < VLAN_IDS; vlan++)
 		if (d->guard->vlan[vlan])
 			guard_vlan_used(d, vlan, full || fdb_count_in(d->fdb, vlan));

@@ -209,12 +209,10 @@ static void on_drain(void *arg, mono_t now)
 	drain(arg, now);
 }
 
-static void on_reports(void *arg, int fd, uint32_t epoll_events)
+static void on_reports(void *arg, int fd attr_unused, uint32_t epoll_events attr_unused)
 {
 	struct leond *d = arg;
 
-	(void)fd;
-	(void)epoll_events;
 	drain(d, loop_now(d->loop));
 }
 

@@ -179,15 +179,13 @@ static void glue_rate_requested(void *arg, uint16_t slot)
 		bottleneck_notify_peer(d, slot);
 }
 
-static uint64_t glue_wall_us(void *arg)
+static uint64_t glue_wall_us(void *arg attr_unused)
 {
-	(void)arg;
 	return (uint64_t)wall_now_us();
 }
 
-static mono_t glue_clock(void *arg)
+static mono_t glue_clock(void *arg attr_unused)
 {
-	(void)arg;
 	return mono_now();
 }
 

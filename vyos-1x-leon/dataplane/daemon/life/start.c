@@ -119,11 +119,10 @@ static void on_terminate(void *arg, int signo)
 	stop_begin(d);
 }
 
-static void on_hangup(void *arg, int signo)
+static void on_hangup(void *arg, int signo attr_unused)
 {
 	struct apply_verdict v;
 
-	(void)signo;
 	leond_reload(arg, &v);
 }
 
@@ -312,9 +311,8 @@ static const struct leond_ops ops = {
 	.stream_ends = streams_far_ends,
 };
 
-static void log_advice(void *arg, const char *text)
+static void log_advice(void *arg attr_unused, const char *text)
 {
-	(void)arg;
 	log_warn("config", "%s", text);
 }
 

@@ -43,12 +43,11 @@ static void on_change(void *arg, const struct nl_event *ev)
 			takers[i].take(arg, ev);
 }
 
-static void on_readable(void *arg, int fd, uint32_t epoll_events)
+static void on_readable(void *arg, int fd, uint32_t epoll_events attr_unused)
 {
 	struct leond *d = arg;
 	int r = nl_monitor_read(d->states->monitor, on_change, d);
 
-	(void)epoll_events;
 	if (r < 0) {
 		log_error("netlink", "changes of the host are not followed any more: %s",
 			  strerror(-r));

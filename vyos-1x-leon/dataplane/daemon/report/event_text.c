@@ -184,30 +184,26 @@ static void other_text(struct leond *d, const struct overlay_event *e, char *buf
 	node_label(d, e->other, buf, len);
 }
 
-static void value_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
+static void value_text(struct leond *d attr_unused, const struct overlay_event *e, char *buf, size_t len)
 {
-	(void)d;
 	snprintf(buf, len, "%llu", (unsigned long long)e->value);
 }
 
 /* Writes the measurements of both ends of a link. */
-static void rtts_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
+static void rtts_text(struct leond *d attr_unused, const struct overlay_event *e, char *buf, size_t len)
 {
-	(void)d;
 	snprintf(buf, len, "%llu and %llu", (unsigned long long)(e->value >> 32),
 		 (unsigned long long)(e->value & UINT32_MAX));
 }
 
-static void detail_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
+static void detail_text(struct leond *d attr_unused, const struct overlay_event *e, char *buf, size_t len)
 {
-	(void)d;
 	snprintf(buf, len, "%s", e->detail ? e->detail : "");
 }
 
 /* Writes the reason of a path, such as " (better)"; "" without one. */
-static void reason_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
+static void reason_text(struct leond *d attr_unused, const struct overlay_event *e, char *buf, size_t len)
 {
-	(void)d;
 	snprintf(buf, len, "%s%s%s", e->detail ? " (" : "", e->detail ? e->detail : "",
 		 e->detail ? ")" : "");
 }

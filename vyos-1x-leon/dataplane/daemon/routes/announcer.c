@@ -207,12 +207,11 @@ static void on_timer(void *arg, mono_t now)
 	arm(a, mono_add_ms(now, LOOK_MS));
 }
 
-void announcer_changed(struct leond *d, const struct nl_event *ev)
+void announcer_changed(struct leond *d, const struct nl_event *ev attr_unused)
 {
 	struct announcer *a = d->states->announcer;
 	mono_t at = mono_add_ms(loop_now(d->loop), REACT_MS);
 
-	(void)ev;
 	/* A continuous burst must not postpone the run. */
 	if (a && timer_is_set(a->timer) && mono_before(at, a->look_at))
 		arm(a, at);

@@ -231,14 +231,13 @@ static void end_program(struct leond *d)
 	m->number = 0;
 }
 
-static void on_control(void *arg, int control, uint32_t events)
+static void on_control(void *arg, int control, uint32_t events attr_unused)
 {
 	struct leond *d = arg;
 	struct portmap *m = d->states->portmap;
 	struct portmap_report p;
 	int fd, rc;
 
-	(void)events;
 	while ((rc = stream_receive(control, &p, sizeof(p), &fd)) == 0) {
 		if (fd >= 0)
 			close(fd);

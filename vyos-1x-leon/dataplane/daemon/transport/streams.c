@@ -226,13 +226,12 @@ static void end_program(struct leond *d)
 		s->changed(d, 0, NULL, "leon-tls ended");
 }
 
-static void on_control(void *arg, int control, uint32_t events)
+static void on_control(void *arg, int control, uint32_t events attr_unused)
 {
 	struct leond *d = arg;
 	struct stream_report p;
 	int fd, rc;
 
-	(void)events;
 	while ((rc = stream_receive(control, &p, sizeof(p), &fd)) == 0) {
 		if (fd >= 0)
 			close(fd);
@@ -359,13 +358,11 @@ static void take_answer(struct leond *d, const struct resolve_answer *a)
 	s->unresolved = true;
 }
 
-static void on_proxy_resolved(void *arg, int fd, uint32_t events)
+static void on_proxy_resolved(void *arg, int fd attr_unused, uint32_t events attr_unused)
 {
 	struct leond *d = arg;
 	struct resolve_answer a;
 
-	(void)fd;
-	(void)events;
 	while (resolver_next(d->states->streams->resolver, &a))
 		take_answer(d, &a);
 }

@@ -189,9 +189,8 @@ void lines_changed(struct leond *d, const struct nl_event *ev)
 }
 
 /* The host has no event for a port that another program releases. */
-void lines_second(struct leond *d, mono_t now)
+void lines_second(struct leond *d, mono_t now attr_unused)
 {
-	(void)now;
 	for (uint8_t i = 0; i < d->conf->n_lines; i++) {
 		if (!d->states->lines->line[i].bind_error)
 			continue;

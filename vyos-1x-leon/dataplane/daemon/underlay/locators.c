@@ -253,16 +253,14 @@ void locators_update(struct leond *d)
 	overlay_set_locators(d->overlay, list, l->n);
 }
 
-static void on_gathered(void *arg, mono_t now)
+static void on_gathered(void *arg, mono_t now attr_unused)
 {
-	(void)now;
 	locators_update(arg);
 	routes_addresses_changed(arg);
 }
 
-void locators_changed(struct leond *d, const struct nl_event *ev)
+void locators_changed(struct leond *d, const struct nl_event *ev attr_unused)
 {
-	(void)ev;
 	if (!timer_is_set(d->states->locators->timer))
 		timer_set(d->states->locators->timer, mono_add_ms(loop_now(d->loop), GATHER_MS));
 }

@@ -196,13 +196,11 @@ static void take_answer(struct leond *d, const struct resolve_answer *a)
 	set_all(d, i, a->ep, a->n);
 }
 
-static void on_answers(void *arg, int fd, uint32_t epoll_events)
+static void on_answers(void *arg, int fd attr_unused, uint32_t epoll_events attr_unused)
 {
 	struct leond *d = arg;
 	struct resolve_answer a;
 
-	(void)fd;
-	(void)epoll_events;
 	while (resolver_next(d->states->seeds->resolver, &a))
 		take_answer(d, &a);
 }
