@@ -20,8 +20,7 @@
 #include <unistd.h>
 
 #include "base/loop.h"
-#include "daemon/accel/accel_queues.h"
-#include "daemon/accel/accelerator.h"
+#include "daemon/accel/leon_accel.h"
 #include "daemon/states.h"
 #include "io/tap.h"
 #include "ipc/accel_queue.h"

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/loop.h"
-#include "daemon/accel/accelerator.h"
-#include "daemon/lan/loop_guard_io.h"
+#include "daemon/accel/leon_accel.h"
+#include "daemon/lan/local_lan.h"
 #include "daemon/life/life.h"
 #include "daemon/report/event_text.h"
 #include "daemon/states.h"

@@ -15,7 +15,7 @@
 #include "base/loop.h"
 #include "crypto/keys.h"
 #include "daemon/guard/loop_guard.h"
-#include "daemon/lan/loop_guard_io.h"
+#include "daemon/lan/local_lan.h"
 #include "daemon/lan/vlans.h"
 #include "daemon/leond.h"
 #include "fwd/fwd.h"

@@ -18,7 +18,7 @@
 #include "base/defs.h"
 #include "base/loop.h"
 #include "daemon/states.h"
-#include "daemon/underlay/locators.h"
+#include "daemon/underlay/underlay.h"
 #include "io/netlink/netlink.h"
 #include "io/tap.h"
 #include "io/udp.h"

@@ -23,7 +23,7 @@
 #include "base/loop.h"
 #include "daemon/states.h"
 #include "daemon/transport/child.h"
-#include "daemon/transport/portmap.h"
+#include "daemon/transport/transport.h"
 #include "io/netlink/netlink.h"
 #include "io/tcp_socket.h"
 #include "io/udp.h"

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/loop.h"
-#include "daemon/lan/snooping.h"
+#include "daemon/lan/local_lan.h"
 #include "daemon/lan/vlans.h"
 #include "daemon/leond.h"
 #include "fwd/fwd.h"

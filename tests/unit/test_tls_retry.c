@@ -20,8 +20,7 @@
 #include "daemon/life/life.h"
 #include "daemon/states.h"
 #include "daemon/transport/child.h"
-#include "daemon/transport/fallback.h"
-#include "daemon/transport/streams.h"
+#include "daemon/transport/transport.h"
 #include "daemon/underlay/resolve.h"
 #include "io/tap.h"
 #include "io/tcp_socket.h"
@@ -53,6 +52,7 @@ static bool can_dial;	 /* a connection begins */
 static uint32_t dialed;
 static streams_changed_fn on_changed;
 static loop_fd_fn on_resolved;
+static void *resolved_arg;
 static struct resolve_answer answer;
 static bool has_answer;
 
@@ -151,8 +151,8 @@ REPLACED(int, loop_fd_add, struct loop *l, int fd, uint32_t events, loop_fd_fn f
 	(void)l;
 	(void)fd;
 	(void)events;
-	(void)arg;
 	on_resolved = fn;
+	resolved_arg = arg;
 	return 0;
 }
 
@@ -302,7 +302,7 @@ static void resolves_to(unsigned n)
 		answer.ep[i] = (struct endpoint){ { 4, { 203, 0, 113, i } }, PROXY_PORT, 0 };
 	snprintf(answer.error, sizeof(answer.error), "%s", n ? "" : "no such name");
 	has_answer = true;
-	on_resolved(&d, -1, 0);
+	on_resolved(resolved_arg, -1, 0);
 }
 
 static unsigned requests_of(unsigned seconds)

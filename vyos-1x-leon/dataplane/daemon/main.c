@@ -13,7 +13,7 @@
 
 #include "base/hex.h"
 #include "base/version.h"
-#include "daemon/identity/identity_file.h"
+#include "daemon/identity/own_identity.h"
 #include "daemon/leond.h"
 #include "daemon/life/life.h"
 #include "state/conf/conf.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Latency and threshold of acceleration, see accel_latency.h.
+ * Latency and threshold of acceleration, see leon_accel.h.
  */
-#include "daemon/accel/accel_latency.h"
+#include "daemon/accel/leon_accel.h"
 
 #include "base/defs.h"
 #include "proto/view.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The queues between the workers and leon-accel, see accel_queues.h. Control thread.
+ * The queues between the workers and leon-accel, see leon_accel.h. Control thread.
  */
-#include "daemon/accel/accel_queues.h"
+#include "daemon/accel/leon_accel.h"
 
 #include <errno.h>
 #include <stdlib.h>

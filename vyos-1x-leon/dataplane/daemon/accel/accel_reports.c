@@ -11,7 +11,7 @@
 #include "base/defs.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "daemon/accel/accel_latency.h"
+#include "daemon/accel/leon_accel.h"
 #include "daemon/accel/accel_relay.h"
 #include "daemon/states.h"
 #include "daemon/report/event_text.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The connection of leond to leon-accel, see accelerator.h. Control thread.
+ * The connection of leond to leon-accel, see leon_accel.h. Control thread.
  */
-#include "daemon/accel/accelerator.h"
+#include "daemon/accel/leon_accel.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,8 +17,6 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "daemon/accel/accel_latency.h"
-#include "daemon/accel/accel_queues.h"
 #include "daemon/accel/accel_relay.h"
 #include "daemon/accel/accel_reports.h"
 #include "daemon/states.h"

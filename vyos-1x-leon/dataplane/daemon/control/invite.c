@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
-#include "daemon/identity/invitation_file.h"
+#include "daemon/identity/own_identity.h"
 #include "daemon/leond.h"
 #include "io/clock.h"
 #include "io/ctlsock.h"

@@ -8,7 +8,7 @@
 #include "base/hex.h"
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
-#include "daemon/identity/invitation_file.h"
+#include "daemon/identity/own_identity.h"
 #include "proto/overlay.h"
 #include "state/invitations.h"
 

@@ -5,13 +5,13 @@
  * device.c at start, at reload, and after events in which the kernel drops addresses. Control
  * thread.
  */
-#include "daemon/device/addresses.h"
+#include "daemon/device/device.h"
 
 #include <string.h>
 
 #include "daemon/leond.h"
 #include "daemon/report/event_text.h"
-#include "daemon/routes/kernel_routes.h"
+#include "daemon/routes/routes.h"
 #include "io/netlink/netlink.h"
 #include "io/tap.h"
 

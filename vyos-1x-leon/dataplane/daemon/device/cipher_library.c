@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Selects the library of AES-256-GCM, see cipher_library.h. conf_read_file() has refused a
+ * Selects the library of AES-256-GCM, see device.h. conf_read_file() has refused a
  * configuration that requires ipsec-mb if it cannot be used. Control thread.
  */
-#include "daemon/device/cipher_library.h"
+#include "daemon/device/device.h"
 
 #include "base/log.h"
 #include "crypto/aead.h"

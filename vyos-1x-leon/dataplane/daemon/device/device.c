@@ -8,15 +8,13 @@
 #include <string.h>
 
 #include "base/loop.h"
-#include "daemon/device/addresses.h"
 #include "daemon/device/device.h"
 #include "daemon/device/mtu.h"
-#include "daemon/identity/node_identity.h"
-#include "daemon/lan/bridge_ports.h"
-#include "daemon/lan/loop_guard_io.h"
+#include "daemon/identity/own_identity.h"
+#include "daemon/lan/local_lan.h"
 #include "daemon/leond.h"
 #include "daemon/report/event_text.h"
-#include "daemon/routes/kernel_routes.h"
+#include "daemon/routes/routes.h"
 #include "fwd/fwd.h"
 #include "io/netlink/netlink.h"
 #include "io/tap.h"

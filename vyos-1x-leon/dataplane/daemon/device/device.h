@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The interface: MTU, MAC, state, master. Control thread.
+ * The interface, and what the process gets from the kernel for it. Control thread.
  */
 #pragma once
+
+#include <stdint.h>
 
 #include "base/addr.h"
 #include "base/mono.h"
 #include "daemon/device/mtu.h"
 
+struct conf;
 struct leond;
 struct nl_event;
+struct snap_offload;
 
+/* --- device.c: MTU, MAC, state, master --- */
 struct device {
 	int master;	     /* ifindex of the bridge, bond or VRF; 0 none */
 	bool bridge_port;    /* the master is a bridge */
@@ -38,3 +43,42 @@ void device_apply_conf(struct leond *d);
 void device_renew(struct leond *d);
 void device_run_mtu(struct leond *d, mono_t now);
 void device_changed(struct leond *d, const struct nl_event *ev); /* life/watch.c */
+
+/* --- addresses.c: the addresses of the interface --- */
+/* Makes the kernel's addresses those of the configuration, see addresses.c. */
+void addresses_apply(struct leond *d);
+
+/* --- offload.c: offloads of the device and the sockets (system offload) --- */
+enum offload {
+	OFFLOAD_UDP_GSO,
+	OFFLOAD_UDP_GRO,
+	OFFLOAD_TSO,
+	OFFLOAD_USO,
+	OFFLOAD_CHECKSUM,
+	N_OFFLOADS,
+};
+
+/* Called after device and sockets are open, and after a reload. */
+void offload_apply_conf(struct leond *d);
+/* Offloads that the workers must not use. */
+struct snap_offload offload_disabled(const struct leond *d);
+void offload_look(struct leond *d, mono_t now); /* called once a second */
+
+/* Word in JSON and metrics. */
+const char *offload_name(enum offload o);
+/* Reason for which an offload is not used; NULL: it is used. */
+const char *offload_unused(const struct leond *d, enum offload o);
+
+/* --- scheduling.c: real-time scheduling of the threads (decisions/037) --- */
+/* Called after the workers were started and after a reload; a refusal is logged once with its
+ * reason. */
+void scheduling_apply_conf(struct leond *d);
+
+/* The limit of busy polling, us. 0 on a single processor, where polling would only delay the
+ * program that sends the next frame. */
+uint32_t scheduling_busy_poll_us(const struct conf *c);
+
+/* --- cipher_library.c: the library for AES-256-GCM (system cipher-library, decisions/073) --- */
+/* Called at the start, before any key and any worker exists, and after a reload. Present contexts
+ * keep the library. Logs a change with the reason. */
+void cipher_library_apply_conf(struct leond *d);

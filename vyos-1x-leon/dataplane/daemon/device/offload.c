@@ -3,11 +3,11 @@
  * Kernel offloads: the configuration can disable each of them, for a faulty driver or kernel. A
  * route without an offload is reported once. Control thread.
  */
-#include "daemon/device/offload.h"
+#include "daemon/device/device.h"
 
 #include "base/log.h"
 #include "daemon/states.h"
-#include "daemon/underlay/lines.h"
+#include "daemon/underlay/underlay.h"
 #include "fwd/fwd.h"
 #include "io/tap.h"
 #include "io/udp.h"

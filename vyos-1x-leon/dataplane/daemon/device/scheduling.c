@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Requests real-time scheduling, and limits busy polling, see scheduling.h. Control thread.
+ * Requests real-time scheduling, and limits busy polling, see device.h. Control thread.
  *
  * A received datagram waits until the worker runs. Beside busy programs this takes milliseconds
  * each time. The kernel's own forwarding runs in interrupts and does not wait. The control thread
  * has a higher priority than workers, because its delay counts as latency of a link. The kernel
  * limits real-time threads to 95 % (kernel.sched_rt_runtime_us).
  */
-#include "daemon/device/scheduling.h"
+#include "daemon/device/device.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -12,7 +12,7 @@
 
 #include "base/hex.h"
 #include "base/mem.h"
-#include "daemon/identity/identity_file.h"
+#include "daemon/identity/own_identity.h"
 #include "daemon/states.h"
 #include "io/file.h"
 #include "proto/overlay.h"

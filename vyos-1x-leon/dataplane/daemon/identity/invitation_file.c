@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The file of issued invitations, see invitation_file.h.
+ * The file of issued invitations, see own_identity.h.
  */
-#include "daemon/identity/invitation_file.h"
+#include "daemon/identity/own_identity.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "daemon/identity/node_identity.h"
+#include "daemon/identity/own_identity.h"
 #include "io/netlink/netlink.h"
 #include "state/conf/conf.h"
 

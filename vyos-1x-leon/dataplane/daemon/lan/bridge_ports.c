@@ -6,12 +6,10 @@
  * learned again. A bridge without other ports is the router's own segment and changes nothing.
  * Control thread.
  */
-#include "daemon/lan/bridge_ports.h"
+#include "daemon/lan/local_lan.h"
 
 #include "base/defs.h"
 #include "base/loop.h"
-#include "daemon/lan/loop_guard_io.h"
-#include "daemon/lan/snooping.h"
 #include "daemon/states.h"
 #include "io/netlink/netlink.h"
 #include "io/tap.h"

@@ -6,7 +6,7 @@
  * gratuitous ARP or an unsolicited neighbor advertisement informs devices that inspect it. At most
  * 1000 a second. Control thread.
  */
-#include "daemon/lan/failover.h"
+#include "daemon/lan/local_lan.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Events about the VLANs of the loop guard, see guard_report.h. Control thread.
+ * Events about the VLANs of the loop guard, see local_lan.h. Control thread.
  */
-#include "daemon/lan/guard_report.h"
+#include "daemon/lan/local_lan.h"
 
 #include "daemon/guard/loop_guard.h"
 #include "daemon/lan/vlans.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Queries the hosts of the LAN, see host_probes.h. Each host gets an ARP request or a neighbor
+ * Queries the hosts of the LAN, see local_lan.h. Each host gets an ARP request or a neighbor
  * solicitation with an unused sender address (wire/frame/eth.h). The reply goes to a MAC that no
  * switch knows. It is therefore flooded over the LAN and, through the forwarder, to all other
  * sites, and all learn from it.
@@ -9,7 +9,7 @@
  * address of a host behind one of them. At most 200 queries a second, starting half a second after
  * the change, when looping frames have ended. Control thread.
  */
-#include "daemon/lan/host_probes.h"
+#include "daemon/lan/local_lan.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * IGMP and MLD snooping, see snooping.h. Workers report messages, state/tables/groups.h remembers
+ * IGMP and MLD snooping, see local_lan.h. Workers report messages, state/tables/groups.h remembers
  * listeners, and the overlay announces them. The announcement is built at most once for each turn
  * of the loop. Control thread.
  */
-#include "daemon/lan/snooping.h"
+#include "daemon/lan/local_lan.h"
 
 #include <stdlib.h>
 

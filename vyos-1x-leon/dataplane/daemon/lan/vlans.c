@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "daemon/guard/loop_guard.h"
-#include "daemon/lan/loop_guard_io.h"
+#include "daemon/lan/local_lan.h"
 #include "daemon/leond.h"
 #include "io/clock.h"
 #include "daemon/report/event_text.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/accel/accelerator.h"
+#include "daemon/accel/leon_accel.h"
 #include "daemon/life/life.h"
 #include "state/conf/conf.h"
 

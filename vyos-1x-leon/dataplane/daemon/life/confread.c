@@ -11,7 +11,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "crypto/primitive.h"
-#include "daemon/identity/node_identity.h"
+#include "daemon/identity/own_identity.h"
 #include "daemon/life/life.h"
 #include "io/file.h"
 #include "state/conf/conf.h"

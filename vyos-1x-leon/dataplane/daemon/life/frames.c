@@ -7,10 +7,8 @@
 #include <sys/epoll.h>
 
 #include "base/loop.h"
-#include "daemon/accel/accelerator.h"
-#include "daemon/lan/host_probes.h"
-#include "daemon/lan/loop_guard_io.h"
-#include "daemon/lan/snooping.h"
+#include "daemon/accel/leon_accel.h"
+#include "daemon/lan/local_lan.h"
 #include "daemon/lan/vlans.h"
 #include "daemon/states.h"
 #include "daemon/life/life.h"

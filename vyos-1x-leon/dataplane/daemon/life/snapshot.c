@@ -3,10 +3,9 @@
  * Builds the forwarding snapshot from overlay, configuration and tables, and publishes it. Control
  * thread; called when paths change, when the loop guard blocks or unblocks, and at reload.
  */
-#include "daemon/accel/accel_queues.h"
+#include "daemon/accel/leon_accel.h"
 #include "daemon/capture/provide.h"
-#include "daemon/device/offload.h"
-#include "daemon/device/scheduling.h"
+#include "daemon/device/device.h"
 #include "daemon/guard/loop_guard.h"
 #include "daemon/lan/vlans.h"
 #include "daemon/states.h"

@@ -11,14 +11,11 @@
 #include "base/defs.h"
 #include "base/loop.h"
 #include "daemon/device/device.h"
-#include "daemon/lan/bridge_ports.h"
+#include "daemon/lan/local_lan.h"
 #include "daemon/lan/vlans.h"
 #include "daemon/states.h"
-#include "daemon/routes/announcer.h"
-#include "daemon/routes/kernel_routes.h"
-#include "daemon/underlay/lines.h"
-#include "daemon/underlay/locators.h"
-#include "daemon/underlay/source.h"
+#include "daemon/routes/routes.h"
+#include "daemon/underlay/underlay.h"
 
 #define BIT(change) (1u << (change))
 /* After an overrun these receivers read the host state again. */

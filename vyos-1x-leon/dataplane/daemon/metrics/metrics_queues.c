@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "daemon/metrics/metrics_out.h"
 #include "daemon/leond.h"
-#include "daemon/underlay/senders.h"
+#include "daemon/underlay/underlay.h"
 #include "fwd/fwd.h"
 #include "io/tap.h"
 #include "proto/view.h"

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "daemon/routes/kernel_routes.h"
+#include "daemon/routes/routes.h"
 #include "io/netlink/netlink.h"
 
 #define ROUTE_BATCH	   1000 /* zebra falls behind if much more changes at once */

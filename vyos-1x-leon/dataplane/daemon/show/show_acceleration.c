@@ -8,10 +8,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "daemon/accel/accel_queues.h"
+#include "daemon/accel/leon_accel.h"
 #include "daemon/accel/accel_relay.h"
 #include "daemon/accel/accel_reports.h"
-#include "daemon/accel/accelerator.h"
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
 #include "proto/view.h"

@@ -5,7 +5,7 @@
  */
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
-#include "daemon/underlay/lines.h"
+#include "daemon/underlay/underlay.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"
 

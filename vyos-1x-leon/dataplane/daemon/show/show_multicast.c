@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
-#include "daemon/lan/snooping.h"
+#include "daemon/lan/local_lan.h"
 #include "daemon/lan/vlans.h"
 #include "daemon/leond.h"
 #include "proto/view.h"

@@ -4,7 +4,7 @@
  */
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
-#include "daemon/routes/kernel_routes.h"
+#include "daemon/routes/routes.h"
 #include "proto/view.h"
 #include "state/latency/choice.h"
 #include "state/latency/gain.h"

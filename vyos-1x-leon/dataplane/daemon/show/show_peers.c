@@ -4,7 +4,7 @@
  */
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
-#include "daemon/transport/fallback.h"
+#include "daemon/transport/transport.h"
 #include "daemon/underlay/reach.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"

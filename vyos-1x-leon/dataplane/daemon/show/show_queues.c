@@ -8,7 +8,7 @@
 #include "daemon/answer/command.h"
 #include "daemon/leond.h"
 #include "daemon/underlay/bottleneck.h"
-#include "daemon/underlay/senders.h"
+#include "daemon/underlay/underlay.h"
 #include "fwd/fwd.h"
 #include "io/tap.h"
 #include "proto/view.h"

@@ -9,8 +9,7 @@
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
 #include "daemon/leond.h"
-#include "daemon/routes/announcer.h"
-#include "daemon/routes/kernel_routes.h"
+#include "daemon/routes/routes.h"
 #include "proto/view.h"
 #include "state/latency/choice.h"
 

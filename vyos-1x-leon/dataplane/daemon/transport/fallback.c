@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Transports of the links to configured peers, see fallback.h.
+ * Transports of the links to configured peers, see transport.h.
  */
-#include "daemon/transport/fallback.h"
+#include "daemon/transport/transport.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +12,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/states.h"
-#include "daemon/underlay/seeds.h"
-#include "daemon/transport/streams.h"
+#include "daemon/underlay/underlay.h"
 #include "proto/overlay.h"
 #include "proto/overlay_seeds.h"
 #include "proto/view.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Port mapping at a gateway with NAT, see portmap.h.
+ * Port mapping at a gateway with NAT, see transport.h.
  */
-#include "daemon/transport/portmap.h"
+#include "daemon/transport/transport.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The program leon-tls and its connections, see streams.h.
+ * The program leon-tls and its connections, see transport.h.
  */
-#include "daemon/transport/streams.h"
+#include "daemon/transport/transport.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/states.h"
-#include "daemon/underlay/cache.h"
+#include "daemon/underlay/underlay.h"
 #include "io/file.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Lines of this site, see lines.h. Control thread.
+ * Lines of this site, see underlay.h. Control thread.
  */
-#include "daemon/underlay/lines.h"
+#include "daemon/underlay/underlay.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "base/defs.h"
 #include "daemon/states.h"
 #include "daemon/report/event_text.h"
-#include "daemon/underlay/locators.h"
 #include "daemon/underlay/underlay_state.h"
 #include "fwd/fwd.h"
 #include "io/netlink/netlink.h"

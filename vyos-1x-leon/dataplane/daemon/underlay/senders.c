@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Ingress shaping, see senders.h. With `shaper ingress`, reads the counters of the workers ten
+ * Ingress shaping, see underlay.h. With `shaper ingress`, reads the counters of the workers ten
  * times a second, and divides the rate by the rule of state/rates/shares.h. The protocol sends the
  * share of each node in the next PONG. Control thread.
  */
-#include "daemon/underlay/senders.h"
+#include "daemon/underlay/underlay.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 /*
  * Loss and return of the source-address or source-interface at run time. Control thread.
  */
-#include "daemon/underlay/source.h"
+#include "daemon/underlay/underlay.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,19 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The queues between the workers and leon-accel: a seqpacket socket pair for each worker. They are
- * made before the workers start, and exist as long as the workers, with or without a leon-accel.
- * Control thread.
+ * leon-accel, which accelerates TCP: its connection to leond and the queues of frames. accel_relay.h
+ * and accel_reports.h have its answers and reports. Control thread.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/addr.h"
 #include "base/mono.h"
 
+struct conf;
 struct leond;
+struct node;
+struct overlay;
 struct snap;
 
+/* --- accelerator.c --- */
+/* The connection: the socket at which leon-accel requests its ends of the queues, and the
+ * notifications about nodes. While leon-accel is connected, TCP frames are diverted. */
+/* Opens the socket, once the workers run. */
+void accelerator_start(struct leond *d);
+/* Reports whether the program is installed. leon-accel has a separate package. */
+bool accelerator_is_installed(void);
+/* Requests the release of all connections. Returns false if leon-accel is not connected. */
+bool accelerator_release(struct leond *d);
+/* Applies a new configuration of acceleration. */
+void accelerator_apply_conf(struct leond *d);
+/* leond is about to end: connections are released. Returns true while the release is in progress.
+ * Called repeatedly. */
+bool accelerator_stop(struct leond *d);
+/* A host has moved to another node, or to here. */
+void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac, const struct node *n);
+/* A formerly unknown host is behind the node now. */
+void accelerator_appeared(struct leond *d, const struct node *n);
+/* The node of the slot sent a frame between accelerators with the source of another node. */
+void accelerator_foreign(struct leond *d, uint16_t slot);
+void accelerator_free(struct leond *d);
+/* Reports nodes and latencies, once a second. */
+void accelerator_second(struct leond *d, mono_t now);
+
+/* --- accel_queues.c --- */
+/* A seqpacket socket pair for each worker. They are made before the workers start, and exist as
+ * long as the workers, with or without a leon-accel. */
 /* Returns 0 or -errno. */
 int accel_queues_open(struct leond *d);
 void accel_queues_free(struct leond *d);
@@ -60,3 +90,11 @@ void accel_queues_find_migrated(struct leond *d, uint16_t slot, bool any_interce
 bool accel_queues_track(const struct leond *d, uint16_t slot);
 bool accel_queues_bypassed(const struct leond *d, uint16_t slot);
 void accel_queues_fill_snap(const struct leond *d, struct snap *s);
+
+/* --- accel_latency.c: latencies to nodes, compared with the threshold of acceleration --- */
+/* RTT of the path to the node of the slot, at least 1. 0: no working path. */
+uint32_t accel_latency_us(const struct overlay *o, uint16_t slot);
+/* Reports whether the mode has near nodes, and the latency to the node is below that percentage of
+ * the threshold. */
+bool accel_latency_is_near(const struct overlay *o, const struct conf *c, uint16_t slot,
+			   uint32_t percent);

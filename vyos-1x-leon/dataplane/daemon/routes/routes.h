@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Kernel routes as planned by state/routes/rib.h. Control thread.
+ * Kernel routes as planned by state/routes/rib.h, and announced prefixes. Control thread.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "state/routes/announce.h"
 #include "state/routes/rib.h"
 
 struct conf;
@@ -14,6 +15,7 @@ struct ip_addr;
 struct leond;
 struct nl_event;
 
+/* --- kernel_routes.c: kernel routes --- */
 #define ROUTE_PROTOCOL 76
 void routes_start(struct leond *d);
 /* Removes all routes when the daemon stops. */
@@ -37,3 +39,10 @@ struct routes_view {
 	uint64_t added, changed, withdrawn, repaired, failed, withheld; /* since the start */
 };
 void routes_view(const struct leond *d, struct routes_view *v);
+
+/* --- announcer.c: prefixes with a route outside the overlay (state/routes/announce.h) --- */
+void announcer_start(struct leond *d); /* called before other nodes know this one */
+void announcer_free(struct leond *d);
+void announcer_changed(struct leond *d, const struct nl_event *ev); /* life/watch.c */
+void announcer_apply_conf(struct leond *d);
+const struct announce *announcer_view(const struct leond *d);

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Transports of links beside UDP, and the port mapping. Control thread. doc/decisions/076.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/mono.h"
+#include "ipc/portmap_control.h"
+#include "ipc/stream_control.h"
+
+struct conf_peer;
+struct endpoint;
+struct ip_addr;
+struct leond;
+struct udp;
+
+/* --- streams.c --- */
+/* The program leon-tls, a child of leond that carries datagrams in TLS connections: start,
+ * restart, sockets for it, and the table of its connections. A connection is a stream
+ * (base/addr.h) for workers and protocol. Exists with `transport tls` only. */
+/* Opens the sockets of the workers for streams; called before the workers start. */
+int streams_open(struct leond *d);
+/* The sockets to leon-tls; NULL: no `transport tls`. */
+const struct udp *streams_udp(const struct leond *d);
+void streams_start(struct leond *d);
+void streams_apply_conf(struct leond *d);
+/* At each reload: the files of the certificate may have other content. */
+void streams_renew(struct leond *d);
+/* Nodes have changed their endpoints. */
+void streams_look(struct leond *d, mono_t now);
+void streams_second(struct leond *d, mono_t now);
+void streams_stop(struct leond *d);
+
+/* Connections that carry datagrams. */
+uint32_t streams_links(const struct leond *d);
+/* For struct leond_ops. */
+const struct endpoint *streams_remote(const struct leond *d, const struct endpoint *local);
+unsigned streams_far_ends(const struct leond *d, struct ip_addr **ip);
+
+/* Changes of a connection that this node began. NULL stream: it ended. */
+typedef void (*streams_changed_fn)(struct leond *d, uint32_t id, const struct endpoint *stream,
+				   const char *reason);
+void streams_set_watcher(struct leond *d, streams_changed_fn fn);
+/* Begins a connection to the peer, whose address is ip. Behind a proxy, `turn` selects one of the
+ * proxy's addresses instead. Returns the id of the connection, or 0 and a sentence in reason. */
+uint32_t streams_dial(struct leond *d, const struct conf_peer *peer, const struct ip_addr *ip,
+		      unsigned turn, char reason[STREAM_REASON_LEN]);
+void streams_close(struct leond *d, uint32_t id);
+/* Counters of leon-tls since its start, and those of its predecessors. */
+struct stream_counts streams_counts(const struct leond *d);
+
+/* --- fallback.c --- */
+/* Transports of the links to configured peers with `tls-port`: TLS if UDP gets no answer for 3
+ * s, UDP again as soon as it answers. The node that began a connection decides, and the other
+ * one follows. */
+void fallback_start(struct leond *d);
+/* The list of peers or `transport` changed. Called after seeds_reset() and streams_apply_conf(). */
+void fallback_apply_conf(struct leond *d);
+void fallback_stop(struct leond *d);
+
+/* State of the connection to configured peer i. */
+struct fallback_view {
+	const char *state;  /* "idle", "connecting", "connected"; NULL: the peer has no tls-port */
+	const char *reason; /* end of the last connection or attempt; NULL: none */
+};
+struct fallback_view fallback_view(const struct leond *d, uint32_t i);
+
+/* --- portmap.c --- */
+/* Port mapping at a gateway with NAT: leond finds the gateway and starts leon-portmap, which
+ * requests the mapping. leond checks the reports and announces the mapped address in its record.
+ * Exists with `port-mapping` only. */
+void portmap_apply_conf(struct leond *d); /* also the start */
+void portmap_second(struct leond *d, mono_t now);
+void portmap_stop(struct leond *d);
+
+enum portmap_state {
+	PORTMAP_IS_NO_GATEWAY,
+	PORTMAP_IS_PUBLIC, /* the source address needs no mapping */
+	PORTMAP_IS_REQUESTED,
+	PORTMAP_IS_MAPPED,
+	PORTMAP_IS_PRIVATE, /* the external address is private, and no node sees it */
+	PORTMAP_IS_FAILED,
+};
+struct portmap_view {
+	enum portmap_state state;
+	struct ip_addr gateway;	  /* family 0: none */
+	struct endpoint external; /* port 0: no mapping */
+	uint32_t method;	  /* enum portmap_method */
+	mono_t expires_at;	  /* of the mapping */
+	const char *reason;	  /* of the last failure; NULL: none */
+	uint64_t reports, failures;
+};
+/* Returns false without `port-mapping`. */
+bool portmap_view(const struct leond *d, struct portmap_view *out);
+const char *portmap_state_name(enum portmap_state s);
