@@ -37,12 +37,22 @@ struct stream_command {
 	char login[STREAM_NAME_LEN];
 };
 
+/* COUNT(member and key, help text of the metric). tx_dropped: the oldest datagrams of a full or
+ * late queue. refused: no place, or replaced by a newer connection. */
+#define STREAM_COUNTS_OF(COUNT)                                                                    \
+	COUNT(tx_datagrams, "Datagrams sent over TLS.")                                            \
+	COUNT(tx_bytes, "Bytes sent over TLS.")                                                    \
+	COUNT(tx_dropped, "Datagrams dropped because they waited too long for TCP.")               \
+	COUNT(rx_datagrams, "Datagrams received over TLS.")                                        \
+	COUNT(rx_bytes, "Bytes received over TLS.")                                                \
+	COUNT(accepted, "TCP connections accepted.")                                               \
+	COUNT(refused, "TCP connections closed because other strangers had their places.")         \
+	COUNT(failed, "TLS handshakes that failed.")                                               \
+	COUNT(expired, "Connections closed because no member used them.")
 struct stream_counts {
-	uint64_t tx_datagrams, tx_bytes, rx_datagrams, rx_bytes;
-	uint64_t tx_dropped;	  /* oldest datagrams of a full or late queue */
-	uint64_t accepted;	  /* connections */
-	uint64_t refused;	  /* no place, or replaced by a newer connection */
-	uint64_t failed, expired; /* handshakes; connections of strangers after their time */
+#define AS_MEMBER(member, help) uint64_t member;
+	STREAM_COUNTS_OF(AS_MEMBER)
+#undef AS_MEMBER
 };
 enum stream_news {
 	STREAM_UP,     /* datagrams pass between the two */
@@ -59,8 +69,11 @@ struct stream_report {
 	struct stream_counts counts;
 };
 
-/* Sends a message, with a descriptor if fd >= 0. Returns 0 or -errno. */
+#define STREAM_FDS_MAX 8
+/* Sends a message with n descriptors. Returns 0 or -errno. */
+int stream_send_fds(int socket, const void *message, size_t len, const int *fd, unsigned n);
+/* The same with one descriptor if fd >= 0. */
 int stream_send(int socket, const void *message, size_t len, int fd);
 /* Receives a message of `len` bytes. Returns 0; -EAGAIN; -EPIPE: the other end is gone; -EPROTO:
- * another length. *fd is -1 without a descriptor. */
+ * another length. *fd is -1 without a descriptor. fd NULL: closes a passed descriptor. */
 int stream_receive(int socket, void *message, size_t len, int *fd);

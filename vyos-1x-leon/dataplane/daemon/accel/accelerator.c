@@ -22,6 +22,7 @@
 #include "daemon/states.h"
 #include "fwd/fwd.h"
 #include "ipc/accel_queue.h"
+#include "ipc/stream_control.h"
 #include "proto/overlay.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"
@@ -146,25 +147,13 @@ static int hand_queues(struct leond *d)
 		.setup = { .self = d->self, .device = d->device.mac, .n_queues = (uint8_t)n }
 	};
 	uint8_t buf[ACCEL_NOTIFY_MAX];
-	union {
-		struct cmsghdr header;
-		uint8_t bytes[CMSG_SPACE(ACCEL_QUEUES_MAX * sizeof(int))];
-	} control = { 0 };
-	struct iovec iov = { buf, accel_notify_encode(&f, buf) };
-	struct msghdr m = { .msg_iov = &iov,
-			    .msg_iovlen = 1,
-			    .msg_control = &control,
-			    .msg_controllen = CMSG_SPACE(n * sizeof(int)) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+	int rc = stream_send_fds(d->states->accelerator->fd, buf, accel_notify_encode(&f, buf),
+				 accel_queues_accel_ends(d), n);
 
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(n * sizeof(int));
-	memcpy(CMSG_DATA(c), accel_queues_accel_ends(d), n * sizeof(int));
-	if (sendmsg(d->states->accelerator->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		return -errno;
-	d->states->accelerator->device = d->device.mac;
-	return 0;
+	_Static_assert(ACCEL_QUEUES_MAX <= STREAM_FDS_MAX, "the queues fit a message");
+	if (rc == 0)
+		d->states->accelerator->device = d->device.mac;
+	return rc;
 }
 
 /* No connection can be intercepted with the node, and no connection of any node is intercepted. All

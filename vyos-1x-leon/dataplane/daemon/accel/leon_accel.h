@@ -20,6 +20,7 @@ struct snap;
 /* --- accelerator.c --- */
 /* The connection: the socket at which leon-accel requests its ends of the queues, and the
  * notifications about nodes. While leon-accel is connected, TCP frames are diverted. */
+
 /* Opens the socket, once the workers run. */
 void accelerator_start(struct leond *d);
 /* Reports whether the program is installed. leon-accel has a separate package. */
@@ -44,6 +45,7 @@ void accelerator_second(struct leond *d, mono_t now);
 /* --- accel_queues.c --- */
 /* A seqpacket socket pair for each worker. They are made before the workers start, and exist as
  * long as the workers, with or without a leon-accel. */
+
 /* Returns 0 or -errno. */
 int accel_queues_open(struct leond *d);
 void accel_queues_free(struct leond *d);

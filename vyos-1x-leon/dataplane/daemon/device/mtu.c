@@ -9,17 +9,12 @@
 
 const char *mtu_source_name(enum mtu_source s)
 {
-	switch (s) {
-	case MTU_CONFIGURED:
-		return "configured";
-	case MTU_BRIDGE_PORT:
-		return "bridge-port";
-	case MTU_PATH:
-		return "path";
-	case MTU_NO_PATH:
-		return "default";
-	}
-	return "unknown";
+	static const char *const names[] = { [MTU_NO_PATH] = "default",
+					     [MTU_CONFIGURED] = "configured",
+					     [MTU_BRIDGE_PORT] = "bridge-port",
+					     [MTU_PATH] = "path" };
+
+	return names[s];
 }
 
 static enum mtu_source source_of(const struct mtu_input *in)

@@ -58,31 +58,26 @@ static int make_key(const char *path, uint8_t secret[DH_KEY_LEN])
 
 static void complain_of_file(const char *path, int r)
 {
-	switch (-r) {
-	case EPERM:
-		log_error("identity",
-			  "identity-file %s is readable by other users: chmod 600 the file, or "
-			  "remove a file that may have been copied, and leond makes a new key",
-			  path);
-		break;
-	case EBADMSG:
-		log_error("identity",
-			  "identity-file %s does not contain an identity key: restore the file, or "
-			  "remove the file, and leond makes a new key",
-			  path);
-		break;
-	case EACCES:
-		log_error("identity",
-			  "identity-file %s cannot be read: make the user of leond the owner of "
-			  "the file",
-			  path);
-		break;
-	default:
-		log_error("identity",
-			  "identity-file %s cannot be read: %s; remove the file or configure "
-			  "another path",
-			  path, file_error(r));
-	}
+	static const struct {
+		int error;
+		const char *text;
+	} known[] = {
+		{ EPERM, "is readable by other users: chmod 600 the file, or remove a file that may "
+			 "have been copied, and leond makes a new key" },
+		{ EBADMSG,
+		  "does not contain an identity key: restore the file, or remove the file, "
+		  "and leond makes a new key" },
+		{ EACCES, "cannot be read: make the user of leond the owner of the file" },
+	};
+
+	for (size_t i = 0; i < array_size(known); i++)
+		if (known[i].error == -r) {
+			log_error("identity", "identity-file %s %s", path, known[i].text);
+			return;
+		}
+	log_error("identity",
+		  "identity-file %s cannot be read: %s; remove the file or configure another path",
+		  path, file_error(r));
 }
 
 static void complain_of_place(const char *path, int r)

@@ -35,6 +35,7 @@ void identity_hand_over(struct leond *d); /* passes the key to the overlay */
 /* --- invitation_file.c --- */
 /* The issued invitations, beside the identity file: leon0.invitations for leon0.identity; mode
  * 0600, because it has the values of the tokens. */
+
 /* Fills the list of the overlay. A file that is damaged, or that others can read, is ignored with a
  * warning: its tokens are refused. */
 void invitations_load(struct leond *d);

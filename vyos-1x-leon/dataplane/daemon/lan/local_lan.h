@@ -59,7 +59,7 @@ void guard_report_states(struct leond *d, const struct vlan_set *changed);
  * event so far. */
 void guard_report_mismatch(struct leond *d, struct vlan_set *reported);
 
-/* --- bridge_ports.c: the other ports of the bridge of leon0: whether the LAN behind it exists --- */
+/* --- bridge_ports.c: the other ports of the bridge of leon0, which lead to the LAN --- */
 void bridge_ports_start(struct leond *d); /* called before guard_start() */
 void bridge_ports_stop(struct leond *d);
 /* A link changed, or leon0 was added to or removed from a bridge. */
@@ -69,6 +69,7 @@ void bridge_ports_look(struct leond *d);
 /* --- failover.c --- */
 /* Gratuitous announcements after this node became forwarder of VLANs, from which switches learn
  * that remote hosts are behind this port. */
+
 void failover_start(struct leond *d);
 void failover_stop(struct leond *d);
 /* Starts announcements in these VLANs. */
@@ -88,6 +89,7 @@ void host_probes_start_vlans(struct leond *d, uint16_t slot, const struct vlan_s
 /* --- snooping.c --- */
 /* IGMP and MLD snooping (decisions/077): the groups of the LAN to the other nodes, and their
  * groups to the workers. */
+
 void snooping_start(struct leond *d);
 void snooping_apply_conf(struct leond *d);
 void snooping_second(struct leond *d, mono_t now);

@@ -133,8 +133,9 @@ static void announce(struct leond *d)
 	overlay_set_segments(d->overlay, range, n);
 }
 
-static void update(struct leond *d)
+static void update(void *arg, mono_t now)
 {
+	struct leond *d = arg;
 	struct vlan_set set = { 0 };
 	uint16_t tag = 0;
 	enum vlans_source source = find(d, &set, &tag);
@@ -145,7 +146,7 @@ static void update(struct leond *d)
 			log_warn("vlans", "the VLANs of the interface cannot be read, and remain: "
 					  "leond tries again each second");
 		d->vlans->failed = d->vlans->retries = true;
-		timer_set(d->vlans->timer, mono_add_ms(loop_now(d->loop), RETRY_MS));
+		timer_set(d->vlans->timer, mono_add_ms(now, RETRY_MS));
 		return;
 	}
 	d->vlans->failed = d->vlans->retries = false;
@@ -158,11 +159,6 @@ static void update(struct leond *d)
 	report(d);
 	announce(d);
 	guard_vlans_changed(d);
-}
-
-static void on_gathered(void *arg, mono_t now attr_unused)
-{
-	update(arg);
 }
 
 static bool is_about_us(const struct leond *d, const struct nl_link *link)
@@ -189,7 +185,7 @@ void vlans_frame_seen(struct leond *d, uint16_t vlan)
 	/* The VLAN may be a recent addition to the bridge's filter. */
 	if (served && !vlan_set_has(served, vlan) && d->vlans->source == VLANS_DEVICES) {
 		d->vlans->hidden = true;
-		update(d);
+		update(d, loop_now(d->loop));
 	}
 	guard_vlan_used(d, vlan, true);
 }
@@ -212,8 +208,8 @@ void vlans_open(struct leond *d)
 void vlans_start(struct leond *d)
 {
 	announce(d);
-	d->vlans->timer = timer_new(d->loop, on_gathered, d);
-	update(d);
+	d->vlans->timer = timer_new(d->loop, update, d);
+	update(d, loop_now(d->loop));
 }
 
 void vlans_stop(struct leond *d)
@@ -273,5 +269,5 @@ void vlans_apply_conf(struct leond *d)
 {
 	if (!is_as_configured(d->vlans->map, d->conf))
 		replace_map(d);
-	update(d);
+	update(d, loop_now(d->loop));
 }

@@ -187,8 +187,9 @@ static void forget_moved(struct leond *d, mono_t now)
 	s->walked_at = now;
 }
 
-static void drain(struct leond *d, mono_t now)
+static void drain(void *arg, mono_t now)
 {
+	struct leond *d = arg;
 	struct fwd_report r;
 	unsigned n = 0;
 
@@ -202,11 +203,6 @@ static void drain(struct leond *d, mono_t now)
 	forget_moved(d, now);
 }
 
-static void on_drain(void *arg, mono_t now)
-{
-	drain(arg, now);
-}
-
 static void on_reports(void *arg, int fd attr_unused, uint32_t epoll_events attr_unused)
 {
 	struct leond *d = arg;
@@ -216,6 +212,6 @@ static void on_reports(void *arg, int fd attr_unused, uint32_t epoll_events attr
 
 int frames_start(struct leond *d)
 {
-	d->states->drain_timer = timer_new(d->loop, on_drain, d);
+	d->states->drain_timer = timer_new(d->loop, drain, d);
 	return loop_fd_add(d->loop, fwd_report_fd(d->fwd), EPOLLIN, on_reports, d);
 }

@@ -186,15 +186,9 @@ static void write_tls(struct command *c)
 	}
 	jsonw_object(c->w, "tls");
 	jsonw_u64(c->w, "connections", streams_links(c->d));
-	jsonw_u64(c->w, "tx_datagrams", n.tx_datagrams);
-	jsonw_u64(c->w, "tx_bytes", n.tx_bytes);
-	jsonw_u64(c->w, "tx_dropped", n.tx_dropped);
-	jsonw_u64(c->w, "rx_datagrams", n.rx_datagrams);
-	jsonw_u64(c->w, "rx_bytes", n.rx_bytes);
-	jsonw_u64(c->w, "accepted", n.accepted);
-	jsonw_u64(c->w, "refused", n.refused);
-	jsonw_u64(c->w, "failed", n.failed);
-	jsonw_u64(c->w, "expired", n.expired);
+#define AS_WRITE(member, help) jsonw_u64(c->w, #member, n.member);
+	STREAM_COUNTS_OF(AS_WRITE)
+#undef AS_WRITE
 	jsonw_end(c->w);
 }
 

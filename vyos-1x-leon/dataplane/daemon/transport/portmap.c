@@ -236,14 +236,10 @@ static void on_control(void *arg, int control, uint32_t events attr_unused)
 	struct leond *d = arg;
 	struct portmap *m = d->states->portmap;
 	struct portmap_report p;
-	int fd, rc;
+	int rc;
 
-	while ((rc = stream_receive(control, &p, sizeof(p), &fd)) == 0) {
-		if (fd >= 0)
-			close(fd);
-		if (!took(d, &p))
-			break;
-	}
+	while ((rc = stream_receive(control, &p, sizeof(p), NULL)) == 0 && took(d, &p))
+		;
 	if (rc == -EAGAIN)
 		return;
 	if (m->removes) {
@@ -374,14 +370,11 @@ static void wait_for_removal(struct portmap *m)
 {
 	struct pollfd f = { .fd = m->child.control, .events = POLLIN };
 	struct portmap_report p;
-	int fd, rc = -EAGAIN;
+	int rc = -EAGAIN;
 
 	/* The end of the program follows at most a few reports. */
-	for (int i = 0; i < REPORTS_PER_S && rc != -EPIPE && poll(&f, 1, REMOVE_MS) > 0; i++) {
-		rc = stream_receive(m->child.control, &p, sizeof(p), &fd);
-		if (fd >= 0)
-			close(fd);
-	}
+	for (int i = 0; i < REPORTS_PER_S && rc != -EPIPE && poll(&f, 1, REMOVE_MS) > 0; i++)
+		rc = stream_receive(m->child.control, &p, sizeof(p), NULL);
 }
 
 static void discard(struct leond *d)

@@ -183,15 +183,9 @@ static void took(struct leond *d, const struct stream_report *p)
 
 static void add_counts(struct stream_counts *sum, const struct stream_counts *c)
 {
-	sum->tx_datagrams += c->tx_datagrams;
-	sum->tx_bytes += c->tx_bytes;
-	sum->rx_datagrams += c->rx_datagrams;
-	sum->rx_bytes += c->rx_bytes;
-	sum->tx_dropped += c->tx_dropped;
-	sum->accepted += c->accepted;
-	sum->refused += c->refused;
-	sum->failed += c->failed;
-	sum->expired += c->expired;
+#define AS_SUM(member, help) sum->member += c->member;
+	STREAM_COUNTS_OF(AS_SUM)
+#undef AS_SUM
 }
 
 struct stream_counts streams_counts(const struct leond *d)
@@ -230,14 +224,11 @@ static void on_control(void *arg, int control, uint32_t events attr_unused)
 {
 	struct leond *d = arg;
 	struct stream_report p;
-	int fd, rc;
+	int rc;
 
-	while ((rc = stream_receive(control, &p, sizeof(p), &fd)) == 0) {
-		if (fd >= 0)
-			close(fd);
+	while ((rc = stream_receive(control, &p, sizeof(p), NULL)) == 0)
 		if (p.protocol == STREAM_PROTOCOL)
 			took(d, &p);
-	}
 	if (rc == -EAGAIN)
 		return;
 	log_warn("tls", "leon-tls ended; links over TLS are down until it runs again");

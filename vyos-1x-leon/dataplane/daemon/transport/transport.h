@@ -22,6 +22,7 @@ struct udp;
 /* The program leon-tls, a child of leond that carries datagrams in TLS connections: start,
  * restart, sockets for it, and the table of its connections. A connection is a stream
  * (base/addr.h) for workers and protocol. Exists with `transport tls` only. */
+
 /* Opens the sockets of the workers for streams; called before the workers start. */
 int streams_open(struct leond *d);
 /* The sockets to leon-tls; NULL: no `transport tls`. */
@@ -57,6 +58,7 @@ struct stream_counts streams_counts(const struct leond *d);
 /* Transports of the links to configured peers with `tls-port`: TLS if UDP gets no answer for 3
  * s, UDP again as soon as it answers. The node that began a connection decides, and the other
  * one follows. */
+
 void fallback_start(struct leond *d);
 /* The list of peers or `transport` changed. Called after seeds_reset() and streams_apply_conf(). */
 void fallback_apply_conf(struct leond *d);
@@ -73,6 +75,7 @@ struct fallback_view fallback_view(const struct leond *d, uint32_t i);
 /* Port mapping at a gateway with NAT: leond finds the gateway and starts leon-portmap, which
  * requests the mapping. leond checks the reports and announces the mapped address in its record.
  * Exists with `port-mapping` only. */
+
 void portmap_apply_conf(struct leond *d); /* also the start */
 void portmap_second(struct leond *d, mono_t now);
 void portmap_stop(struct leond *d);
