@@ -40,6 +40,7 @@
 	}
 
 struct portmap {
+	struct leond *d;
 	struct child child; /* leon-portmap */
 	bool removes;	    /* `port-mapping` was deleted, and leon-portmap removes the mapping */
 	mono_t close_at;    /* its end */
@@ -73,50 +74,46 @@ const char *portmap_state_name(enum portmap_state s)
 
 /* --- events --- */
 
-static void report_refused(struct leond *d, const char *reason)
+static void report_refused(struct portmap *m, const char *reason)
 {
-	struct portmap *m = d->states->portmap;
 	char gateway[IP_STRLEN];
 
 	if (m->refused)
 		return;
 	m->refused = true;
-	report_event(d, FACTS(EV_PORT_MAPPING_REFUSED, .detail = reason),
+	report_event(m->d, FACTS(EV_PORT_MAPPING_REFUSED, .detail = reason),
 		     "gateway %s gives no port mapping: %s",
 		     ip_format(&m->hop.gateway, gateway, sizeof(gateway)), reason);
 }
 
-static void report_lost(struct leond *d, const char *reason)
+static void report_lost(struct portmap *m, const char *reason)
 {
 	char external[ENDPOINT_STRLEN];
 
-	endpoint_format(&d->states->portmap->external, external, sizeof(external));
-	report_event(d, FACTS(EV_PORT_MAPPING_LOST, .detail = external),
+	endpoint_format(&m->external, external, sizeof(external));
+	report_event(m->d, FACTS(EV_PORT_MAPPING_LOST, .detail = external),
 		     "the port mapping %s ended: %s", external, reason);
 }
 
-static void report_mapped(struct leond *d)
+static void report_mapped(struct portmap *m)
 {
-	struct portmap *m = d->states->portmap;
 	char external[ENDPOINT_STRLEN], gateway[IP_STRLEN];
 
 	endpoint_format(&m->external, external, sizeof(external));
-	report_event(d, FACTS(EV_PORT_MAPPED, .detail = external),
+	report_event(m->d, FACTS(EV_PORT_MAPPED, .detail = external),
 		     "gateway %s maps UDP port %u to %s (%s)",
-		     ip_format(&m->hop.gateway, gateway, sizeof(gateway)), d->udp->port, external,
+		     ip_format(&m->hop.gateway, gateway, sizeof(gateway)), m->d->udp->port, external,
 		     portmap_method_name(m->method));
 }
 
 /* --- the mapping --- */
 
 /* No record keeps an address for which no mapping exists. */
-static void withdraw(struct leond *d, const char *reason)
+static void withdraw(struct portmap *m, const char *reason)
 {
-	struct portmap *m = d->states->portmap;
-
 	if (m->announced) {
-		report_lost(d, reason);
-		overlay_set_mapped(d->overlay, NULL);
+		report_lost(m, reason);
+		overlay_set_mapped(m->d->overlay, NULL);
 	}
 	m->announced = false;
 	m->external = (struct endpoint){ .port = 0 };
@@ -124,21 +121,20 @@ static void withdraw(struct leond *d, const char *reason)
 
 /* A gateway may have a private address itself, or lie. Its address counts if the Internet can reach
  * it, or if another node sees this node there, in a private underlay. */
-static bool is_credible(const struct leond *d)
+static bool is_credible(const struct portmap *m)
 {
-	const struct ip_addr *ip = &d->states->portmap->external.ip;
+	const struct ip_addr *ip = &m->external.ip;
 
-	return ip_is_global(ip) || overlay_is_observed_at(d->overlay, ip);
+	return ip_is_global(ip) || overlay_is_observed_at(m->d->overlay, ip);
 }
 
-static void announce(struct leond *d, mono_t now)
+static void announce(struct portmap *m, mono_t now)
 {
-	struct portmap *m = d->states->portmap;
 	char ip[IP_STRLEN];
 
 	if (m->external.port == 0 || m->announced)
 		return;
-	if (is_credible(d)) {
+	if (is_credible(m)) {
 		if (mono_is_recent(m->announced_at[1], ANNOUNCE_MS, now)) {
 			m->state = PORTMAP_IS_REQUESTED;
 			return;
@@ -149,8 +145,8 @@ static void announce(struct leond *d, mono_t now)
 		m->announced = true;
 		m->refused = false;
 		m->reason[0] = '\0';
-		overlay_set_mapped(d->overlay, &m->external);
-		report_mapped(d);
+		overlay_set_mapped(m->d->overlay, &m->external);
+		report_mapped(m);
 		return;
 	}
 	m->state = PORTMAP_IS_PRIVATE;
@@ -159,15 +155,13 @@ static void announce(struct leond *d, mono_t now)
 		 "has a shared address",
 		 ip_format(&m->external.ip, ip, sizeof(ip)));
 	if (mono_sub_ms(now, m->mapped_at) >= PATIENCE_MS)
-		report_refused(d, m->reason);
+		report_refused(m, m->reason);
 }
 
-static void mapped(struct leond *d, const struct portmap_report *p, mono_t now)
+static void mapped(struct portmap *m, const struct portmap_report *p, mono_t now)
 {
-	struct portmap *m = d->states->portmap;
-
 	if (!endpoint_equal(&p->external, &m->external)) {
-		withdraw(d, "the gateway has another one now");
+		withdraw(m, "the gateway has another one now");
 		m->external = p->external;
 		m->mapped_at = now;
 	}
@@ -175,27 +169,23 @@ static void mapped(struct leond *d, const struct portmap_report *p, mono_t now)
 	m->expires_at = mono_add_ms(now, (int64_t)p->lifetime_s * 1000);
 	if (m->announced)
 		m->reason[0] = '\0';
-	announce(d, now);
+	announce(m, now);
 }
 
-static void failed(struct leond *d, const struct portmap_report *p)
+static void failed(struct portmap *m, const struct portmap_report *p)
 {
-	struct portmap *m = d->states->portmap;
-
 	m->failures++;
 	snprintf(m->reason, sizeof(m->reason), "%s", p->reason);
 	if (m->external.port && p->news == PORTMAP_FAILED)
 		return; /* until the end of its lifetime */
-	withdraw(d, p->reason);
+	withdraw(m, p->reason);
 	m->state = PORTMAP_IS_FAILED;
-	report_refused(d, p->reason);
+	report_refused(m, p->reason);
 }
 
 /* Returns false if the program does not behave like leon-portmap. */
-static bool took(struct leond *d, struct portmap_report *p)
+static bool took(struct portmap *m, struct portmap_report *p)
 {
-	struct portmap *m = d->states->portmap;
-
 	if (m->credit == 0 || !portmap_report_check(p))
 		return false;
 	m->credit--;
@@ -205,61 +195,55 @@ static bool took(struct leond *d, struct portmap_report *p)
 	m->reports++;
 	m->child.wait_s = 1;
 	if (p->news == PORTMAP_MAPPED)
-		mapped(d, p, loop_now(d->loop));
+		mapped(m, p, loop_now(m->d->loop));
 	else
-		failed(d, p);
+		failed(m, p);
 	return true;
 }
 
-static void expire(struct leond *d, mono_t now)
+static void expire(struct portmap *m, mono_t now)
 {
-	struct portmap *m = d->states->portmap;
-
 	if (m->external.port == 0 || mono_before(now, m->expires_at))
 		return;
-	withdraw(d, m->reason[0] ? m->reason : "leon-portmap did not renew it");
+	withdraw(m, m->reason[0] ? m->reason : "leon-portmap did not renew it");
 	m->state = PORTMAP_IS_FAILED;
 }
 
 /* --- the program --- */
 
-static void end_program(struct leond *d)
+static void end_program(struct portmap *m)
 {
-	struct portmap *m = d->states->portmap;
-
-	child_end(&m->child, d->loop);
+	child_end(&m->child, m->d->loop);
 	m->number = 0;
 }
 
 static void on_control(void *arg, int control, uint32_t events attr_unused)
 {
-	struct leond *d = arg;
-	struct portmap *m = d->states->portmap;
+	struct portmap *m = arg;
 	struct portmap_report p;
 	int rc;
 
-	while ((rc = stream_receive(control, &p, sizeof(p), NULL)) == 0 && took(d, &p))
+	while ((rc = stream_receive(control, &p, sizeof(p), NULL)) == 0 && took(m, &p))
 		;
 	if (rc == -EAGAIN)
 		return;
 	if (m->removes) {
-		end_program(d);
+		end_program(m);
 		return;
 	}
 	/* The mapping stays at the gateway, and the next program renews it. */
 	log_warn("portmap", "leon-portmap %s; leond starts it again in %u s",
 		 rc ? "ended" : "sends invalid reports, and leond ends it", m->child.wait_s);
-	end_program(d);
+	end_program(m);
 	m->failures++;
 	child_delay(&m->child);
 }
 
-static void start_program(struct leond *d)
+static void start_program(struct portmap *m)
 {
 	const struct child_program leon_portmap = { "leon-portmap", "LEON_PORTMAP_PROGRAM",
-						    on_control, d };
-	struct portmap *m = d->states->portmap;
-	int rc = child_start(&m->child, d->loop, &leon_portmap);
+						    on_control, m };
+	int rc = child_start(&m->child, m->d->loop, &leon_portmap);
 
 	if (rc == 0)
 		return;
@@ -273,7 +257,7 @@ static void start_program(struct leond *d)
 
 /* --- requests --- */
 
-static int device_index(struct leond *d)
+static int device_index(const struct leond *d)
 {
 	struct nl_link link;
 
@@ -283,10 +267,9 @@ static int device_index(struct leond *d)
 	return link.index;
 }
 
-static void request(struct leond *d)
+static void request(struct portmap *m)
 {
-	struct portmap *m = d->states->portmap;
-	const struct conf *c = d->conf;
+	const struct conf *c = m->d->conf;
 	const struct tcp_config tc = { .source4 = m->source,
 				       .device =
 					       c->source_interface[0] ? c->source_interface : NULL,
@@ -297,8 +280,8 @@ static void request(struct leond *d)
 				     .lifetime_s = c->port_mapping_s,
 				     .gateway = m->hop.gateway,
 				     .source = m->source,
-				     .port = d->udp->port,
-				     .external_port = d->udp->port };
+				     .port = m->d->udp->port,
+				     .external_port = m->d->udp->port };
 	int fd = udp_connect(&tc, &to);
 
 	if (fd < 0)
@@ -321,44 +304,41 @@ static bool order_removal(struct portmap *m)
 	return m->child.control >= 0 && stream_send(m->child.control, &q, sizeof(q), -1) == 0;
 }
 
-static void leave_gateway(struct leond *d, enum portmap_state s, const char *reason)
+static void leave_gateway(struct portmap *m, enum portmap_state s, const char *reason)
 {
-	struct portmap *m = d->states->portmap;
-
-	withdraw(d, reason);
+	withdraw(m, reason);
 	m->reason[0] = '\0';
 	m->state = s;
 	m->number = 0;
 }
 
 /* Follows the route to the Internet. Returns true if a mapping is to be requested. */
-static bool look_for_gateway(struct leond *d)
+static bool look_for_gateway(struct portmap *m)
 {
-	struct portmap *m = d->states->portmap;
 	const struct nl_flow flow = { .to = INTERNET,
-				      .from = d->conf->source4,
-				      .index = device_index(d),
-				      .mark = d->conf->fwmark };
+				      .from = m->d->conf->source4,
+				      .index = device_index(m->d),
+				      .mark = m->d->conf->fwmark };
 	struct nl_next_hop hop;
 	struct ip_addr source;
 
-	if (nl_next_hop(d->nl, &flow, &hop) < 0)
+	if (nl_next_hop(m->d->nl, &flow, &hop) < 0)
 		return m->number != 0;
-	source = d->conf->source4.family ? d->conf->source4 : hop.source;
+	source = m->d->conf->source4.family ? m->d->conf->source4 : hop.source;
 	if (!ip_equal(&hop.gateway, &m->hop.gateway) || !ip_equal(&source, &m->source)) {
-		leave_gateway(d, PORTMAP_IS_REQUESTED, "the route to the Internet changed");
+		leave_gateway(m, PORTMAP_IS_REQUESTED, "the route to the Internet changed");
 		m->refused = false;
 	}
 	m->hop = hop;
 	m->source = source;
-	if (d->udp->fd4[0] >= 0 && hop.gateway.family && source.family && !ip_is_global(&source))
+	if (m->d->udp->fd4[0] >= 0 && hop.gateway.family && source.family && !ip_is_global(&source))
 		return true;
-	leave_gateway(d, ip_is_global(&source) ? PORTMAP_IS_PUBLIC : PORTMAP_IS_NO_GATEWAY,
+	leave_gateway(m, ip_is_global(&source) ? PORTMAP_IS_PUBLIC : PORTMAP_IS_NO_GATEWAY,
 		      "the route to the Internet changed");
 	/* The program removes the mapping, and ends. Its next start does not wait. */
 	if (order_removal(m)) {
-		end_program(d);
-		m->child.start_at = loop_now(d->loop);
+		end_program(m);
+		m->child.start_at = loop_now(m->d->loop);
 	}
 	return false;
 }
@@ -377,41 +357,35 @@ static void wait_for_removal(struct portmap *m)
 		rc = stream_receive(m->child.control, &p, sizeof(p), NULL);
 }
 
-static void discard(struct leond *d)
+static void discard(struct portmap *m)
 {
-	struct portmap *m = d->states->portmap;
-
-	child_end(&m->child, d->loop);
+	child_end(&m->child, m->d->loop);
 	child_kill(&m->child);
+	m->d->states->portmap = NULL;
 	free(m);
-	d->states->portmap = NULL;
 }
 
 /* `port-mapping` was deleted: leond does not wait for the removal. */
-static void begin_removal(struct leond *d)
+static void begin_removal(struct portmap *m)
 {
-	struct portmap *m = d->states->portmap;
-
 	if (!m || m->removes)
 		return;
-	withdraw(d, "`port-mapping` was deleted");
+	withdraw(m, "`port-mapping` was deleted");
 	m->number = 0;
 	m->removes = true;
-	m->close_at = mono_add_ms(loop_now(d->loop), REMOVE_MS);
+	m->close_at = mono_add_ms(loop_now(m->d->loop), REMOVE_MS);
 	if (!order_removal(m))
-		discard(d);
+		discard(m);
 }
 
-static void go_on_with_removal(struct leond *d, mono_t now)
+static void go_on_with_removal(struct portmap *m, mono_t now)
 {
-	struct portmap *m = d->states->portmap;
-
 	m->credit = REPORTS_PER_S;
 	if (m->child.control >= 0 && !mono_before(now, m->close_at))
-		end_program(d);
+		end_program(m);
 	child_is_due(&m->child, now);
 	if (m->child.control < 0 && !m->child.pid)
-		discard(d);
+		discard(m);
 }
 
 /* --- module --- */
@@ -424,18 +398,18 @@ void portmap_second(struct leond *d, mono_t now)
 	if (!m)
 		return;
 	if (m->removes) {
-		go_on_with_removal(d, now);
+		go_on_with_removal(m, now);
 		return;
 	}
 	m->credit = REPORTS_PER_S;
 	due = child_is_due(&m->child, now);
-	expire(d, now);
-	wanted = look_for_gateway(d);
-	announce(d, now);
+	expire(m, now);
+	wanted = look_for_gateway(m);
+	announce(m, now);
 	if (wanted && due)
-		start_program(d);
+		start_program(m);
 	if (wanted && m->child.control >= 0 && m->number == 0)
-		request(d);
+		request(m);
 }
 
 void portmap_stop(struct leond *d)
@@ -446,20 +420,20 @@ void portmap_stop(struct leond *d)
 		return;
 	if (m->removes ? m->child.control >= 0 : order_removal(m))
 		wait_for_removal(m);
-	discard(d);
+	discard(m);
 }
 
 void portmap_apply_conf(struct leond *d)
 {
 	if (!d->conf->port_mapping) {
-		begin_removal(d);
+		begin_removal(d->states->portmap);
 		return;
 	}
 	if (d->states->portmap && d->states->portmap->removes)
-		discard(d);
+		discard(d->states->portmap);
 	if (!d->states->portmap) {
 		d->states->portmap = x_new(struct portmap);
-		*d->states->portmap = (struct portmap){ .child = CHILD_INIT };
+		*d->states->portmap = (struct portmap){ .d = d, .child = CHILD_INIT };
 	}
 	d->states->portmap->number = 0;
 	portmap_second(d, loop_now(d->loop));

@@ -37,6 +37,7 @@ struct stream_link {
 };
 
 struct stream_relay {
+	struct leond *d;
 	struct udp udp; /* sockets to leon-tls */
 	uint32_t n_links;
 	struct stream_link *link;
@@ -63,7 +64,7 @@ int streams_open(struct leond *d)
 	if (!d->conf->transport_tls)
 		return 0;
 	d->states->streams = x_new(struct stream_relay);
-	*d->states->streams = (struct stream_relay){ .child = CHILD_INIT };
+	*d->states->streams = (struct stream_relay){ .d = d, .child = CHILD_INIT };
 	return udp_open(&d->states->streams->udp, &c);
 }
 
@@ -126,33 +127,35 @@ static struct stream_link *add_link(struct stream_relay *s, const struct stream_
 	return l;
 }
 
-static void remove_link(struct leond *d, struct stream_link *l)
+static void remove_link(struct stream_relay *s, struct stream_link *l)
 {
-	struct stream_relay *s = d->states->streams;
 	struct endpoint local = l->local;
 
 	*l = s->link[--s->n_links];
-	overlay_endpoint_ended(d->overlay, &local);
+	overlay_endpoint_ended(s->d->overlay, &local);
 }
 
 /* --- messages --- */
 
-static int order(const struct stream_relay *s, struct stream_command *c, int fd)
+static int send_command(const struct stream_relay *s, struct stream_command *c, int fd)
 {
 	c->protocol = STREAM_PROTOCOL;
 	return s->child.control < 0 ? -ENOTCONN : stream_send(s->child.control, c, sizeof(*c), fd);
 }
 
+static int order(const struct stream_relay *s, enum stream_order what, uint32_t id, int fd)
+{
+	return send_command(s, &(struct stream_command){ .order = what, .id = id }, fd);
+}
+
 void streams_close(struct leond *d, uint32_t id)
 {
 	if (d->states->streams && id)
-		order(d->states->streams,
-		      &(struct stream_command){ .order = STREAM_CLOSE, .id = id }, -1);
+		order(d->states->streams, STREAM_CLOSE, id, -1);
 }
 
-static void took(struct leond *d, const struct stream_report *p)
+static void took(struct stream_relay *s, const struct stream_report *p)
 {
-	struct stream_relay *s = d->states->streams;
 	struct stream_link *l = find(s, p->id);
 	bool dialed = !(p->id & STREAM_ACCEPTED) && p->id;
 
@@ -160,18 +163,18 @@ static void took(struct leond *d, const struct stream_report *p)
 	s->reported = true;
 	switch (p->news) {
 	case STREAM_UP:
-		l = add_link(s, p, loop_now(d->loop));
+		l = add_link(s, p, loop_now(s->d->loop));
 		s->child.wait_s = 1;
 		if (dialed && s->changed)
-			s->changed(d, p->id, &l->local, "");
+			s->changed(s->d, p->id, &l->local, "");
 		break;
 	case STREAM_DOWN:
 		if (!p->id)
 			log_error("tls", "leon-tls cannot start: %s", p->reason);
 		if (l)
-			remove_link(d, l);
+			remove_link(s, l);
 		if (dialed && s->changed)
-			s->changed(d, p->id, NULL, p->reason);
+			s->changed(s->d, p->id, NULL, p->reason);
 		break;
 	case STREAM_COUNTS:
 		s->now = p->counts;
@@ -200,73 +203,67 @@ struct stream_counts streams_counts(const struct leond *d)
 }
 
 /* The program ended, or has to end. All its connections are gone. */
-static void end_program(struct leond *d)
+static void end_program(struct stream_relay *s)
 {
-	struct stream_relay *s = d->states->streams;
-
-	child_end(&s->child, d->loop);
+	child_end(&s->child, s->d->loop);
+	child_delay(&s->child);
 	s->listening[0] = s->listening[1] = false;
 	add_counts(&s->before, &s->now);
 	s->now = (struct stream_counts){ 0 };
 	while (s->n_links) {
 		uint32_t id = s->link[0].id;
 
-		remove_link(d, &s->link[0]);
+		remove_link(s, &s->link[0]);
 		if (!(id & STREAM_ACCEPTED) && s->changed)
-			s->changed(d, id, NULL, "leon-tls ended");
+			s->changed(s->d, id, NULL, "leon-tls ended");
 	}
 	/* Attempts in progress. */
 	if (s->changed)
-		s->changed(d, 0, NULL, "leon-tls ended");
+		s->changed(s->d, 0, NULL, "leon-tls ended");
 }
 
 static void on_control(void *arg, int control, uint32_t events attr_unused)
 {
-	struct leond *d = arg;
+	struct stream_relay *s = arg;
 	struct stream_report p;
 	int rc;
 
 	while ((rc = stream_receive(control, &p, sizeof(p), NULL)) == 0)
 		if (p.protocol == STREAM_PROTOCOL)
-			took(d, &p);
+			took(s, &p);
 	if (rc == -EAGAIN)
 		return;
 	log_warn("tls", "leon-tls ended; links over TLS are down until it runs again");
-	end_program(d);
-	child_delay(&d->states->streams->child);
+	end_program(s);
 }
 
 /* The kernel keeps the connections of a program that hangs, so neither end notices. child_is_due()
  * kills the program. */
-static void end_silent_program(struct leond *d)
+static void end_silent_program(struct stream_relay *s)
 {
-	struct stream_relay *s = d->states->streams;
-
 	if (s->child.control < 0 || ++s->silent <= SILENT_S)
 		return;
 	log_warn("tls",
 		 "leon-tls has not answered for %d s and is ended; links over TLS are down until "
 		 "it runs again%s",
 		 SILENT_S, s->reported ? "" : ", with a certificate of its own until a reload");
-	end_program(d);
-	child_delay(&s->child);
+	end_program(s);
 	s->hung |= !s->reported;
 }
 
 /* Nodes check no certificate. leon-tls makes its own one if it hung, until a reload. */
-static void configure(struct leond *d)
+static void configure(struct stream_relay *s)
 {
-	struct stream_relay *s = d->states->streams;
 	struct stream_command c = {
 		.order = STREAM_SETUP,
 		.sockets = { .ip = IP_STREAM_HOST, .port = s->udp.port },
 	};
 
 	if (!s->hung) {
-		snprintf(c.certificate, sizeof(c.certificate), "%s", d->conf->tls_certificate);
-		snprintf(c.key, sizeof(c.key), "%s", d->conf->tls_key);
+		snprintf(c.certificate, sizeof(c.certificate), "%s", s->d->conf->tls_certificate);
+		snprintf(c.key, sizeof(c.key), "%s", s->d->conf->tls_key);
 	}
-	order(s, &c, -1);
+	send_command(s, &c, -1);
 	s->reported = false;
 }
 
@@ -286,54 +283,49 @@ static const char *hint_of(int rc)
 }
 
 /* An address may be absent now, or another program may have the port: tried each second. */
-static void listen_there(struct leond *d)
+static void listen_there(struct stream_relay *s)
 {
-	struct stream_relay *s = d->states->streams;
-	struct tcp_config tc = tcp_of(d->conf);
-	const int in_use[] = { d->udp->fd4[0], d->udp->fd6[0] };
+	struct tcp_config tc = tcp_of(s->d->conf);
+	const int in_use[] = { s->d->udp->fd4[0], s->d->udp->fd6[0] };
 	bool failed = false;
 
-	for (unsigned i = 0; i < array_size(in_use) && d->conf->tls_listen_port; i++) {
+	for (unsigned i = 0; i < array_size(in_use) && s->d->conf->tls_listen_port; i++) {
 		int fd;
 
 		if (in_use[i] < 0 || s->listening[i] || s->child.control < 0)
 			continue;
-		fd = tcp_listen(&tc, i ? 6 : 4, d->conf->tls_listen_port);
+		fd = tcp_listen(&tc, i ? 6 : 4, s->d->conf->tls_listen_port);
 		if (fd >= 0) {
-			s->listening[i] =
-				order(s, &(struct stream_command){ .order = STREAM_LISTEN }, fd) ==
-				0;
+			s->listening[i] = order(s, STREAM_LISTEN, 0, fd) == 0;
 			close(fd);
 			continue;
 		}
 		failed = true;
 		if (!s->listen_failed)
 			log_error("tls", "cannot listen: %s%s family=%s port=%u", strerror(-fd),
-				  hint_of(fd), i ? "ipv6" : "ipv4", d->conf->tls_listen_port);
+				  hint_of(fd), i ? "ipv6" : "ipv4", s->d->conf->tls_listen_port);
 	}
 	s->listen_failed = failed;
 }
 
-static void start_program(struct leond *d)
+static void start_program(struct stream_relay *s)
 {
-	const struct child_program leon_tls = { "leon-tls", "LEON_TLS_PROGRAM", on_control, d };
-	int rc = child_start(&d->states->streams->child, d->loop, &leon_tls);
+	const struct child_program leon_tls = { "leon-tls", "LEON_TLS_PROGRAM", on_control, s };
+	int rc = child_start(&s->child, s->d->loop, &leon_tls);
 
 	if (rc < 0) {
 		log_error("tls", "leon-tls cannot be started: %s", strerror(-rc));
 		return;
 	}
-	d->states->streams->silent = 0;
-	configure(d);
-	listen_there(d);
+	s->silent = 0;
+	configure(s);
+	listen_there(s);
 }
 
 /* --- proxy --- */
 
-static void take_answer(struct leond *d, const struct resolve_answer *a)
+static void take_answer(struct stream_relay *s, const struct resolve_answer *a)
 {
-	struct stream_relay *s = d->states->streams;
-
 	/* The answer names the proxy of an earlier configuration. */
 	if (a->id != s->proxy.id)
 		return;
@@ -342,26 +334,25 @@ static void take_answer(struct leond *d, const struct resolve_answer *a)
 		s->unresolved = false;
 		return;
 	}
-	s->resolve_at = mono_add_ms(loop_now(d->loop), PROXY_RETRY_S * 1000);
+	s->resolve_at = mono_add_ms(loop_now(s->d->loop), PROXY_RETRY_S * 1000);
 	if (!s->unresolved)
-		log_warn("tls", "proxy %.60s cannot be resolved: %s", d->conf->proxy.host,
+		log_warn("tls", "proxy %.60s cannot be resolved: %s", s->d->conf->proxy.host,
 			 a->error);
 	s->unresolved = true;
 }
 
 static void on_proxy_resolved(void *arg, int fd attr_unused, uint32_t events attr_unused)
 {
-	struct leond *d = arg;
+	struct stream_relay *s = arg;
 	struct resolve_answer a;
 
-	while (resolver_next(d->states->streams->resolver, &a))
-		take_answer(d, &a);
+	while (resolver_next(s->resolver, &a))
+		take_answer(s, &a);
 }
 
-static void resolve_proxy(struct leond *d, mono_t now)
+static void resolve_proxy(struct stream_relay *s, mono_t now)
 {
-	struct stream_relay *s = d->states->streams;
-	const struct conf_proxy *p = &d->conf->proxy;
+	const struct conf_proxy *p = &s->d->conf->proxy;
 
 	if (!p->host[0] || p->ep.ip.family) {
 		s->proxy.n = 1;
@@ -372,7 +363,7 @@ static void resolve_proxy(struct leond *d, mono_t now)
 		return;
 	s->resolve_at = mono_add_ms(now, PROXY_RESOLVE_S * 1000);
 	if (!s->resolver && (s->resolver = resolver_new()) != NULL)
-		loop_fd_add(d->loop, resolver_fd(s->resolver), EPOLLIN, on_proxy_resolved, d);
+		loop_fd_add(s->d->loop, resolver_fd(s->resolver), EPOLLIN, on_proxy_resolved, s);
 	if (s->resolver)
 		resolver_request(s->resolver, s->proxy.id, p->host, p->ep.port);
 }
@@ -417,7 +408,7 @@ uint32_t streams_dial(struct leond *d, const struct conf_peer *peer, const struc
 	s->last_id = (s->last_id + 1) & ~(STREAM_ACCEPTED);
 	c.id = s->last_id = max_of(s->last_id, 1u);
 	name_peer(&c, d->conf, peer);
-	rc = order(s, &c, fd);
+	rc = send_command(s, &c, fd);
 	close(fd);
 	if (rc == 0)
 		return c.id;
@@ -426,14 +417,6 @@ uint32_t streams_dial(struct leond *d, const struct conf_peer *peer, const struc
 }
 
 /* --- module --- */
-
-static void keep(const struct stream_relay *s, struct stream_link *l)
-{
-	struct stream_command c = { .order = STREAM_KEEP, .id = l->id };
-
-	if (!l->kept)
-		l->kept = order(s, &c, -1) == 0;
-}
 
 /* A stranger becomes a member when the protocol uses its connection. */
 void streams_look(struct leond *d, mono_t now)
@@ -445,7 +428,8 @@ void streams_look(struct leond *d, mono_t now)
 			continue;
 		if (overlay_uses_endpoint(d->overlay, &l->local)) {
 			l->used = now;
-			keep(d->states->streams, l);
+			if (!l->kept)
+				l->kept = order(d->states->streams, STREAM_KEEP, l->id, -1) == 0;
 		} else if (mono_sub_ms(now, l->used) > UNUSED_MS) {
 			streams_close(d, l->id);
 		}
@@ -464,11 +448,11 @@ void streams_second(struct leond *d, mono_t now)
 
 	if (!s)
 		return;
-	end_silent_program(d);
+	end_silent_program(s);
 	if (child_is_due(&s->child, now))
-		start_program(d);
-	resolve_proxy(d, now);
-	listen_there(d);
+		start_program(s);
+	resolve_proxy(s, now);
+	listen_there(s);
 	streams_look(d, now);
 }
 
@@ -478,7 +462,7 @@ void streams_apply_conf(struct leond *d)
 
 	if (!s)
 		return;
-	end_program(d);
+	end_program(s);
 	s->child.start_at = loop_now(d->loop);
 	s->child.wait_s = 1;
 	s->resolve_at = (mono_t){ 0 };
@@ -491,15 +475,12 @@ void streams_renew(struct leond *d)
 	if (!d->states->streams || !d->conf->tls_certificate[0])
 		return;
 	d->states->streams->hung = false;
-	configure(d);
+	configure(d->states->streams);
 }
 
 void streams_start(struct leond *d)
 {
-	if (!d->states->streams)
-		return;
-	resolve_proxy(d, loop_now(d->loop));
-	start_program(d);
+	streams_second(d, loop_now(d->loop));
 }
 
 void streams_stop(struct leond *d)
