@@ -9,11 +9,9 @@
 #include "base/mem.h"
 #include "daemon/metrics/metrics_out.h"
 #include "daemon/leond.h"
-#include "daemon/underlay/underlay.h"
 #include "fwd/fwd.h"
 #include "io/tap.h"
 #include "proto/view.h"
-#include "state/conf/conf.h"
 
 static struct fwd_queue all_queues(const struct leond *d)
 {
@@ -100,7 +98,7 @@ static void put_tiers(struct out *o)
 }
 
 /* Nodes with a rate limit. The counters of all workers are read once. */
-static void put_hops(struct out *o)
+void put_next_hop_queues(struct out *o)
 {
 	struct nodedb *nodes = overlay_nodes(o->overlay);
 	struct queue_of *queue = x_calloc(nodedb_members(nodes), sizeof(*queue));
@@ -114,46 +112,6 @@ static void put_hops(struct out *o)
 	}
 	put_figures(o, "next_hop_queue", "for the node", put_hop, queue, n_queues);
 	free(queue);
-}
-
-/* Rates directly to and from each node, in kbit/s. */
-struct node_rates {
-	uint32_t limit, requested, share, received;
-};
-
-static void put_rates(struct out *o, const char *name, const char *help, size_t field)
-{
-	put_head(o, name, "gauge", help);
-	for (const struct node *n = NULL; (n = nodedb_next(overlay_nodes(o->overlay), n));) {
-		const struct node_rates r = { fwd_hop_kbits(o->d->fwd, n->slot),
-					      overlay_requested_kbits(o->overlay, n->slot),
-					      overlay_share(o->overlay, n->slot),
-					      senders_kbits(o->d, n->slot) };
-		uint32_t kbits = *(const uint32_t *)((const char *)&r + field);
-
-		if (!kbits && !(field == offsetof(struct node_rates, received) && r.share))
-			continue;
-		put_node_sample(o, name, n);
-		put_u64(o, kbits * UINT64_C(125));
-	}
-}
-
-void put_next_hop_queues(struct out *o)
-{
-	put_rates(o, "next_hop_limit_bytes_per_second",
-		  "Rate limit of direct traffic to the node: shaper per-peer or the rate requested "
-		  "by the node.",
-		  offsetof(struct node_rates, limit));
-	put_rates(o, "next_hop_requested_bytes_per_second",
-		  "Rate limit requested by the node for its shaper ingress.",
-		  offsetof(struct node_rates, requested));
-	put_hops(o);
-	put_rates(o, "sender_share_bytes_per_second",
-		  "Rate limit requested from the node for direct traffic to this node.",
-		  offsetof(struct node_rates, share));
-	put_rates(o, "sender_received_bytes_per_second",
-		  "Rate of direct traffic from the node in the last 300 ms.",
-		  offsetof(struct node_rates, received));
 }
 
 void put_queues(struct out *o)

@@ -19,6 +19,7 @@
 #include "daemon/transport/transport.h"
 #include "daemon/underlay/bottleneck.h"
 #include "daemon/underlay/ipsec.h"
+#include "daemon/underlay/underlay.h"
 #include "fwd/fwd.h"
 #include "io/tap.h"
 #include "proto/overlay_ops.h"
@@ -52,6 +53,7 @@ struct facts {
 	struct gain gain;
 	struct accel_node accel_node;
 	uint64_t path_lost, line_changes;
+	uint32_t limit_kbits, requested_kbits, share_kbits, received_kbits; /* direct traffic */
 	bool has_link, is_ipsec, has_lines, has_accel_node;
 
 	const struct overlay_pair_view *lines; /* about a pair of lines */
@@ -174,7 +176,11 @@ static void gather_node(struct out *o, const struct node *n, struct facts *f)
 			     .labels = labels_of(o, n),
 			     .choice = overlay_choice(v, n->slot),
 			     .one_way = w && one_way_is_known(w, o->now) ? w : NULL,
-			     .pair = overlay_pair(v, n->slot) };
+			     .pair = overlay_pair(v, n->slot),
+			     .limit_kbits = fwd_hop_kbits(o->d->fwd, n->slot),
+			     .requested_kbits = overlay_requested_kbits(v, n->slot),
+			     .share_kbits = overlay_share(v, n->slot),
+			     .received_kbits = senders_kbits(o->d, n->slot) };
 	f->has_link = overlay_link(v, n->slot, &f->link);
 	if (!f->has_link)
 		f->link = (struct overlay_link){ 0 };
