@@ -174,14 +174,12 @@ static void make_room(struct collect *c)
 {
 	size_t n = c->n_ready - c->next_ready;
 
-	if (c->next_ready > n) {
+	if (c->n_ready == c->room && c->next_ready > n) {
 		memmove(c->ready, c->ready + c->next_ready, n * sizeof(*c->ready));
 		c->n_ready = n;
 		c->next_ready = 0;
-		return;
 	}
-	c->room = c->room ? 2 * c->room : 256;
-	c->ready = x_realloc(c->ready, c->room, sizeof(*c->ready));
+	x_double(c->ready, c->n_ready, c->room);
 }
 
 static void add_ready(struct collect *c, node_id_t node, const struct capture_record *r,
@@ -189,8 +187,7 @@ static void add_ready(struct collect *c, node_id_t node, const struct capture_re
 {
 	struct collected *one;
 
-	if (c->n_ready == c->room)
-		make_room(c);
+	make_room(c);
 	one = &c->ready[c->n_ready++];
 	*one = (struct collected){ .node = node, .r = *r, .bytes = x_calloc(1, r->n + 1u) };
 	memcpy(one->bytes, bytes, r->n);
@@ -209,10 +206,7 @@ static void wait_for_relay(struct collect_node *n, const struct capture_record *
 {
 	struct collect_waiting *a;
 
-	if (n->n_waiting == n->room) {
-		n->room = n->room ? 2 * n->room : 64;
-		n->waiting = x_realloc(n->waiting, n->room, sizeof(*n->waiting));
-	}
+	x_double(n->waiting, n->n_waiting, n->room);
 	a = &n->waiting[n->n_waiting++];
 	*a = (struct collect_waiting){ .r = *r, .bytes = x_calloc(1, r->n + 1u), .due = now };
 	memcpy(a->bytes, bytes, r->n);

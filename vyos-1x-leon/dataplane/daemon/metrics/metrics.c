@@ -74,7 +74,6 @@ static void put_control(struct out *o)
 {
 	const struct overlay_counters *c = overlay_counters(o->overlay);
 
-	put_group(o, METRICS_CONTROL);
 	put_head(o, "control_refused_total", "counter", "Control messages refused by reason.");
 #define AS_PUT(reason) put_labelled(o, "control_refused_total", "reason", #reason, c->rx_##reason);
 	OVERLAY_RX_REASONS(AS_PUT)
@@ -126,7 +125,6 @@ static void put_daemon(struct out *o)
 	for (unsigned i = 0; i < N_OFFLOADS; i++)
 		put_labelled(o, "offload_used", "offload", offload_name(i),
 			     offload_unused(o->d, i) == NULL);
-	put_group(o, METRICS_DAEMON);
 }
 
 /* --- acceleration --- */
@@ -163,7 +161,6 @@ static void put_acceleration(struct out *o)
 {
 	const struct accel_totals *t = accel_reports_totals(o->d);
 
-	put_group(o, METRICS_ACCEL);
 	if (!o->conf->acceleration || !t)
 		return;
 	put_plain(o, t);
@@ -189,17 +186,15 @@ enum command_result show_metrics(struct command *c)
 	if (!o.f)
 		bug("out of memory for metrics");
 	put_daemon(&o);
+	put_ones(&o);
 	put_nodes(&o, METRICS_NODE);
 	put_peers(&o);
 	put_lines(&o);
 	put_pairs(&o);
 	put_control(&o);
-	put_group(&o, METRICS_TRANSPORT);
-	put_group(&o, METRICS_ROUTES);
 	put_counters(&o);
 	put_segments(&o);
 	put_queues(&o);
-	put_next_hop_queues(&o);
 	put_acceleration(&o);
 	fclose(o.f);
 	jsonw_str(c->w, "content_type", "text/plain; version=0.0.4");

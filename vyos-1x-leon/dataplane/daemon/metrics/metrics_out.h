@@ -44,21 +44,10 @@ void put_node_sample(struct out *o, const char *name, const struct node *n);
 void put_node_labels(struct out *o, const struct node *n);
 
 /* metrics_table.c: the groups of metrics.def. */
-enum metric_group {
-	METRICS_DAEMON,
-	METRICS_CONTROL,
-	METRICS_TRANSPORT,
-	METRICS_ROUTES,
-	METRICS_QUEUE,
-	METRICS_ACCEL,
-	METRICS_NODE,
-	METRICS_NODE_ACCEL,
-	METRICS_PAIR,
-};
-void put_group(struct out *o, enum metric_group group); /* one sample each */
+enum metric_group { METRICS_ONE, METRICS_NODE, METRICS_NODE_ACCEL, METRICS_PAIR };
+void put_ones(struct out *o);
 /* METRICS_NODE or METRICS_NODE_ACCEL. */
 void put_nodes(struct out *o, enum metric_group group);
 void put_pairs(struct out *o);
-/* metrics_queues.c: the queue before the overlay, and its rate limits. */
+/* metrics_queues.c: the queue before the overlay. */
 void put_queues(struct out *o);
-void put_next_hop_queues(struct out *o);

@@ -98,7 +98,7 @@ static void put_tiers(struct out *o)
 }
 
 /* Nodes with a rate limit. The counters of all workers are read once. */
-void put_next_hop_queues(struct out *o)
+static void put_hops(struct out *o)
 {
 	struct nodedb *nodes = overlay_nodes(o->overlay);
 	struct queue_of *queue = x_calloc(nodedb_members(nodes), sizeof(*queue));
@@ -121,7 +121,6 @@ void put_queues(struct out *o)
 	uint64_t below = 0;
 	char bound[32];
 
-	put_group(o, METRICS_QUEUE);
 	put_head(o, "queue_wait_seconds", "histogram",
 		 "Queueing delay of frames between the TAP and the overlay, in all tiers.");
 	for (unsigned i = 0; i < FWD_WAITS; i++) {
@@ -144,4 +143,5 @@ void put_queues(struct out *o)
 	put_sample(o, "socket_wait_seconds_count");
 	put_u64(o, socket.n);
 	put_tiers(o);
+	put_hops(o);
 }

@@ -124,13 +124,13 @@ static struct facts gather(const struct out *o)
 	return f;
 }
 
-void put_group(struct out *o, enum metric_group group)
+void put_ones(struct out *o)
 {
 	const struct facts f = gather(o);
 	int64_t value;
 
 	for (const struct metric *m = metrics; m < metrics + array_size(metrics); m++)
-		if (m->group == group && m->read(&f, &value))
+		if (m->group == METRICS_ONE && m->read(&f, &value))
 			put_metric(o, m->name, m->type, m->unit, m->help, (uint64_t)value);
 }
 

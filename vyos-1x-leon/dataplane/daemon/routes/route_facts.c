@@ -58,10 +58,7 @@ static void add_underlay(struct routes *r, const struct ip_addr *ip)
 {
 	if (!ip->family)
 		return;
-	if (r->n_underlay == r->cap_underlay) {
-		r->cap_underlay = r->cap_underlay ? r->cap_underlay * 2 : 64;
-		r->underlay = x_realloc(r->underlay, r->cap_underlay, sizeof(*r->underlay));
-	}
+	x_double(r->underlay, r->n_underlay, r->cap_underlay);
 	r->underlay[r->n_underlay++] = *ip;
 }
 

@@ -15,10 +15,7 @@
 
 static void have_add(struct routes *r, const struct rib_installed *e)
 {
-	if (r->n_have == r->cap_have) {
-		r->cap_have = r->cap_have ? r->cap_have * 2 : 64;
-		r->have = x_realloc(r->have, r->cap_have, sizeof(*r->have));
-	}
+	x_double(r->have, r->n_have, r->cap_have);
 	r->have[r->n_have++] = *e;
 }
 
