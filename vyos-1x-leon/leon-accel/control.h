@@ -2,7 +2,7 @@
 /*
  * The control socket of leon-accel: reports to leond each second (ipc/accel_report.h), lists and
  * explains connections, and releases all on request. Requests and answers have the format of leond
- * (daemon/control/cmds.h), and leonctl talks to both.
+ * (daemon/control/control.h), and leonctl talks to both.
  * Single-threaded.
  */
 #pragma once

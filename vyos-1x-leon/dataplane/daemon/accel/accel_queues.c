@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The queues between the workers and leon-accel, see leon_accel.h. Control thread.
+ * The queues between the workers and leon-accel, and the latencies that decide on their use, see
+ * leon_accel.h. Control thread.
  */
 #include "daemon/accel/leon_accel.h"
 
@@ -9,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/defs.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/states.h"
@@ -16,6 +18,7 @@
 #include "ipc/accel_queue.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"
+#include "state/latency/choice.h"
 #include "state/tables/nodedb.h"
 #include "state/tables/snap.h"
 
@@ -236,4 +239,25 @@ void accel_queues_fill_snap(const struct leond *d, struct snap *s)
 		s->node[slot].accelerated = accel_queues_track(d, slot);
 		s->node[slot].accel_bypassed = accel_queues_bypassed(d, slot);
 	}
+}
+
+/* --- latencies --- */
+
+uint32_t accel_latency_us(const struct overlay *o, uint16_t slot)
+{
+	const struct choice *ch = overlay_choice(o, slot);
+
+	if (!ch || !path_works(&ch->path))
+		return 0;
+	return max_of(ch->path.rtt_us, 1u);
+}
+
+bool accel_latency_is_near(const struct overlay *o, const struct conf *c, uint16_t slot,
+			   uint32_t percent)
+{
+	const struct accel_settings *s = &c->accel;
+	uint64_t rtt_us = accel_latency_us(o, slot);
+
+	return c->acceleration && (s->mode == ACCEL_MOVED || s->mode == ACCEL_LATENCY) && rtt_us &&
+	       rtt_us * 100 < (uint64_t)s->threshold_us * percent;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Requests to the control socket of leon-accel, see accel_relay.h. Control thread.
+ * Requests to the control socket of leon-accel, see leon_accel.h. Control thread.
  */
-#include "daemon/accel/accel_relay.h"
+#include "daemon/accel/leon_accel.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/defs.h"
 #include "base/json/jsonw.h"
 #include "base/loop.h"
 #include "base/mem.h"
@@ -104,9 +105,11 @@ static void on_readable(void *arg, int fd, uint32_t events attr_unused)
 	}
 }
 
-/* The request is smaller than the buffer of the socket, so one send() takes all of it. */
+/* The request is smaller than the buffer of the socket, so one call takes all of it. */
 static int connect_and_send(struct leond *d, const char *request, size_t len)
 {
+	struct iovec iov[] = { { (void *)(uintptr_t)request, len }, { (char[]){ '\n' }, 1 } };
+	const struct msghdr m = { .msg_iov = iov, .msg_iovlen = array_size(iov) };
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	int fd, rc = 0;
 
@@ -117,7 +120,7 @@ static int connect_and_send(struct leond *d, const char *request, size_t len)
 		return -errno;
 	if (connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0)
 		rc = -errno;
-	else if (send(fd, request, len, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)len)
+	else if (sendmsg(fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)len + 1)
 		rc = -EAGAIN;
 	if (rc == 0)
 		return fd;
@@ -135,30 +138,17 @@ struct jsonw *accel_request(const char *command)
 	return w;
 }
 
-/* Returns the socket with the sent request, or -errno. */
-static int send_request(struct leond *d, struct jsonw *request)
-{
-	const char *text;
-	char *line;
-	size_t len;
-	int fd;
-
-	jsonw_end(request);
-	text = jsonw_text(request, &len);
-	line = x_calloc(1, len + 1);
-	memcpy(line, text, len);
-	line[len] = '\n';
-	fd = connect_and_send(d, line, len + 1);
-	free(line);
-	jsonw_free(request);
-	return fd;
-}
-
 static int start(struct leond *d, struct jsonw *request, accel_relay_fn fn, void *arg)
 {
 	struct accel_relay *r;
-	int fd = send_request(d, request), rc;
+	const char *text;
+	size_t len;
+	int fd, rc;
 
+	jsonw_end(request);
+	text = jsonw_text(request, &len);
+	fd = connect_and_send(d, text, len);
+	jsonw_free(request);
 	if (fd < 0)
 		return fd;
 	r = x_new(struct accel_relay);

@@ -12,7 +12,6 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/accel/leon_accel.h"
-#include "daemon/accel/accel_relay.h"
 #include "daemon/states.h"
 #include "daemon/report/event_text.h"
 #include "proto/view.h"

@@ -3,7 +3,7 @@
  * `explain connection ADDRESS:PORT ADDRESS:PORT`: forwards the request to leon-accel, which has the
  * connections and checks. The answer is a part of the answer of leond. Control thread.
  */
-#include "daemon/accel/accel_relay.h"
+#include "daemon/accel/leon_accel.h"
 #include "daemon/accel/accel_reports.h"
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"

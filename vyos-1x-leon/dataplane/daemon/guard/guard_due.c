@@ -4,8 +4,7 @@
  * contents of a frame. Part of loop_guard.h. Pure; control thread.
  */
 #include "base/defs.h"
-#include "daemon/guard/guard_election.h"
-#include "daemon/guard/guard_neighbors.h"
+#include "daemon/guard/guard_parts.h"
 
 bool guard_next_due(struct guard *g, uint16_t *vlan)
 {
@@ -19,8 +18,8 @@ bool guard_next_due(struct guard *g, uint16_t *vlan)
 	return true;
 }
 
-/* An apparent move of a host, or a returned flooded frame (fwd/lan/flood_dedup.h): two LANs may have
- * been connected somewhere behind the switches. Without these guards, the connection would be
+/* An apparent move of a host, or a returned flooded frame (fwd/lan/flood_dedup.h): two LANs may
+ * have been connected somewhere behind the switches. Without these guards, the connection would be
  * detected an interval later. */
 unsigned guard_probe(struct guard *g, uint16_t vlan, mono_t now)
 {

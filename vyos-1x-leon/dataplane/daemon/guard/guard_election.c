@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Election of the forwarder of a VLAN, see guard_election.h. Pure; control thread.
+ * Election of the forwarder of a VLAN, see guard_parts.h. Pure; control thread.
  */
-#include "daemon/guard/guard_election.h"
+#include "daemon/guard/guard_parts.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The nodes received in a VLAN, see guard_neighbors.h. Pure; control thread.
+ * The nodes received in a VLAN, see guard_parts.h. Pure; control thread.
  */
-#include "daemon/guard/guard_neighbors.h"
+#include "daemon/guard/guard_parts.h"
 
 #include <string.h>
 

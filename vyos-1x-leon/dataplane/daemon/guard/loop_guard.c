@@ -10,8 +10,7 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
-#include "daemon/guard/guard_election.h"
-#include "daemon/guard/guard_neighbors.h"
+#include "daemon/guard/guard_parts.h"
 
 /* --- one VLAN --- */
 

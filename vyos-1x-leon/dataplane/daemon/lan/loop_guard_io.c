@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "crypto/keys.h"
 #include "daemon/accel/leon_accel.h"
-#include "daemon/guard/guard_election.h"
+#include "daemon/guard/guard_parts.h"
 #include "daemon/lan/local_lan.h"
 #include "daemon/lan/vlans.h"
 #include "daemon/states.h"

@@ -56,7 +56,7 @@ void housekeeping_free(struct leond *d);
 int frames_start(struct leond *d);
 
 /* --- overlay_glue.c: callbacks of the protocol; arg is struct leond --- */
-const struct overlay_ops *overlay_glue_ops(void);
+extern const struct overlay_ops overlay_glue;
 
 /* --- snapshot.c: the snapshot for workers --- */
 void snapshot_publish(struct leond *d);

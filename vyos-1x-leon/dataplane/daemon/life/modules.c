@@ -11,7 +11,7 @@
 #include "daemon/lan/local_lan.h"
 #include "daemon/lan/vlans.h"
 #include "daemon/capture/provide.h"
-#include "daemon/metrics/flow_export.h"
+#include "daemon/metrics/metrics.h"
 #include "daemon/routes/routes.h"
 #include "daemon/underlay/bottleneck.h"
 #include "daemon/underlay/underlay.h"

@@ -202,30 +202,25 @@ static bool glue_store_invitations(void *arg)
 	return invitations_save(arg) == 0;
 }
 
-const struct overlay_ops *overlay_glue_ops(void)
-{
-	static const struct overlay_ops ops = {
-		.send = glue_send,
-		.snapshot_changed = glue_snapshot_changed,
-		.purge = glue_purge,
-		.new_run = glue_new_run,
-		.lan_changed = glue_lan_changed,
-		.lan_left = glue_lan_left,
-		.groups = glue_groups,
-		.capture = glue_capture,
-		.event = glue_event,
-		.traffic = glue_traffic,
-		.line_traffic = glue_line_traffic,
-		.line_set = glue_line_set,
-		.line_backlog_us = glue_line_backlog_us,
-		.line_correct = glue_line_correct,
-		.segmentation = glue_segmentation,
-		.requested = glue_rate_requested,
-		.wall_us = glue_wall_us,
-		.precise_now = glue_clock,
-		.master_key = glue_master_key,
-		.store_invitations = glue_store_invitations,
-	};
-
-	return &ops;
-}
+const struct overlay_ops overlay_glue = {
+	.send = glue_send,
+	.snapshot_changed = glue_snapshot_changed,
+	.purge = glue_purge,
+	.new_run = glue_new_run,
+	.lan_changed = glue_lan_changed,
+	.lan_left = glue_lan_left,
+	.groups = glue_groups,
+	.capture = glue_capture,
+	.event = glue_event,
+	.traffic = glue_traffic,
+	.line_traffic = glue_line_traffic,
+	.line_set = glue_line_set,
+	.line_backlog_us = glue_line_backlog_us,
+	.line_correct = glue_line_correct,
+	.segmentation = glue_segmentation,
+	.requested = glue_rate_requested,
+	.wall_us = glue_wall_us,
+	.precise_now = glue_clock,
+	.master_key = glue_master_key,
+	.store_invitations = glue_store_invitations,
+};

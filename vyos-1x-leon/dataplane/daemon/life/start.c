@@ -14,14 +14,12 @@
 #include "base/version.h"
 #include "crypto/stretch.h"
 #include "daemon/accel/leon_accel.h"
-#include "daemon/accel/accel_relay.h"
 #include "daemon/accel/accel_reports.h"
 #include "daemon/control/control.h"
 #include "daemon/lan/vlans.h"
-#include "daemon/metrics/counters.h"
+#include "daemon/metrics/metrics.h"
 #include "daemon/capture/collect.h"
 #include "daemon/capture/provide.h"
-#include "daemon/metrics/flow_export.h"
 #include "daemon/device/device.h"
 #include "daemon/identity/own_identity.h"
 #include "daemon/lan/local_lan.h"
@@ -210,7 +208,7 @@ static void overlay_side_open(struct leond *d)
 	cache_append_to(d, d->conf);
 	vlans_open(d);
 	guard_open(d);
-	d->overlay = overlay_new(d->loop, d->conf, d->self, overlay_glue_ops(), d, 0);
+	d->overlay = overlay_new(d->loop, d->conf, d->self, &overlay_glue, d, 0);
 	overlay_set_workers(d->overlay, d->tap->n_queues);
 	identity_hand_over(d);
 	lines_hand_over(d);

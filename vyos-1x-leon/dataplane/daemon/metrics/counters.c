@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "daemon/answer/command.h"
-#include "daemon/metrics/counters.h"
+#include "daemon/metrics/metrics.h"
 #include "daemon/states.h"
 #include "fwd/fwd.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See flow_export.h. A timer reads the samples, because a notification for each sample would cost
+ * See metrics.h. A timer reads the samples, because a notification for each sample would cost
  * the workers more than the sample.
  */
-#include "daemon/metrics/flow_export.h"
+#include "daemon/metrics/metrics.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -12,7 +12,7 @@
 #include "daemon/accel/accel_reports.h"
 #include "daemon/guard/loop_guard.h"
 #include "daemon/leond.h"
-#include "daemon/metrics/counters.h"
+#include "daemon/metrics/metrics.h"
 #include "daemon/metrics/metrics_out.h"
 #include "daemon/report/event_log.h"
 #include "daemon/routes/routes.h"

@@ -9,7 +9,7 @@
 #include "daemon/answer/command.h"
 #include "daemon/device/mtu.h"
 #include "daemon/guard/loop_guard.h"
-#include "daemon/metrics/counters.h"
+#include "daemon/metrics/metrics.h"
 #include "daemon/device/device.h"
 #include "daemon/leond.h"
 #include "daemon/transport/transport.h"

@@ -9,7 +9,6 @@
 
 #include "base/mem.h"
 #include "daemon/accel/leon_accel.h"
-#include "daemon/accel/accel_relay.h"
 #include "daemon/accel/accel_reports.h"
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"

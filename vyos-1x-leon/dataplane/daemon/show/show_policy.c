@@ -7,7 +7,7 @@
 
 #include "daemon/answer/answer.h"
 #include "daemon/answer/command.h"
-#include "daemon/metrics/counters.h"
+#include "daemon/metrics/metrics.h"
 #include "daemon/leond.h"
 #include "fwd/fwd.h"
 #include "proto/view.h"

@@ -31,13 +31,7 @@
 
 /* The gateway towards the Internet is that of this address of a root name server, which has been
  * constant since 1997. Nothing is sent there. */
-#define INTERNET                                                                                   \
-	{                                                                                          \
-		4,                                                                                 \
-		{                                                                                  \
-			193, 0, 14, 129                                                            \
-		}                                                                                  \
-	}
+static const struct ip_addr internet = { 4, { 193, 0, 14, 129 } };
 
 struct portmap {
 	struct leond *d;
@@ -315,7 +309,7 @@ static void leave_gateway(struct portmap *m, enum portmap_state s, const char *r
 /* Follows the route to the Internet. Returns true if a mapping is to be requested. */
 static bool look_for_gateway(struct portmap *m)
 {
-	const struct nl_flow flow = { .to = INTERNET,
+	const struct nl_flow flow = { .to = internet,
 				      .from = m->d->conf->source4,
 				      .index = device_index(m->d),
 				      .mark = m->d->conf->fwmark };

@@ -18,7 +18,7 @@
 #define REPORT_BURST  8	    /* limit of such events at once */
 #define REPORT_GAP_MS 2000
 
-static const char *name_of(enum seed_diagnosis f)
+const char *reach_diagnosis_name(enum seed_diagnosis f)
 {
 	static const char *const names[] = {
 		[SEED_NOT_QUERIED] = "not-asked",
@@ -132,11 +132,6 @@ void reach_look(struct leond *d, uint32_t i, struct reach *out)
 		out->state = "unresolved";
 	else
 		out->state = out->best == SEED_SELF ? "self" : "trying";
-}
-
-const char *reach_diagnosis_name(enum seed_diagnosis f)
-{
-	return name_of(f);
 }
 
 const char *reach_diagnosis_text(enum seed_diagnosis f, int error, char buf[REACH_TEXT_LEN])

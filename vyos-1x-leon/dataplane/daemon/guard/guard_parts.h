@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Election of the forwarder of a VLAN: a function of the guards received within the last
- * GUARD_SILENT_INTERVALS intervals of the slower node. Part of the state machine of the loop guard
- * (loop_guard.h). Changes nothing. Pure; control thread.
+ * Parts of the state machine of the loop guard (loop_guard.h), for its files. Pure; control thread.
  */
 #pragma once
 
 #include "daemon/guard/loop_guard.h"
+
+/* --- guard_election.c --- */
+/* Election of the forwarder of a VLAN: a function of the guards received within the last
+ * GUARD_SILENT_INTERVALS intervals of the slower node. Changes nothing. */
 
 static inline int64_t guard_interval_ns(const struct guard *g)
 {
@@ -42,3 +44,19 @@ bool guard_reaches_others(const struct guard *g, const struct guard_vlan *v);
 /* State of the VLAN by its guards, with the reason of the election. */
 enum guard_state guard_election(const struct guard *g, const struct guard_vlan *v,
 				enum guard_reason *reason);
+
+/* --- guard_neighbors.c: the nodes received in a VLAN, in the order of their ranks --- */
+/* The peer of an entry; NULL if another node has its place. */
+struct guard_peer *guard_neighbor_peer(struct guard *g, const struct guard_neighbor *h);
+/* Returns the index of a node in the list, or n_received. */
+unsigned guard_neighbor_find(const struct guard_vlan *v, node_id_t node);
+/* Inserts a node in order. Returns false if the list is full. */
+bool guard_neighbor_insert(struct guard_vlan *v, const struct guard_neighbor *h);
+void guard_neighbor_remove(struct guard_vlan *v, unsigned i);
+/* Reports whether a later frame of the node was accepted before. A frame farther back than the
+ * window is a genuine frame after a forged frame: see guard_peer_takes(). */
+bool guard_neighbor_is_overtaken(const struct guard_neighbor *h, const struct guard_frame *f);
+/* Counts the shared VLANs of each peer. */
+void guard_count_shared(struct guard *g);
+/* A node with reception of the local guards sends a guard each GUARD_FAST_MS. */
+void guard_find_silent(struct guard *g);
