@@ -19,23 +19,7 @@
 #include "daemon/device/device.h"
 
 struct apply_verdict;
-struct conf;
-struct ctl_server;
-struct events;
-struct fdb;
-struct fwd;
-struct guard;
-struct ipsec_report;
 struct leond;
-struct listeners;
-struct loop;
-struct neigh;
-struct nl;
-struct overlay;
-struct states;
-struct tap;
-struct udp;
-struct vlans;
 
 /* Calls of lower folders to higher ones. */
 struct leond_ops {

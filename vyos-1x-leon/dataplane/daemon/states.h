@@ -11,37 +11,6 @@
 #include "base/mono.h"
 #include "daemon/leond.h"
 
-struct accel_queues;
-struct accel_relay;
-struct accel_reports;
-struct accelerator;
-struct announcer;
-struct bottleneck;
-struct cache;
-struct collect;
-struct counters_reset;
-struct failover;
-struct fallback;
-struct guard_io;
-struct flow_export;
-struct host_probes;
-struct housekeeping;
-struct line_states;
-struct locators;
-struct nl_monitor;
-struct portmap;
-struct probe_job;
-struct routes;
-struct seed_hosts;
-struct senders;
-struct provide;
-struct snooping;
-struct source_state;
-struct stream_relay;
-struct stretcher;
-struct timer;
-struct usage;
-
 struct states {
 	/* underlay */
 	mono_t reach_at; /* pacing of reach.c's events */

@@ -6,7 +6,6 @@
 #include "daemon/accel/leon_accel.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -97,8 +96,7 @@ void accel_queues_free(struct leond *d)
 		close(q->ours[i]);
 		close(q->theirs[i]);
 	}
-	free(q);
-	d->states->accel_queues = NULL;
+	x_free(d->states->accel_queues);
 }
 
 unsigned accel_queues_count(const struct leond *d)

@@ -345,6 +345,5 @@ void accel_reports_free(struct leond *d)
 	if (!r)
 		return;
 	forget_nodes(r);
-	free(r);
-	d->states->accel_reports = NULL;
+	x_free(d->states->accel_reports);
 }

@@ -5,7 +5,6 @@
 #include "daemon/accel/leon_accel.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -454,6 +453,5 @@ void accelerator_free(struct leond *d)
 		return;
 	close_watched(d, &a->fd);
 	listen_no_more(d);
-	free(a);
-	d->states->accelerator = NULL;
+	x_free(d->states->accelerator);
 }

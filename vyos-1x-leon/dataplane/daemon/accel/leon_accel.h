@@ -13,7 +13,6 @@
 #include "base/mono.h"
 
 struct conf;
-struct jsonw;
 struct leond;
 struct node;
 struct overlay;

@@ -12,11 +12,6 @@
 #include "base/mono.h"
 #include "state/tables/nodedb.h"
 
-struct conf;
-struct ctl_conn;
-struct leond;
-struct overlay;
-
 #define COMMAND_JSON_VERSION 1
 
 struct command {

@@ -16,9 +16,6 @@
 #include "wire/capture/record.h"
 #include "wire/message/msg.h"
 
-struct leond;
-struct timer;
-
 #define COLLECT_NODES_MAX 64
 
 enum collect_state {

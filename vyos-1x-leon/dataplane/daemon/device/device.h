@@ -13,7 +13,6 @@
 struct conf;
 struct leond;
 struct nl_event;
-struct snap_offload;
 
 /* --- device.c: MTU, MAC, state, master --- */
 struct device {

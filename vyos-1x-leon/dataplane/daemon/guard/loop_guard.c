@@ -110,8 +110,7 @@ static void forget_vlan(struct guard *g, unsigned i)
 
 	leave_vlan(g, g->vlan[id]);
 	g->used[i] = g->used[--g->n_used];
-	free(g->vlan[id]);
-	g->vlan[id] = NULL;
+	x_free(g->vlan[id]);
 	vlan_set_add(&g->changed, id);
 }
 
@@ -210,8 +209,7 @@ void guard_free(struct guard *g)
 {
 	while (g->n_used)
 		forget_vlan(g, 0);
-	free(g->reached);
-	g->reached = NULL;
+	x_free(g->reached);
 	g->n_reached = 0;
 }
 

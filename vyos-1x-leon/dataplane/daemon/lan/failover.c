@@ -8,8 +8,6 @@
  */
 #include "daemon/lan/local_lan.h"
 
-#include <stdlib.h>
-
 #include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/guard/loop_guard.h"
@@ -144,6 +142,5 @@ void failover_stop(struct leond *d)
 {
 	if (d->states->failover)
 		timer_free(d->states->failover->timer);
-	free(d->states->failover);
-	d->states->failover = NULL;
+	x_free(d->states->failover);
 }

@@ -11,8 +11,6 @@
  */
 #include "daemon/lan/local_lan.h"
 
-#include <stdlib.h>
-
 #include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/guard/loop_guard.h"
@@ -160,6 +158,5 @@ void host_probes_stop(struct leond *d)
 {
 	if (d->states->host_probes)
 		timer_free(d->states->host_probes->timer);
-	free(d->states->host_probes);
-	d->states->host_probes = NULL;
+	x_free(d->states->host_probes);
 }

@@ -468,8 +468,7 @@ void guard_close(struct leond *d)
 		return;
 	timer_free(d->states->guard_io->timer);
 	timer_free(d->states->guard_io->soon);
-	free(d->states->guard_io);
-	d->states->guard_io = NULL;
+	x_free(d->states->guard_io);
 	guard_free(d->guard);
 }
 

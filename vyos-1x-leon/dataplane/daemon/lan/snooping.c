@@ -6,8 +6,6 @@
  */
 #include "daemon/lan/local_lan.h"
 
-#include <stdlib.h>
-
 #include "base/defs.h"
 #include "base/loop.h"
 #include "base/mem.h"
@@ -252,8 +250,7 @@ void snooping_stop(struct leond *d)
 		return;
 	timer_free(d->states->snooping->soon);
 	groups_free(d->states->snooping->groups);
-	free(d->states->snooping);
-	d->states->snooping = NULL;
+	x_free(d->states->snooping);
 }
 
 uint64_t snooping_queries(const struct leond *d)

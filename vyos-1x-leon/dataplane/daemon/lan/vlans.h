@@ -14,7 +14,6 @@
 #include "wire/frame/eth.h"
 
 struct leond;
-struct timer;
 
 enum vlans_source {
 	VLANS_UNREAD = -1, /* result of a failed dump; never in struct vlans */

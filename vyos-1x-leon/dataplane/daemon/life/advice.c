@@ -4,7 +4,6 @@
  * A reload has only that of the secret. Control thread.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/accel/leon_accel.h"

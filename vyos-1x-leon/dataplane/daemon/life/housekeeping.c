@@ -4,7 +4,6 @@
  * seeds, member cache, status line of systemd. Control thread.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -106,6 +105,5 @@ void housekeeping_free(struct leond *d)
 {
 	if (d->states->housekeeping)
 		timer_free(d->states->housekeeping->timer);
-	free(d->states->housekeeping);
-	d->states->housekeeping = NULL;
+	x_free(d->states->housekeeping);
 }

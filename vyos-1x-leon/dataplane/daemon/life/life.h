@@ -13,7 +13,6 @@
 struct apply_verdict;
 struct conf;
 struct leond;
-struct overlay_ops;
 
 /* --- start.c: all parts of struct leond --- */
 /* Returns 0, or -errno after logging; the caller calls leond_free() in both cases. */

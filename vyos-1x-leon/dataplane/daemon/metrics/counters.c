@@ -4,7 +4,6 @@
  * values and later subtracts the stored values. Control thread.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -37,8 +36,7 @@ mono_t counters_since(const struct leond *d)
 
 void counters_free(struct leond *d)
 {
-	free(d->states->counters_reset);
-	d->states->counters_reset = NULL;
+	x_free(d->states->counters_reset);
 }
 
 uint64_t resident_bytes(void)

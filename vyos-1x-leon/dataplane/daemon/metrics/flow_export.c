@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -229,8 +228,7 @@ void flow_export_stop(struct leond *d)
 		close(x->fd);
 	timer_free(x->timer);
 	flows_free(x->flows);
-	free(x);
-	d->states->flow_export = NULL;
+	x_free(d->states->flow_export);
 }
 
 void flow_export_apply_conf(struct leond *d)

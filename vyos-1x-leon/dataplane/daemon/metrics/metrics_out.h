@@ -9,10 +9,7 @@
 
 #include "base/mono.h"
 
-struct conf;
-struct leond;
 struct node;
-struct overlay;
 
 struct out {
 	FILE *f;

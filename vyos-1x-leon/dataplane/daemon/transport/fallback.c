@@ -269,8 +269,7 @@ void fallback_stop(struct leond *d)
 	timer_free(f->timer);
 	free(f->name);
 	free(f->attempt);
-	free(f);
-	d->states->fallback = NULL;
+	x_free(d->states->fallback);
 }
 
 struct fallback_view fallback_view(const struct leond *d, uint32_t i)

@@ -494,6 +494,5 @@ void streams_stop(struct leond *d)
 	resolver_free(s->resolver);
 	udp_close(&s->udp);
 	free(s->link);
-	free(s);
-	d->states->streams = NULL;
+	x_free(d->states->streams);
 }

@@ -13,10 +13,7 @@
 #include "ipc/stream_control.h"
 
 struct conf_peer;
-struct endpoint;
-struct ip_addr;
 struct leond;
-struct udp;
 
 /* --- streams.c --- */
 /* The program leon-tls, a child of leond that carries datagrams in TLS connections: start,

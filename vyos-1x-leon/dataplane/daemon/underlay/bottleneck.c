@@ -10,8 +10,6 @@
  */
 #include "daemon/underlay/bottleneck.h"
 
-#include <stdlib.h>
-
 #include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/states.h"
@@ -211,8 +209,7 @@ void bottleneck_free(struct leond *d)
 	if (!d->states->bottleneck)
 		return;
 	timer_free(d->states->bottleneck->timer);
-	free(d->states->bottleneck);
-	d->states->bottleneck = NULL;
+	x_free(d->states->bottleneck);
 }
 
 void bottleneck_apply_conf(struct leond *d)

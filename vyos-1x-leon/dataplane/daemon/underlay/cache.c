@@ -178,6 +178,5 @@ void cache_free(struct leond *d)
 {
 	if (d->states->cache)
 		free(d->states->cache->saved);
-	free(d->states->cache);
-	d->states->cache = NULL;
+	x_free(d->states->cache);
 }

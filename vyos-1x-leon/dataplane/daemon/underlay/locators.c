@@ -5,7 +5,6 @@
  * a change, because changes come in bursts. Control thread.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -276,6 +275,5 @@ void locators_free(struct leond *d)
 {
 	if (d->states->locators)
 		timer_free(d->states->locators->timer);
-	free(d->states->locators);
-	d->states->locators = NULL;
+	x_free(d->states->locators);
 }

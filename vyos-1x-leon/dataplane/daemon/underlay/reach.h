@@ -10,7 +10,6 @@
 #include "base/mono.h"
 #include "proto/overlay_seeds.h"
 
-struct conf_peer;
 struct leond;
 
 struct reach {

@@ -135,6 +135,5 @@ void senders_free(struct leond *d)
 	free(s->sender);
 	free(s->share);
 	free(s->slot);
-	free(s);
-	d->states->senders = NULL;
+	x_free(d->states->senders);
 }

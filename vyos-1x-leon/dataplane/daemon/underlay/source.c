@@ -5,7 +5,6 @@
 #include "daemon/underlay/underlay.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "base/loop.h"
 #include "base/mem.h"
@@ -121,6 +120,5 @@ void source_start(struct leond *d)
 
 void source_free(struct leond *d)
 {
-	free(d->states->source);
-	d->states->source = NULL;
+	x_free(d->states->source);
 }

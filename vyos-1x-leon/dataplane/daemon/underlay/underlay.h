@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The underlay: sockets, addresses of this node and of others. bottleneck.h, reach.h and usage.h have
- * the rates, the state of peers and the use of links. Control thread.
+ * The underlay: sockets, addresses of this node and of others. bottleneck.h, reach.h and usage.h
+ * have the rates, the state of peers and the use of links. Control thread.
  */
 #pragma once
 
@@ -15,12 +15,11 @@ struct conf;
 struct endpoint;
 struct leond;
 struct nl_event;
-struct udp;
 
 /* --- lines.c: the lines of this site (decisions/080) --- */
 /* Opens the sockets of all lines, instead of those of the source-address. Returns 0 or -errno. */
 int lines_open(struct leond *d, bool v6);
-/* Sets header fields and fwmark of sent datagrams for all sockets; workers may send meanwhile.
+/* Sets header fields and fwmark of sent datagrams for all sockets; workers may send at that time.
  * Returns 0, or -errno after logging. */
 int lines_mark(struct leond *d);
 void lines_apply_conf(struct leond *d);

@@ -83,6 +83,5 @@ void usage_free(struct leond *d)
 		return;
 	timer_free(d->states->usage->timer);
 	free(d->states->usage->link);
-	free(d->states->usage);
-	d->states->usage = NULL;
+	x_free(d->states->usage);
 }
