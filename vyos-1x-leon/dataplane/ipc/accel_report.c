@@ -97,9 +97,7 @@ bool accel_totals_read(struct jsonr_node *root, struct accel_totals *t)
 
 static void write_id(node_id_t id, struct jsonw *w)
 {
-	char text[NODE_ID_STRLEN];
-
-	jsonw_str(w, "node", node_id_format(id, text, sizeof(text)));
+	jsonw_str(w, "node", NODE_ID_TEXT(id));
 }
 
 static bool read_id(struct jsonr_node *from, node_id_t *id)
@@ -151,9 +149,7 @@ bool accel_node_read(struct jsonr_node *node, struct accel_node *n)
 
 static void write_endpoint(struct jsonw *w, const char *key, const struct endpoint *ep)
 {
-	char text[ENDPOINT_STRLEN];
-
-	jsonw_str(w, key, endpoint_format(ep, text, sizeof(text)));
+	jsonw_str(w, key, ENDPOINT_TEXT(ep));
 }
 
 static bool read_endpoint(struct jsonr_node *from, const char *key, struct endpoint *ep)

@@ -76,10 +76,10 @@ static void report_reached(struct leond *d, const struct accel_node *n, const ch
 	/* The end of an unneeded inter-proxy connection is no fault. */
 	if (!n->reached && accel_latency_is_near(d->overlay, d->conf, slot, 100))
 		return;
-	report_event(d,
-		     FACTS(n->reached ? EV_ACCELERATOR_REACHED : EV_ACCELERATOR_LOST, .node = n->id),
-		     "the accelerator of node %s is %s", who,
-		     n->reached ? "reached" : "not reached any more");
+	report_event(
+		d, FACTS(n->reached ? EV_ACCELERATOR_REACHED : EV_ACCELERATOR_LOST, .node = n->id),
+		"the accelerator of node %s is %s", who,
+		n->reached ? "reached" : "not reached any more");
 }
 
 /* A single event for all connections of a second. */
@@ -175,23 +175,21 @@ static struct accel_known *find_or_add(struct accel_reports *r, node_id_t id)
 void accel_reports_foreign(struct leond *d, node_id_t id)
 {
 	struct accel_known *k = find_or_add(d->states->accel_reports, id);
-	char who[NODE_LABEL_LEN];
 
 	if (!k)
 		return;
 	k->foreign++;
-	report_misuse(d, k, node_label(d, id, who, sizeof(who)));
+	report_misuse(d, k, NODE_LABEL(d, id));
 }
 
 static void take_node(struct leond *d, const struct accel_node *n)
 {
 	struct accel_reports *r = d->states->accel_reports;
 	struct accel_known *k = find_or_add(r, n->id);
-	char who[NODE_LABEL_LEN];
+	const char *who = NODE_LABEL(d, n->id);
 
 	if (!k)
 		return;
-	node_label(d, n->id, who, sizeof(who));
 	/* The first report has events from before the start of this daemon. */
 	if (r->has_totals) {
 		if (n->reached != k->node.reached)

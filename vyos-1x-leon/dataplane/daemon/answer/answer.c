@@ -19,9 +19,7 @@
 
 void answer_id(struct jsonw *w, const char *key, node_id_t id)
 {
-	char buf[NODE_ID_STRLEN];
-
-	jsonw_str(w, key, id == NODE_ID_NONE ? NULL : node_id_format(id, buf, sizeof(buf)));
+	jsonw_str(w, key, id == NODE_ID_NONE ? NULL : NODE_ID_TEXT(id));
 }
 
 void answer_name(struct jsonw *w, const char *key, struct leond *d, node_id_t id)
@@ -59,30 +57,22 @@ void answer_forwarder(struct jsonw *w, struct leond *d, uint16_t vlan)
 
 void answer_mac(struct jsonw *w, const char *key, struct mac mac)
 {
-	char buf[MAC_STRLEN];
-
-	jsonw_str(w, key, mac_format(mac, buf, sizeof(buf)));
+	jsonw_str(w, key, MAC_TEXT(mac));
 }
 
 void answer_ip(struct jsonw *w, const char *key, const struct ip_addr *ip)
 {
-	char buf[IP_STRLEN];
-
-	jsonw_str(w, key, ip->family ? ip_format(ip, buf, sizeof(buf)) : NULL);
+	jsonw_str(w, key, ip->family ? IP_TEXT(ip) : NULL);
 }
 
 void answer_prefix(struct jsonw *w, const char *key, const struct prefix *p)
 {
-	char buf[PREFIX_STRLEN];
-
-	jsonw_str(w, key, prefix_format(p, buf, sizeof(buf)));
+	jsonw_str(w, key, PREFIX_TEXT(p));
 }
 
 void answer_endpoint(struct jsonw *w, const char *key, const struct endpoint *ep)
 {
-	char buf[ENDPOINT_STRLEN];
-
-	jsonw_str(w, key, ep->ip.family ? endpoint_format(ep, buf, sizeof(buf)) : NULL);
+	jsonw_str(w, key, ep->ip.family ? ENDPOINT_TEXT(ep) : NULL);
 }
 
 void answer_link_endpoint(struct jsonw *w, const char *key, const struct leond *d,

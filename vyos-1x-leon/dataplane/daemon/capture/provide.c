@@ -135,7 +135,6 @@ static void begin(struct leond *d, node_id_t by, const struct msg_capture_start 
 	struct provide *s = d->states->provide = x_new(struct provide);
 	mono_t now = loop_now(d->loop);
 	struct fwd_captured old;
-	char id[NODE_ID_STRLEN];
 
 	while (fwd_next_captured(d->fwd, &old))
 		;
@@ -151,7 +150,7 @@ static void begin(struct leond *d, node_id_t by, const struct msg_capture_start 
 	s->timer = timer_new(d->loop, on_turn, s);
 	timer_set(s->timer, mono_add_ms(now, TURN_MS));
 	log_info(LOG_TOKEN, "node %s captures a flow for at most %u s and %u bytes",
-		 node_id_format(by, id, sizeof(id)), start->seconds, start->bytes);
+		 NODE_ID_TEXT(by), start->seconds, start->bytes);
 	publish(d);
 }
 

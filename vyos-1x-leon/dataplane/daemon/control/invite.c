@@ -51,10 +51,8 @@ static void add_seed(struct token *t, const char *host, uint16_t port)
 
 static void add_endpoint(struct token *t, const struct endpoint *ep, bool private)
 {
-	char host[IP_STRLEN];
-
 	if (ep->ip.family && ip_is_private(&ep->ip) == private)
-		add_seed(t, ip_format(&ep->ip, host, sizeof(host)), ep->port);
+		add_seed(t, IP_TEXT(&ep->ip), ep->port);
 }
 
 static void add_own(struct token *t, struct leond *d, bool private)
@@ -116,7 +114,7 @@ static bool add_named(struct token *t, const char *text, uint16_t port)
 	char *end;
 
 	if (endpoint_parse(text, port, &ep) == 0) {
-		add_seed(t, ip_format(&ep.ip, host, sizeof(host)), ep.port);
+		add_seed(t, IP_TEXT(&ep.ip), ep.port);
 		return ep.port != 0;
 	}
 	if (!colon) {

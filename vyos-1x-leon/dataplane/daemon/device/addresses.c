@@ -20,10 +20,9 @@
 static void report_failure(struct leond *d, const struct nl_addr *a, const char *action, int error)
 {
 	struct prefix p = { a->ip, a->prefix_len };
-	char text[PREFIX_STRLEN];
 
-	report_event(d, FACTS(EV_ADDRESS_FAILED), "address %s cannot be %s: %s",
-		     prefix_format(&p, text, sizeof(text)), action, strerror(-error));
+	report_event(d, FACTS(EV_ADDRESS_FAILED), "address %s cannot be %s: %s", PREFIX_TEXT(&p),
+		     action, strerror(-error));
 }
 
 static bool is_configured(const struct conf *c, const struct nl_addr *a)

@@ -35,7 +35,7 @@ static void report_state(struct leond *d, const struct vlan_set *changed, enum g
 {
 	struct vlan_set vlans;
 	node_id_t node = changed_into(d, changed, state, &vlans);
-	char who[NODE_LABEL_LEN], which[160];
+	char which[160];
 
 	if (vlan_set_is_empty(&vlans))
 		return;
@@ -43,9 +43,8 @@ static void report_state(struct leond *d, const struct vlan_set *changed, enum g
 	if (node == NODE_ID_NONE)
 		report_event(d, FACTS(kind), "%s (%s)", what, which);
 	else
-		report_event(d, FACTS(kind, .node = node),
-			     "node %s is on the same LAN (%s): %s",
-			     node_label(d, node, who, sizeof(who)), which, what);
+		report_event(d, FACTS(kind, .node = node), "node %s is on the same LAN (%s): %s",
+			     NODE_LABEL(d, node), which, what);
 }
 
 void guard_report_states(struct leond *d, const struct vlan_set *changed)
@@ -81,7 +80,7 @@ void guard_report_mismatch(struct leond *d, struct vlan_set *reported)
 {
 	const struct guard_neighbor *first = NULL;
 	struct vlan_set found = { 0 };
-	char who[NODE_LABEL_LEN], which[160];
+	char which[160];
 
 	for (unsigned i = 0; i < d->guard->n_used; i++) {
 		const struct guard_vlan *v = d->guard->vlan[d->guard->used[i]];
@@ -102,5 +101,5 @@ void guard_report_mismatch(struct leond *d, struct vlan_set *reported)
 		d, FACTS(EV_SEGMENT_MISMATCH, .node = first->node, .value = first->segment),
 		"node %s on the same LAN has another segment id for %s (%u for the first VLAN): "
 		"configure the same segment ids on both nodes",
-		node_label(d, first->node, who, sizeof(who)), which, first->segment);
+		NODE_LABEL(d, first->node), which, first->segment);
 }

@@ -273,8 +273,6 @@ static bool is_suspicious(const struct leond *d, const struct guard_frame *g,
 static void report_unconfirmed(struct leond *d, const struct guard_frame *g,
 			       const struct guard_bounds *b)
 {
-	char who[NODE_LABEL_LEN], mac[MAC_STRLEN];
-
 	if (!is_suspicious(d, g, b) ||
 	    !bucket_pass(&d->states->guard_io->unconfirmed, loop_now(d->loop), NOTIFY_AGAIN_NS,
 			 NOTIFY_AGAIN_NS))
@@ -283,14 +281,11 @@ static void report_unconfirmed(struct leond *d, const struct guard_frame *g,
 		d, FACTS(EV_GUARD_UNCONFIRMED, .node = g->node, .value = g->tag),
 		"loop-guard frames of node %s in VLAN %u from %s are ignored: the node has not "
 		"confirmed its presence; a host may replay recorded frames",
-		node_label(d, g->node, who, sizeof(who)), g->tag,
-		mac_format(g->src, mac, sizeof(mac)));
+		NODE_LABEL(d, g->node), g->tag, MAC_TEXT(g->src));
 }
 
 static void report_forged(struct leond *d, const struct guard_frame *g)
 {
-	char mac[MAC_STRLEN];
-
 	if (!bucket_pass(&d->states->guard_io->forged, loop_now(d->loop), NOTIFY_AGAIN_NS,
 			 NOTIFY_AGAIN_NS))
 		return;
@@ -298,7 +293,7 @@ static void report_forged(struct leond *d, const struct guard_frame *g)
 		d, FACTS(EV_GUARD_FORGED, .value = g->tag),
 		"a loop-guard frame in VLAN %u from %s has the node-id of this node: a host of "
 		"the LAN forges loop-guard frames",
-		g->tag, mac_format(g->src, mac, sizeof(mac)));
+		g->tag, MAC_TEXT(g->src));
 }
 
 /* A frame from an earlier run of its sender proves nothing about the present. */

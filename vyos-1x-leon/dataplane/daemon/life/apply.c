@@ -48,12 +48,11 @@ static void apply_changes(struct leond *d, unsigned changes)
 static void list_nodes(struct leond *d, const node_id_t *id, unsigned n, unsigned n_all, char *buf,
 		       size_t len)
 {
-	char who[NODE_LABEL_LEN];
 	size_t at = 0;
 
 	for (unsigned i = 0; i < n && at < len; i++)
 		at += (size_t)snprintf(buf + at, len - at, "%s%s", i ? ", " : "",
-				       node_label(d, id[i], who, sizeof(who)));
+				       NODE_LABEL(d, id[i]));
 	if (n_all > n && at < len)
 		snprintf(buf + at, len - at, " and %u more", n_all - n);
 }

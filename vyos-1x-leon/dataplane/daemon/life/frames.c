@@ -24,11 +24,10 @@
 #define WALK_EVERY_MS 1000 /* a walk of the largest table takes about 20 ms */
 
 static void report_flapping(struct leond *d, const struct fwd_report *r, struct event_facts *facts,
-			    const char *mac, mono_t now)
+			    mono_t now)
 {
 	struct fdb_entry e;
 	const struct node *n;
-	char at[NODE_LABEL_LEN];
 
 	facts->kind = EV_MAC_FLAPPING;
 	if (!fdb_get(d->fdb, r->learn.vlan, r->learn.mac, &e))
@@ -41,13 +40,13 @@ static void report_flapping(struct leond *d, const struct fwd_report *r, struct 
 			d, facts,
 			"MAC %s (VLAN %u) keeps moving: its entry stays at %s for %u s; look for "
 			"a loop or a duplicate MAC",
-			mac, e.vlan, node_label(d, n->id, at, sizeof(at)), (unsigned)facts->value);
+			facts->detail, e.vlan, NODE_LABEL(d, n->id), (unsigned)facts->value);
 	else
 		report_event(
 			d, facts,
 			"MAC %s (VLAN %u) keeps moving: frames to the MAC are flooded for %u s; "
 			"look for a loop or a duplicate MAC",
-			mac, e.vlan, (unsigned)facts->value);
+			facts->detail, e.vlan, (unsigned)facts->value);
 }
 
 /* A burst of new addresses gives one event. */
@@ -75,8 +74,8 @@ static void learn(struct leond *d, const struct fwd_report *r, mono_t now)
 {
 	uint16_t vlan = r->learn.vlan, slot = r->learn.slot;
 	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
-	struct event_facts facts = { .node = n ? n->id : NODE_ID_NONE };
-	char mac[MAC_STRLEN], who[NODE_LABEL_LEN];
+	struct event_facts facts = { .node = n ? n->id : NODE_ID_NONE,
+				     .detail = MAC_TEXT(r->learn.mac) };
 	enum fdb_result result;
 
 	/* The node may have left since the report. */
@@ -84,9 +83,6 @@ static void learn(struct leond *d, const struct fwd_report *r, mono_t now)
 		return;
 	if (slot == SLOT_SELF)
 		guard_local_host(d, r->learn.mac);
-	mac_format(r->learn.mac, mac, sizeof(mac));
-	facts.detail = mac;
-	node_label(d, n->id, who, sizeof(who));
 	result = fdb_learn(d->fdb, vlan, r->learn.mac, slot, now_s_of(now));
 	switch (result) {
 	case FDB_MOVED:
@@ -96,12 +92,13 @@ static void learn(struct leond *d, const struct fwd_report *r, mono_t now)
 		d->states->moved_macs |= neigh_moved_bit(mac_to_u64(r->learn.mac));
 		accelerator_moved(d, vlan, r->learn.mac, n);
 		facts.kind = EV_MAC_MOVED;
-		report_event(d, &facts, "MAC %s (VLAN %u) moved to %s", mac, vlan, who);
+		report_event(d, &facts, "MAC %s (VLAN %u) moved to %s", facts.detail, vlan,
+			     NODE_LABEL(d, n->id));
 		break;
 	case FDB_FLAP_BEGINS:
 		guard_probe_vlan(d, vlan);
 		d->states->moved_macs |= neigh_moved_bit(mac_to_u64(r->learn.mac));
-		report_flapping(d, r, &facts, mac, now);
+		report_flapping(d, r, &facts, now);
 		break;
 	case FDB_FULL:
 	case FDB_VLAN_FULL:

@@ -306,7 +306,6 @@ static void log_advice(void *arg attr_unused, const char *text)
 
 int leond_start(struct leond *d, struct conf *conf)
 {
-	char id[NODE_ID_STRLEN];
 	int r;
 
 	d->ops = &ops;
@@ -324,8 +323,8 @@ int leond_start(struct leond *d, struct conf *conf)
 	if (r < 0)
 		return r;
 	log_notice("daemon", "started version=%s interface=%s node=%s port=%u workers=%u",
-		   leon_version, d->tap->name, node_id_format(d->self, id, sizeof(id)),
-		   d->udp->port, d->tap->n_queues);
+		   leon_version, d->tap->name, NODE_ID_TEXT(d->self), d->udp->port,
+		   d->tap->n_queues);
 	loop_notify(d->loop, "READY=1");
 	return 0;
 }

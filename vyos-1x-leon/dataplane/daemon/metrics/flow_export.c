@@ -47,11 +47,10 @@ struct flow_export {
 static void report_failure(struct flow_export *x, int error)
 {
 	struct endpoint to = { .ip = x->d->conf->flow_collector, .port = x->d->conf->flow_port };
-	char text[ENDPOINT_STRLEN];
 
 	if (!x->failed)
-		log_warn("flow-export", "flows cannot be sent to %s: %s",
-			 endpoint_format(&to, text, sizeof(text)), strerror(error));
+		log_warn("flow-export", "flows cannot be sent to %s: %s", ENDPOINT_TEXT(&to),
+			 strerror(error));
 	x->failed = true;
 }
 
@@ -99,10 +98,9 @@ static void describe(struct leond *d, const struct choice *ch, const char *rule,
 
 	for (unsigned i = 0; i < ch->path.n_hops; i++, before = ",") {
 		const struct node *n = nodedb_at(overlay_nodes(d->overlay), ch->path.hop[i]);
-		char id[IP_STRLEN];
 
-		node_id_format(n ? n->id : NODE_ID_NONE, id, sizeof(id));
-		at += (size_t)snprintf(out + at, IPFIX_TEXT_MAX - at, "%s%s", before, id);
+		at += (size_t)snprintf(out + at, IPFIX_TEXT_MAX - at, "%s%s", before,
+				       NODE_ID_TEXT(n ? n->id : NODE_ID_NONE));
 	}
 	snprintf(out + at, IPFIX_TEXT_MAX - at, " loss=%u.%03u rule=%s", ch->path.loss_pm / 1000,
 		 ch->path.loss_pm % 1000, rule);

@@ -112,12 +112,10 @@ static void put_lines(struct out *o)
 
 static void put_daemon(struct out *o)
 {
-	char id[NODE_ID_STRLEN];
-
 	put_head(o, "info", "gauge", "This node; always 1.");
 	put_sample(o, "info");
 	put_label(o, "version", leon_version);
-	put_label(o, "node_id", node_id_format(o->d->self, id, sizeof(id)));
+	put_label(o, "node_id", NODE_ID_TEXT(o->d->self));
 	put_label(o, "name", o->conf->node_name);
 	put_label(o, "cipher_library", aead_library());
 	put_u64(o, 1);
@@ -175,10 +173,7 @@ static void put_acceleration(struct out *o)
 
 enum command_result show_metrics(struct command *c)
 {
-	struct out o = { .d = c->d,
-			 .conf = c->d->conf,
-			 .overlay = c->overlay,
-			 .now = c->now };
+	struct out o = { .d = c->d, .conf = c->d->conf, .overlay = c->overlay, .now = c->now };
 	char *text = NULL;
 	size_t len = 0;
 

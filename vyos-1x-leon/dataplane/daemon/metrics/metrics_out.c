@@ -89,10 +89,8 @@ void put_metric(struct out *o, const char *name, const char *type, enum unit uni
 
 void put_node_labels(struct out *o, const struct node *n)
 {
-	char id[NODE_ID_STRLEN];
-
 	put_interface(o);
-	put_label(o, "node_id", node_id_format(n->id, id, sizeof(id)));
+	put_label(o, "node_id", NODE_ID_TEXT(n->id));
 	put_label(o, "name", n->has_record ? n->rec.name : "");
 }
 

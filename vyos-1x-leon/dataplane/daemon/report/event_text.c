@@ -31,13 +31,10 @@ const char *node_name_of(struct leond *d, node_id_t id)
 char *node_label(struct leond *d, node_id_t id, char *buf, size_t len)
 {
 	const char *name = node_name_of(d, id);
-	char text[NODE_ID_STRLEN];
 
-	node_id_format(id, text, sizeof(text));
-	if (name[0])
-		snprintf(buf, len, "%s (%s)", name, text);
-	else
-		snprintf(buf, len, "%s", text);
+	if (!name[0])
+		return node_id_format(id, buf, len);
+	snprintf(buf, len, "%s (%s)", name, NODE_ID_TEXT(id));
 	return buf;
 }
 
@@ -69,16 +66,14 @@ static void path_text(struct leond *d, const struct overlay_event *e, char *buf,
 	struct nodedb *db = overlay_nodes(d->overlay);
 	const struct node *to = nodedb_find(db, e->node);
 	const struct choice *c = to ? overlay_choice(d->overlay, to->slot) : NULL;
-	char label[NODE_LABEL_LEN];
 	size_t at = 0;
 
 	snprintf(buf, len, "no path");
 	for (unsigned i = 0; c && i < c->path.n_hops && at < len; i++) {
 		const struct node *hop = nodedb_at(db, c->path.hop[i]);
-		int n = snprintf(buf + at, len - at, "%s%s", i ? " > " : "",
-				 hop ? node_label(d, hop->id, label, sizeof(label)) : "?");
 
-		at += (size_t)n;
+		at += (size_t)snprintf(buf + at, len - at, "%s%s", i ? " > " : "",
+				       hop ? NODE_LABEL(d, hop->id) : "?");
 	}
 }
 
@@ -136,9 +131,8 @@ static void transport_text(struct leond *d, const struct overlay_event *e, char 
 static void loss_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
 {
 	unsigned percent = (unsigned)(e->value + 5) / 10;
-	char who[NODE_LABEL_LEN], via[NODE_LABEL_LEN];
+	const char *who = NODE_LABEL(d, e->node);
 
-	node_label(d, e->node, who, sizeof(who));
 	if (e->other == NODE_ID_NONE)
 		snprintf(buf, len,
 			 "link to %s loses %u %% of the data, but no probes: paths avoid the "
@@ -148,7 +142,7 @@ static void loss_text(struct leond *d, const struct overlay_event *e, char *buf,
 		snprintf(buf, len,
 			 "the path to %s through %s loses %u %% of the data, but no link of the "
 			 "path reports loss: other relays are used",
-			 who, node_label(d, e->other, via, sizeof(via)), percent);
+			 who, NODE_LABEL(d, e->other), percent);
 }
 
 /* Duplicate node-id. Of another node: the fact. Of this node: the other user and the reporting
@@ -156,9 +150,8 @@ static void loss_text(struct leond *d, const struct overlay_event *e, char *buf,
 static void duplicate_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
 {
 	bool has_place = e->detail && *e->detail, has_other = e->other != NODE_ID_NONE;
-	char who[NODE_LABEL_LEN], by[NODE_LABEL_LEN];
+	const char *who = NODE_LABEL(d, e->node);
 
-	node_label(d, e->node, who, sizeof(who));
 	if (e->node != d->self) {
 		snprintf(buf, len, "two nodes use node-id %s: give each node its own node-id", who);
 		return;
@@ -166,8 +159,7 @@ static void duplicate_text(struct leond *d, const struct overlay_event *e, char 
 	snprintf(
 		buf, len, "another node also uses node-id %s of this node%s%s%s%s%s: %s", who,
 		has_place ? ", at " : "", has_place ? e->detail : "",
-		has_other ? ", says node " : "",
-		has_other ? node_label(d, e->other, by, sizeof(by)) : "",
+		has_other ? ", says node " : "", has_other ? NODE_LABEL(d, e->other) : "",
 		e->value ? " and its identity" : "",
 		e->value
 			? "give the clone its own node-id and delete the identity-file of the clone"
@@ -184,25 +176,29 @@ static void other_text(struct leond *d, const struct overlay_event *e, char *buf
 	node_label(d, e->other, buf, len);
 }
 
-static void value_text(struct leond *d attr_unused, const struct overlay_event *e, char *buf, size_t len)
+static void value_text(struct leond *d attr_unused, const struct overlay_event *e, char *buf,
+		       size_t len)
 {
 	snprintf(buf, len, "%llu", (unsigned long long)e->value);
 }
 
 /* Writes the measurements of both ends of a link. */
-static void rtts_text(struct leond *d attr_unused, const struct overlay_event *e, char *buf, size_t len)
+static void rtts_text(struct leond *d attr_unused, const struct overlay_event *e, char *buf,
+		      size_t len)
 {
 	snprintf(buf, len, "%llu and %llu", (unsigned long long)(e->value >> 32),
 		 (unsigned long long)(e->value & UINT32_MAX));
 }
 
-static void detail_text(struct leond *d attr_unused, const struct overlay_event *e, char *buf, size_t len)
+static void detail_text(struct leond *d attr_unused, const struct overlay_event *e, char *buf,
+			size_t len)
 {
 	snprintf(buf, len, "%s", e->detail ? e->detail : "");
 }
 
 /* Writes the reason of a path, such as " (better)"; "" without one. */
-static void reason_text(struct leond *d attr_unused, const struct overlay_event *e, char *buf, size_t len)
+static void reason_text(struct leond *d attr_unused, const struct overlay_event *e, char *buf,
+			size_t len)
 {
 	snprintf(buf, len, "%s%s%s", e->detail ? " (" : "", e->detail ? e->detail : "",
 		 e->detail ? ")" : "");

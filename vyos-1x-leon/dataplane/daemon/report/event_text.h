@@ -30,6 +30,7 @@ void report_overlay_event(struct leond *d, const struct overlay_event *e);
 /* Writes "seoul (192.0.2.3)", or "192.0.2.3" without a name. */
 #define NODE_LABEL_LEN (MSG_NAME_MAX + NODE_ID_STRLEN + 4)
 char *node_label(struct leond *d, node_id_t id, char *buf, size_t len);
+#define NODE_LABEL(d, id) node_label((d), (id), (char[NODE_LABEL_LEN]){ 0 }, NODE_LABEL_LEN)
 /* Returns the node-name of a node in the table; "" if unknown. */
 const char *node_name_of(struct leond *d, node_id_t id);
 /* Writes "192.0.2.1:443", of the TCP connection for a stream, in ENDPOINT_STRLEN bytes. */

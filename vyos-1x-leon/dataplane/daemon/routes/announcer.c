@@ -135,12 +135,12 @@ static enum announce_reach reach_of(struct announcer *a, const struct prefix *p)
 
 static void notify(struct announcer *a, const struct announced *e)
 {
-	char text[PREFIX_STRLEN];
+	const char *text = PREFIX_TEXT(&e->prefix);
 
-	prefix_format(&e->prefix, text, sizeof(text));
 	report_event(a->d,
 		     FACTS(e->announced ? EV_PREFIX_ANNOUNCED : EV_PREFIX_WITHHELD, .detail = text),
-		     "prefix %s is %s: %s", text, e->announced ? "announced" : "not announced", announce_reason(&a->plan, e));
+		     "prefix %s is %s: %s", text, e->announced ? "announced" : "not announced",
+		     announce_reason(&a->plan, e));
 }
 
 static void hand_over(struct announcer *a)

@@ -45,29 +45,25 @@ static const struct {
 static void notify(struct routes *r, enum rib_change change)
 {
 	struct route_count *t = &r->tally[change];
-	char dst[PREFIX_STRLEN], who[NODE_LABEL_LEN];
 
 	if (t->n > ROUTE_NOTIFIED_MAX)
 		report_event(r->d, FACTS(words[change].kind, .value = t->n), "%u %s", t->n,
 			     words[change].many);
 	for (unsigned i = 0; t->n <= ROUTE_NOTIFIED_MAX && i < t->n; i++) {
 		const struct rib_route *e = &t->route[i];
+		const char *dst = PREFIX_TEXT(&e->dst);
 
-		prefix_format(&e->dst, dst, sizeof(dst));
 		report_event(r->d,
 			     FACTS(words[change].kind, .node = e->node, .value = e->metric,
 				   .detail = dst),
-			     "route to %s through %s %s, metric %u", dst,
-			     node_label(r->d, e->node, who, sizeof(who)), words[change].one,
-			     e->metric);
+			     "route to %s through %s %s, metric %u", dst, NODE_LABEL(r->d, e->node),
+			     words[change].one, e->metric);
 	}
 	t->n = 0;
 }
 
 void routes_notify_all(struct routes *r, mono_t now)
 {
-	char dst[PREFIX_STRLEN], who[NODE_LABEL_LEN];
-
 	notify(r, RIB_ADDED);
 	notify(r, RIB_MOVED);
 	notify(r, RIB_WITHDRAWN);
@@ -77,23 +73,21 @@ void routes_notify_all(struct routes *r, mono_t now)
 	}
 	for (unsigned i = 0; i < r->n_refused; i++) {
 		const struct rib_refused *e = &r->refused[i];
+		const char *dst = PREFIX_TEXT(&e->dst);
 
-		prefix_format(&e->dst, dst, sizeof(dst));
 		report_event(r->d, FACTS(EV_ROUTE_REFUSED, .node = e->node, .detail = dst),
 			     "route to %s announced by %s is refused: %s", dst,
-			     node_label(r->d, e->node, who, sizeof(who)), rib_refusal_text(e->why));
+			     NODE_LABEL(r->d, e->node), rib_refusal_text(e->why));
 	}
 	r->n_refused = 0;
 }
 
 void routes_notify_failure(struct routes *r, const struct rib_installed *e, int error)
 {
-	char dst[PREFIX_STRLEN];
+	const char *dst = PREFIX_TEXT(&e->dst);
 
-	prefix_format(&e->dst, dst, sizeof(dst));
 	report_event(
-		r->d,
-		FACTS(EV_ROUTE_FAILED, .value = e->metric & RIB_METRIC_MAX, .detail = dst),
+		r->d, FACTS(EV_ROUTE_FAILED, .value = e->metric & RIB_METRIC_MAX, .detail = dst),
 		"route to %s cannot be set: %s", dst,
 		error == EEXIST
 			? "another program has installed a route with this destination and metric"

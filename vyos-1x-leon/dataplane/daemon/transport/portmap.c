@@ -70,34 +70,28 @@ const char *portmap_state_name(enum portmap_state s)
 
 static void report_refused(struct portmap *m, const char *reason)
 {
-	char gateway[IP_STRLEN];
-
 	if (m->refused)
 		return;
 	m->refused = true;
 	report_event(m->d, FACTS(EV_PORT_MAPPING_REFUSED, .detail = reason),
-		     "gateway %s gives no port mapping: %s",
-		     ip_format(&m->hop.gateway, gateway, sizeof(gateway)), reason);
+		     "gateway %s gives no port mapping: %s", IP_TEXT(&m->hop.gateway), reason);
 }
 
 static void report_lost(struct portmap *m, const char *reason)
 {
-	char external[ENDPOINT_STRLEN];
+	const char *external = ENDPOINT_TEXT(&m->external);
 
-	endpoint_format(&m->external, external, sizeof(external));
 	report_event(m->d, FACTS(EV_PORT_MAPPING_LOST, .detail = external),
 		     "the port mapping %s ended: %s", external, reason);
 }
 
 static void report_mapped(struct portmap *m)
 {
-	char external[ENDPOINT_STRLEN], gateway[IP_STRLEN];
+	const char *external = ENDPOINT_TEXT(&m->external);
 
-	endpoint_format(&m->external, external, sizeof(external));
 	report_event(m->d, FACTS(EV_PORT_MAPPED, .detail = external),
-		     "gateway %s maps UDP port %u to %s (%s)",
-		     ip_format(&m->hop.gateway, gateway, sizeof(gateway)), m->d->udp->port, external,
-		     portmap_method_name(m->method));
+		     "gateway %s maps UDP port %u to %s (%s)", IP_TEXT(&m->hop.gateway),
+		     m->d->udp->port, external, portmap_method_name(m->method));
 }
 
 /* --- the mapping --- */
@@ -124,8 +118,6 @@ static bool is_credible(const struct portmap *m)
 
 static void announce(struct portmap *m, mono_t now)
 {
-	char ip[IP_STRLEN];
-
 	if (m->external.port == 0 || m->announced)
 		return;
 	if (is_credible(m)) {
@@ -147,7 +139,7 @@ static void announce(struct portmap *m, mono_t now)
 	snprintf(m->reason, sizeof(m->reason),
 		 "its external address %s is no public address: a second NAT follows, or the line "
 		 "has a shared address",
-		 ip_format(&m->external.ip, ip, sizeof(ip)));
+		 IP_TEXT(&m->external.ip));
 	if (mono_sub_ms(now, m->mapped_at) >= PATIENCE_MS)
 		report_refused(m, m->reason);
 }

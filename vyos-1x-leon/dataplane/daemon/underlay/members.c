@@ -62,18 +62,16 @@ int members_parse(const char *text, size_t len, uint32_t vni, struct member_list
 
 void members_write(const struct member_list *l, uint32_t vni, struct jsonw *w)
 {
-	char buf[ENDPOINT_STRLEN];
-
 	state_file_begin(w, MEMBERS_VERSION, vni);
 	jsonw_array(w, "members");
 	for (unsigned i = 0; i < l->n; i++) {
 		const struct member_entry *m = &l->member[i];
 
 		jsonw_object(w, NULL);
-		jsonw_str(w, "node_id", node_id_format(m->node, buf, sizeof(buf)));
+		jsonw_str(w, "node_id", NODE_ID_TEXT(m->node));
 		jsonw_array(w, "endpoints");
 		for (unsigned k = 0; k < m->n; k++)
-			jsonw_str(w, NULL, endpoint_format(&m->ep[k], buf, sizeof(buf)));
+			jsonw_str(w, NULL, ENDPOINT_TEXT(&m->ep[k]));
 		jsonw_end(w);
 		jsonw_end(w);
 	}

@@ -194,11 +194,11 @@ static void report_unreached(struct leond *d, const struct reach *r, mono_t now)
 
 static void report_reached(struct leond *d, const struct reach *r)
 {
-	char label[200], who[NODE_LABEL_LEN];
+	char label[200];
 
 	peer_label(r->peer, label, sizeof(label));
 	report_event(d, FACTS(EV_PEER_REACHED, .node = r->seed.node), "%s is reached: node %s",
-		     label, node_label(d, r->seed.node, who, sizeof(who)));
+		     label, NODE_LABEL(d, r->seed.node));
 }
 
 /* Reports a few peers at once and the others later. */

@@ -25,9 +25,8 @@ static bool is_source(const struct conf *c, const struct ip_addr *ip)
 
 static void notify(struct leond *d, const struct ip_addr *ip, bool gone)
 {
-	char text[IP_STRLEN];
+	const char *text = IP_TEXT(ip);
 
-	ip_format(ip, text, sizeof(text));
 	if (gone)
 		report_event(
 			d, FACTS(EV_SOURCE_LOST, .detail = text),
