@@ -130,7 +130,7 @@ static void on_turn(void *arg, mono_t now)
 	drain(s, now);
 }
 
-static void begin(struct leond *d, node_id_t by, const struct msg_capture_start *start)
+static struct provide *begin(struct leond *d, node_id_t by, const struct msg_capture_start *start)
 {
 	struct provide *s = d->states->provide = x_new(struct provide);
 	mono_t now = loop_now(d->loop);
@@ -152,6 +152,7 @@ static void begin(struct leond *d, node_id_t by, const struct msg_capture_start 
 	log_info(LOG_TOKEN, "node %s captures a flow for at most %u s and %u bytes",
 		 NODE_ID_TEXT(by), start->seconds, start->bytes);
 	publish(d);
+	return s;
 }
 
 void capture_fill_snap(const struct leond *d, struct snap_capture *out)
@@ -241,46 +242,36 @@ unsigned provide_clocks(struct leond *d, struct msg_clock *clock, unsigned most)
 
 static void take_start(const struct asked *q, const struct msg_capture_start *m)
 {
-	struct leond *d = q->d;
-	node_id_t from = q->from;
-	struct provide *s = d->states->provide;
+	struct provide *s = q->d->states->provide;
 	struct msg a;
 
-	if (s && !is_of(s, from, m->id) && (s->runs || s->by != from) && m->seconds) {
-		refuse(q, m->id, CAPTURE_BUSY, s->by);
-		return;
-	}
-	if (!is_of(s, from, m->id)) {
+	if (!is_of(s, q->from, m->id)) {
 		if (!m->seconds) {
 			refuse(q, m->id, CAPTURE_UNKNOWN, NODE_ID_NONE);
 			return;
 		}
-		if (s)
-			drop(d);
-		begin(d, from, m);
-		s = d->states->provide;
+		if (s && (s->runs || s->by != q->from)) {
+			refuse(q, m->id, CAPTURE_BUSY, s->by);
+			return;
+		}
+		provide_stop(q->d);
+		s = begin(q->d, q->from, m);
 	} else if (!m->seconds && s->runs) {
-		drain(s, loop_now(d->loop));
+		drain(s, loop_now(q->d->loop));
 		end(s);
 	}
 	a = answer_of(s);
-	a.capture_data.n_clocks = (uint8_t)provide_clocks(d, a.capture_data.clock, MSG_CLOCKS_MAX);
+	a.capture_data.n_clocks =
+		(uint8_t)provide_clocks(q->d, a.capture_data.clock, MSG_CLOCKS_MAX);
 	q->answer(q->d, q->from, &a);
 }
 
-static void take_read(const struct asked *q, const struct msg_capture_read *m)
+static void take_read(const struct asked *q, const struct provide *s,
+		      const struct msg_capture_read *m)
 {
-	struct leond *d = q->d;
-	node_id_t from = q->from;
-	struct provide *s = d->states->provide;
-	struct msg a;
+	struct msg a = answer_of(s);
 	struct msg_capture_data *data = &a.capture_data;
 
-	if (!is_of(s, from, m->id)) {
-		refuse(q, m->id, CAPTURE_UNKNOWN, NODE_ID_NONE);
-		return;
-	}
-	a = answer_of(s);
 	data->offset = min_of(m->offset, s->len);
 	for (unsigned i = 0; i < CHUNKS_MAX; i++) {
 		data->n = (uint16_t)min_of(s->len - data->offset, (uint32_t)MSG_CAPTURE_MAX);
@@ -292,18 +283,12 @@ static void take_read(const struct asked *q, const struct msg_capture_read *m)
 	}
 }
 
-static void take_lookup(const struct asked *q, const struct msg_capture_lookup *m)
+static void take_lookup(const struct asked *q, const struct provide *s,
+			const struct msg_capture_lookup *m)
 {
-	struct leond *d = q->d;
-	node_id_t from = q->from;
-	struct provide *s = d->states->provide;
 	struct msg a = { .type = MSG_CAPTURE_SEEN };
 	struct msg_capture_lookup *seen = &a.capture_seen;
 
-	if (!is_of(s, from, m->id)) {
-		refuse(q, m->id, CAPTURE_UNKNOWN, NODE_ID_NONE);
-		return;
-	}
 	seen->id = m->id;
 	seen->source = m->source;
 	seen->destination = m->destination;
@@ -335,21 +320,23 @@ void provide_message(struct leond *d, node_id_t from, const struct msg *m, provi
 {
 	const struct asked q = { d, from, answer };
 	struct provide *s = d->states->provide;
-	mono_t now = loop_now(d->loop);
+	bool known = is_of(s, from, id_of(m));
 
 	if (!d->fwd || !permits(d, from)) {
 		refuse(&q, id_of(m), CAPTURE_REFUSED, NODE_ID_NONE);
 		return;
 	}
-	if (is_of(s, from, id_of(m))) {
-		s->read_at = now;
-		if (from != d->self && is_too_fast(s, now))
+	if (known) {
+		s->read_at = loop_now(d->loop);
+		if (from != d->self && is_too_fast(s, s->read_at))
 			return;
 	}
 	if (m->type == MSG_CAPTURE_START)
 		take_start(&q, &m->capture_start);
+	else if (!known)
+		refuse(&q, id_of(m), CAPTURE_UNKNOWN, NODE_ID_NONE);
 	else if (m->type == MSG_CAPTURE_READ)
-		take_read(&q, &m->capture_read);
-	else if (m->type == MSG_CAPTURE_LOOKUP)
-		take_lookup(&q, &m->capture_lookup);
+		take_read(&q, s, &m->capture_read);
+	else
+		take_lookup(&q, s, &m->capture_lookup);
 }
