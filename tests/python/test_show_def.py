@@ -40,7 +40,7 @@ def test_answers_of_all_commands():
 
 def test_changes_of_a_reload():
     text = (TOP / 'vyos-1x-leon/dataplane/daemon/control/actions.c').read_text()
-    words = re.findall(r'\{ CONF_\w+, "([a-z-]+)" \}', text)
+    words = re.findall(r'"([a-z-]+)"', text.split('names[] = {')[1].split('}')[0])
     assert words and words == schema_of('reload')['properties']['changes']['items']['enum']
 
 

@@ -4,6 +4,7 @@
  */
 #include "daemon/accel/leon_accel.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -148,7 +149,7 @@ static int hand_queues(struct leond *d)
 	int rc = stream_send_fds(d->states->accelerator->fd, buf, accel_notify_encode(&f, buf),
 				 accel_queues_accel_ends(d), n);
 
-	_Static_assert(ACCEL_QUEUES_MAX <= STREAM_FDS_MAX, "the queues fit a message");
+	static_assert(ACCEL_QUEUES_MAX <= STREAM_FDS_MAX, "the queues fit a message");
 	if (rc == 0)
 		d->states->accelerator->device = d->device.mac;
 	return rc;

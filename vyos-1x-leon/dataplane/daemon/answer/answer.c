@@ -226,3 +226,13 @@ void answer_rules(struct jsonw *w, const struct conf *conf)
 		jsonw_u64(w, key, value);
 	jsonw_end(w);
 }
+
+void answer_bits(struct jsonw *w, const char *key, unsigned bits, const char *const *names,
+		 size_t n)
+{
+	jsonw_array(w, key);
+	for (size_t i = 0; i < n; i++)
+		if (bits >> i & 1)
+			jsonw_str(w, NULL, names[i]);
+	jsonw_end(w);
+}

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/addr.h"
@@ -46,6 +47,9 @@ void answer_age(struct jsonw *w, const char *key, mono_t now, mono_t t);
 /* Writes whole seconds until t, 0 in the past; null for never. */
 void answer_left(struct jsonw *w, const char *key, mono_t now, mono_t t);
 void answer_time(struct jsonw *w, const char *key, int64_t wall_us);
+/* Writes an array with the names of the set bits, the lowest bit first. */
+void answer_bits(struct jsonw *w, const char *key, unsigned bits, const char *const *names,
+		 size_t n);
 /* Writes a monotonic time as wall-clock time. */
 int64_t wall_of(mono_t now, mono_t t);
 /* Write arrays of the node-ids and of the display names of hops. */

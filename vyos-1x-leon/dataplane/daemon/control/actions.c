@@ -2,6 +2,7 @@
 /*
  * Commands that change state: `reload` and `reset node`. Control thread.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/defs.h"
@@ -38,34 +39,16 @@ static void write_keys(struct jsonw *w, const char *list)
 
 static void write_changes(struct jsonw *w, unsigned changes)
 {
-	static const struct {
-		enum conf_change bit;
-		const char *name;
-	} names[] = { { CONF_PEERS, "peers" },
-		      { CONF_PROBING, "measurement" },
-		      { CONF_PATHS, "paths" },
-		      { CONF_FDB, "fdb" },
-		      { CONF_FRAMES, "frames" },
-		      { CONF_DEVICE, "device" },
-		      { CONF_RECORD, "record" },
-		      { CONF_LOG, "log" },
-		      { CONF_MEMBERS, "members" },
-		      { CONF_ROUTES, "routes" },
-		      { CONF_KEYS, "keys" },
-		      { CONF_DATAGRAMS, "datagrams" },
-		      { CONF_POLICY, "policy" },
-		      { CONF_ACCELERATION, "acceleration" },
-		      { CONF_SCHEDULING, "scheduling" },
-		      { CONF_TRANSPORT, "transport" },
-		      { CONF_PORT_MAPPING, "port-mapping" },
-		      { CONF_FLOWS, "flow-export" },
-		      { CONF_CAPTURE, "capture" } };
+	/* In the order of enum conf_change. */
+	static const char *const names[] = {
+		"peers",     "measurement",  "paths",	    "fdb",	    "frames",
+		"device",    "record",	     "log",	    "members",	    "routes",
+		"keys",	     "datagrams",    "policy",	    "acceleration", "scheduling",
+		"transport", "port-mapping", "flow-export", "capture",
+	};
+	static_assert(CONF_CAPTURE == 1 << (array_size(names) - 1), "a name for each change");
 
-	jsonw_array(w, "changes");
-	for (size_t i = 0; i < array_size(names); i++)
-		if (changes & names[i].bit)
-			jsonw_str(w, NULL, names[i].name);
-	jsonw_end(w);
+	answer_bits(w, "changes", changes, names, array_size(names));
 }
 
 /* The commit of VyOS prints the warnings of a reload. */

@@ -17,10 +17,12 @@
 enum role {
 	ROLE_IN_USE = 1,
 	ROLE_BEST = 2,
-	ROLE_DIRECT = 4,
-	ROLE_ALTERNATIVE = 8,
-	ROLE_LONG_TERM = 16
+	ROLE_LONG_TERM = 4,
+	ROLE_DIRECT = 8,
+	ROLE_ALTERNATIVE = 16
 };
+
+static const char *const roles[] = { "in-use", "best", "long-term", "direct", "alternative" };
 
 struct candidate {
 	struct path path;
@@ -137,24 +139,6 @@ static void write_link(struct command *c, uint16_t from, uint16_t to)
 	jsonw_end(c->w);
 }
 
-static void write_roles(struct jsonw *w, unsigned roles)
-{
-	static const struct {
-		enum role bit;
-		const char *name;
-	} names[] = { { ROLE_IN_USE, "in-use" },
-		      { ROLE_BEST, "best" },
-		      { ROLE_LONG_TERM, "long-term" },
-		      { ROLE_DIRECT, "direct" },
-		      { ROLE_ALTERNATIVE, "alternative" } };
-
-	jsonw_array(w, "roles");
-	for (size_t i = 0; i < array_size(names); i++)
-		if (roles & names[i].bit)
-			jsonw_str(w, NULL, names[i].name);
-	jsonw_end(w);
-}
-
 static void write_candidate(struct command *c, const struct candidate *cand)
 {
 	struct path_params pp = overlay_path_params(c->overlay);
@@ -163,7 +147,7 @@ static void write_candidate(struct command *c, const struct candidate *cand)
 
 	overlay_path_evaluate(c->overlay, &p);
 	jsonw_object(c->w, NULL);
-	write_roles(c->w, cand->roles);
+	answer_bits(c->w, "roles", cand->roles, roles, array_size(roles));
 	answer_hops(c->w, "hops", "hop_names", c->d, &p);
 	answer_known(c->w, "cost_us", p.cost_us != COST_INFINITE, p.cost_us);
 	answer_known(c->w, "long_term_cost_us", p.cost_us != COST_INFINITE, p.long_term_us);

@@ -6,18 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/defs.h"
 #include "daemon/accel/leon_accel.h"
 #include "daemon/life/life.h"
 #include "state/conf/conf.h"
 
 #define SHORT_SECRET 16
 
-struct adviser {
-	advice_fn fn;
-	void *arg;
-};
-
-static void peers_without_source(const struct conf *c, const struct adviser *a)
+static void peers_without_source(const struct conf *c, advice_fn fn, void *arg)
 {
 	bool any = c->source4.family == 0 && c->source6.family == 0;
 	char text[256];
@@ -32,18 +28,8 @@ static void peers_without_source(const struct conf *c, const struct adviser *a)
 			 "peer.%s.address: %.64s cannot be asked, since there is no source-address "
 			 "of IPv%u",
 			 p->name, p->host, p->ep.ip.family);
-		a->fn(a->arg, text);
+		fn(arg, text);
 	}
-}
-
-static void source_leads_nowhere(const struct conf *c, const struct adviser *a)
-{
-	if (strcmp(c->source_interface, "lo") == 0)
-		a->fn(a->arg,
-		      "source-interface: lo does not lead to other hosts; configure an address "
-		      "as source-address instead");
-	if (c->source4.family && c->source4.b[0] == 169 && c->source4.b[1] == 254)
-		a->fn(a->arg, "source-address: 169.254.0.0/16 reaches only nodes on the same link");
 }
 
 /* leonctl generate secret draws 32 characters. */
@@ -55,29 +41,28 @@ const char *advice_of_secret(const struct conf *c)
 	       "output of: leonctl generate secret";
 }
 
-static void overlay_is_open(const struct conf *c, const struct adviser *a)
-{
-	if (c->authentication_disable)
-		a->fn(a->arg, "authentication.disable: any host on the path can read and change "
-			      "all frames, and any host that forges the address of a member can "
-			      "join");
-}
-
-static void accelerator_missing(const struct conf *c, const struct adviser *a)
-{
-	if (c->acceleration && !accelerator_is_installed())
-		a->fn(a->arg, "acceleration: leon-accel is not installed, so no TCP connection is "
-			      "accelerated; install the package leon-accel");
-}
-
 void advice_of(const struct conf *c, advice_fn fn, void *arg)
 {
-	const struct adviser a = { fn, arg };
+	const struct {
+		bool holds;
+		const char *text;
+	} advices[] = {
+		{ strcmp(c->source_interface, "lo") == 0,
+		  "source-interface: lo does not lead to other hosts; configure an address as "
+		  "source-address instead" },
+		{ c->source4.family && c->source4.b[0] == 169 && c->source4.b[1] == 254,
+		  "source-address: 169.254.0.0/16 reaches only nodes on the same link" },
+		{ c->acceleration && !accelerator_is_installed(),
+		  "acceleration: leon-accel is not installed, so no TCP connection is accelerated; "
+		  "install the package leon-accel" },
+		{ c->authentication_disable,
+		  "authentication.disable: any host on the path can read and change all frames, "
+		  "and any host that forges the address of a member can join" },
+		{ advice_of_secret(c) != NULL, advice_of_secret(c) },
+	};
 
-	peers_without_source(c, &a);
-	source_leads_nowhere(c, &a);
-	accelerator_missing(c, &a);
-	overlay_is_open(c, &a);
-	if (advice_of_secret(c))
-		fn(arg, advice_of_secret(c));
+	peers_without_source(c, fn, arg);
+	for (size_t i = 0; i < array_size(advices); i++)
+		if (advices[i].holds)
+			fn(arg, advices[i].text);
 }

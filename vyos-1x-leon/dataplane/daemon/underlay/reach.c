@@ -18,27 +18,41 @@
 #define REPORT_BURST  8	    /* limit of such events at once */
 #define REPORT_GAP_MS 2000
 
+/* The sentences of SEED_UNREACHABLE and SEED_NOT_SENT depend on the error. */
+static const struct {
+	const char *name, *text;
+} diagnoses[] = {
+	[SEED_NOT_QUERIED] = { "not-asked", "no HELLO sent yet" },
+	[SEED_SILENT] = { "nothing",
+			  "no answer: leond does not run there, a firewall on the path drops UDP, "
+			  "or the secret, VNI or trusted-identity differs" },
+	[SEED_REFUSED] = { "refused", "the host answers that no program listens at this port" },
+	[SEED_UNREACHABLE] = { "unreachable", NULL },
+	[SEED_NOT_SENT] = { "not-sent", NULL },
+	[SEED_INITIATES] = { "one-way",
+			     "HELLOs of the node arrive, but no answer: one direction is blocked, "
+			     "or the node does not trust the identity of this node" },
+	[SEED_OTHER_SECRET] = { "other-secret",
+				"received datagrams cannot be decrypted: the secret differs" },
+	[SEED_HAS_NO_SECRET] = { "no-secret-there",
+				 "the node has no secret, and this node has a secret" },
+	[SEED_HAS_SECRET] = { "no-secret-here",
+			      "the node has a secret, and this node has no secret" },
+	[SEED_OTHER_VNI] = { "other-vni", "the node belongs to another overlay: the vni differs" },
+	[SEED_OTHER_VERSION] = { "other-version",
+				 "the node uses another wire version of LEON, or another program "
+				 "uses the port" },
+	[SEED_OTHER_CURVE] = { "other-curve",
+			       "the node has another encryption curve: set one on all nodes" },
+	[SEED_NOT_TRUSTED] = { "not-trusted", "trusted-identity of this node does not list the "
+					      "identity of the node" },
+	[SEED_OTHER_IDENTITY] = { "other-identity", "the node-id belongs to another identity" },
+	[SEED_SELF] = { "self", "the address belongs to this node" },
+};
+
 const char *reach_diagnosis_name(enum seed_diagnosis f)
 {
-	static const char *const names[] = {
-		[SEED_NOT_QUERIED] = "not-asked",
-		[SEED_SILENT] = "nothing",
-		[SEED_REFUSED] = "refused",
-		[SEED_UNREACHABLE] = "unreachable",
-		[SEED_NOT_SENT] = "not-sent",
-		[SEED_INITIATES] = "one-way",
-		[SEED_OTHER_SECRET] = "other-secret",
-		[SEED_HAS_NO_SECRET] = "no-secret-there",
-		[SEED_HAS_SECRET] = "no-secret-here",
-		[SEED_OTHER_VNI] = "other-vni",
-		[SEED_OTHER_VERSION] = "other-version",
-		[SEED_OTHER_CURVE] = "other-curve",
-		[SEED_NOT_TRUSTED] = "not-trusted",
-		[SEED_OTHER_IDENTITY] = "other-identity",
-		[SEED_SELF] = "self",
-	};
-
-	return names[f];
+	return diagnoses[f].name;
 }
 
 /* Reason why the local kernel did not send. */
@@ -69,42 +83,9 @@ static const char *local_text(int error)
 
 static const char *text_of(enum seed_diagnosis f, int error)
 {
-	switch (f) {
-	case SEED_NOT_QUERIED:
-		return "no HELLO sent yet";
-	case SEED_SILENT:
-		return "no answer: leond does not run there, a firewall on the path drops UDP, "
-		       "or the secret, VNI or trusted-identity differs";
-	case SEED_REFUSED:
-		return "the host answers that no program listens at this port";
-	case SEED_UNREACHABLE:
+	if (f == SEED_UNREACHABLE)
 		return strerror(error);
-	case SEED_NOT_SENT:
-		return local_text(error);
-	case SEED_INITIATES:
-		return "HELLOs of the node arrive, but no answer: one direction is blocked, or the "
-		       "node does not trust the identity of this node";
-	case SEED_OTHER_SECRET:
-		return "received datagrams cannot be decrypted: the secret differs";
-	case SEED_HAS_NO_SECRET:
-		return "the node has no secret, and this node has a secret";
-	case SEED_HAS_SECRET:
-		return "the node has a secret, and this node has no secret";
-	case SEED_OTHER_VNI:
-		return "the node belongs to another overlay: the vni differs";
-	case SEED_OTHER_VERSION:
-		return "the node uses another wire version of LEON, or another program uses the "
-		       "port";
-	case SEED_OTHER_CURVE:
-		return "the node has another encryption curve: set one on all nodes";
-	case SEED_NOT_TRUSTED:
-		return "trusted-identity of this node does not list the identity of the node";
-	case SEED_OTHER_IDENTITY:
-		return "the node-id belongs to another identity";
-	case SEED_SELF:
-		return "the address belongs to this node";
-	}
-	return "";
+	return f == SEED_NOT_SENT ? local_text(error) : diagnoses[f].text;
 }
 
 void reach_look(struct leond *d, uint32_t i, struct reach *out)
