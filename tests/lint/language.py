@@ -60,8 +60,8 @@ def line_of(text, position):
 
 
 def plain(text):
-    """The text without code, targets of links and marks of emphasis."""
-    text = re.sub(r'`+[^`]*`+', 'CODE', text)
+    """The text without code, values in braces, targets of links and marks of emphasis."""
+    text = re.sub(r'`+[^`]*`+|\{[^{}]*\}', 'CODE', text)
     text = re.sub(r'\[([^\]]*)\]\([^)]*\)', r'\1', text)
     return re.sub(r'<[^>\s]+>|[*_]', lambda m: '' if m[0] != '_' else '_', text)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Deficit round robin (Shreedhar and Varghese, 1995) among the streams of an inter-proxy
- * connection. As in RFC 8290, a formerly idle stream is served first, for a single quantum: a
+ * connection. As in RFC 8290, a formerly idle stream is served first, for a single quantum. A
  * sparse stream does not wait for a round of all bulk streams. Pure; single-threaded.
  */
 #pragma once

@@ -15,8 +15,8 @@ void show_table(const char *command, const char *list, struct jsonr_node *n, FIL
 void show_below(const char *command, const char *list, struct jsonr_node *n, FILE *out);
 /* Prints all lists of the answer that have columns, one below the other. */
 void show_answer(const char *command, struct jsonr_node *root, FILE *out);
-/* Prints a text with values of `n` in braces: "{name}", with a type as in show.def "{us rtt_us}",
- * of an object in `n` "{bytes out.bytes}". */
+/* Prints a text with values of `n` in braces, such as "{name}". A type of show.def may precede the
+ * key ("{us rtt_us}"), and the key may be in an object of `n` ("{bytes out.bytes}"). */
 void show_text(const char *text, struct jsonr_node *n, FILE *out);
 /* Returns the columns of a list, to be freed. */
 struct table_column *show_columns(const char *command, const char *list, unsigned *n_columns);

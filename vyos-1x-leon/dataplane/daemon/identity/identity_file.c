@@ -62,8 +62,9 @@ static void complain_of_file(const char *path, int r)
 		int error;
 		const char *text;
 	} known[] = {
-		{ EPERM, "is readable by other users: chmod 600 the file, or remove a file that may "
-			 "have been copied, and leond makes a new key" },
+		{ EPERM,
+		  "is readable by other users: chmod 600 the file, or remove a file that may "
+		  "have been copied, and leond makes a new key" },
 		{ EBADMSG,
 		  "does not contain an identity key: restore the file, or remove the file, "
 		  "and leond makes a new key" },

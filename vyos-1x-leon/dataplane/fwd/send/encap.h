@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Steps: a frame to a node. A frame that fits the path MTU is sent whole behind a LEON header, a
+ * Steps: a frame to a node. A frame that fits the path MTU is sent whole behind a LEON header. A
  * super-frame is segmented, a larger frame is split, a small frame is bundled. Workers.
  */
 #pragma once

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Announcements of multicast groups (protocol 4.12). An announcement is the complete list of this
- * node, in at most eight messages, so it replaces the previous one and none is a prerequisite of
- * another. It has no expiry: its sender repeats it until the peer acknowledges, after each change
+ * node, in at most eight messages. It replaces the previous announcement and requires none. An
+ * announcement has no expiry: its sender repeats it until the peer acknowledges, after each change
  * and with each new key. Defines overlay_set_groups(). Control thread.
  */
 #include "proto/share/share.h"

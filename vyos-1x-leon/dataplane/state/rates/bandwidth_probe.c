@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A bandwidth probe of the access link: traffic may exceed the limit for a moment, and the PINGs
- * sent near the end show if the link has spare capacity. Owns the height and the duration of the
+ * A bandwidth probe of the access link: traffic may exceed the limit for a moment. The PINGs sent
+ * near the end show if the link has spare capacity. Owns the height and the duration of the
  * probe, and the judgement of its samples. autorate.c starts a probe, applies its height and acts
  * on its outcome. Pure; control thread. See doc/decisions/041.
  */

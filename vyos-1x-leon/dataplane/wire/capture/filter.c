@@ -209,7 +209,7 @@ static bool hosts_of(const uint8_t *frame, size_t len, const struct eth_view *v,
 		     struct ip_addr at[2])
 {
 	const uint8_t *ip = frame + v->l3_offset;
-	size_t n = v->ip_version == V4_LEN ? V4_LEN : V6_LEN;
+	size_t n = v->ip_version == 4 ? V4_LEN : V6_LEN;
 	size_t hdr = n == V4_LEN ? V4_HDR_LEN : V6_HDR_LEN;
 	struct arp_view arp;
 
