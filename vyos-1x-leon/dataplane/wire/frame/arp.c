@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * ARP (RFC 826): reads a request or reply, and writes the reply for a host at another node. Writes
- * frames that announce a host or make it answer. Announcements are gratuitous ARP (RFC 5227 section 3) and
- * RARP (RFC 903), as hypervisors send after a move. The workers call it for frames with the
+ * frames that announce a host or make it answer. Announcements are gratuitous ARP (RFC 5227 section
+ * 3) and RARP (RFC 903), as hypervisors send after a move. The workers call it for frames with the
  * EtherType of ARP. Pure.
  */
 #include <errno.h>
