@@ -151,12 +151,15 @@ def main():
     parser.add_argument('--jobs', type=int, default=1, help='at a time')
     parser.add_argument('--rotate', type=int, metavar='N', help='N of the targets, others each hour')
     parser.add_argument('--keep', action='store_true')
+    parser.add_argument('--only-build', action='store_true')
     parser.add_argument('names', nargs='*', help='targets; all without')
     options = parser.parse_args()
     names = options.names or targets()
     if options.rotate:
         names = this_hour(names, options.rotate)
     build(names)
+    if options.only_build:
+        return 0
     if options.minutes:
         failed = take_turns(names, options.minutes, options.jobs)
     else:

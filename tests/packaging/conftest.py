@@ -9,14 +9,14 @@ pid namespace is a `sleep` of the fixture. The end of the process removes the mo
 """
 import fcntl
 import os
-import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-TOP = Path(__file__).resolve().parents[2]
+from packages import build_packages
+
 # These files start first, so the longest ones do not run alone at the end.
 FIRST = ['test_ansible', 'test_vyos_boot', 'test_lisp_deb', 'test_cloud_deb', 'test_portmap_deb', 'test_vyos_deb']
 
@@ -110,22 +110,9 @@ def built(tmp_path_factory) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         out = shared / 'deb'
         if not out.exists():
-            build_packages(shared / 'deb.new')
+            build_packages(shared / 'deb.new', timeout=1800)
             (shared / 'deb.new').rename(out)
     return out
-
-
-def build_packages(out: Path) -> None:
-    out.mkdir(exist_ok=True)
-    # `make check` runs the unit tests separately.
-    done = subprocess.run(
-        [TOP / 'packaging/build-deb.sh', out],
-        env={**os.environ, 'DEB_BUILD_OPTIONS': 'nocheck parallel=2'},
-        capture_output=True, text=True, timeout=1800,
-    )
-    assert done.returncode == 0, done.stderr
-    # A build of minutes shows its progress.
-    assert re.search(r'^   dh_auto_build .*\n(   compiled \d+ of \d+\n){3,}   dh_', done.stdout, re.M), done.stdout
 
 
 @pytest.fixture(scope='session')

@@ -10,7 +10,8 @@ import sys
 import time
 
 import pytest
-from conftest import TOP, Root
+from conftest import Root
+from packages import TOP
 from role import Site
 
 sys.path.append(str(TOP / 'tests/netns'))
