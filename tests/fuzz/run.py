@@ -18,6 +18,7 @@ import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -40,9 +41,11 @@ ENV = dict(os.environ, UBSAN_OPTIONS='halt_on_error=1:print_stacktrace=1')
 
 def build(names):
     if not os.path.exists(os.path.join(BUILD, 'build.ninja')):
+        # Meson does so with a compiler that it finds itself.
+        cached = 'ccache ' if shutil.which('ccache') else ''
         subprocess.run(['meson', 'setup', BUILD, TOP, '-Dfuzzers=true', '-Dwerror=true',
                         '-Db_lundef=false', '-Db_sanitize=address,undefined'],
-                       env=dict(os.environ, CC='clang' + LLVM), check=True)
+                       env=dict(os.environ, CC=cached + 'clang' + LLVM), check=True)
     subprocess.run(['ninja', '-C', BUILD, *(f'tests/fuzz/fuzz_{name}' for name in names)],
                    check=True)
 
