@@ -279,8 +279,9 @@ def pytest(folder, extra, **variables):
     report = os.path.join(TOP, 'build', f'pytest-{folder}.xml')
     remove(report)
     os.makedirs(os.path.dirname(report), exist_ok=True)
-    env = dict(os.environ, LEON_BUILD=os.path.join(TOP, 'build'), PYTHONDONTWRITEBYTECODE='1',
-               **variables)
+    # Outside of the tree. Ten processes would compile each file otherwise.
+    env = dict(os.environ, LEON_BUILD=os.path.join(TOP, 'build'),
+               PYTHONPYCACHEPREFIX=os.path.join(TOP, 'build/pycache'), **variables)
     code = call([PYTHON, '-m', 'pytest', '-p', 'no:cacheprovider', '-ra', f'--junitxml={report}',
                  *extra, os.path.join('tests', folder)], timeout=PYTEST_SECONDS, env=env)
     tally = Tally()
