@@ -6,7 +6,11 @@ fixtures build both packages once. A root is the file system of the host, or ano
 under an overlay in tmpfs, in private mount, network and pid namespaces. dpkg, the database and all
 dependencies are therefore real, and nothing in the root reaches the host. The first process of the
 pid namespace is a `sleep` of the fixture. The end of the process removes the mounts.
+
+A frozen root runs no more programs. Further roots continue its state, and tests thus share one
+installation.
 """
+import contextlib
 import fcntl
 import os
 import shutil
@@ -16,6 +20,14 @@ from pathlib import Path
 import pytest
 
 from packages import build_packages
+from stand_ins import (
+    INTERFACE_EXISTS,
+    ORIGINAL,
+    VALIDATOR,
+    make_package,
+    make_vyos_1x,
+    make_vyos_utils,
+)
 
 # These files start first, so the longest ones do not run alone at the end.
 FIRST = ['test_ansible', 'test_vyos_boot', 'test_lisp_deb', 'test_cloud_deb', 'test_portmap_deb', 'test_vyos_deb']
@@ -31,7 +43,7 @@ SETUP = """
 set -e
 mount -t tmpfs -o mode=0755 leon-root {base}
 mkdir {base}/upper {base}/work {base}/root
-mount -t overlay leon-root -o lowerdir={lower},upperdir={base}/upper,workdir={base}/work {base}/root
+mount -t overlay leon-root -o lowerdir={layers},upperdir={base}/upper,workdir={base}/work {base}/root
 mount -t proc proc {base}/root/proc
 mount --rbind /dev {base}/root/dev
 # As udev makes it; a container may have it for root only.
@@ -39,6 +51,7 @@ mount -t tmpfs tun {base}/root/dev/net
 mknod -m 0666 {base}/root/dev/net/tun c 10 200
 mount -t tmpfs -o mode=0755 run {base}/root/run
 mount -t tmpfs -o mode=1777 tmp {base}/root/tmp
+{more}
 hostname {name}
 echo ready
 exec sleep infinity
@@ -46,14 +59,18 @@ exec sleep infinity
 
 
 class Root:
-    """A running Debian root; `run` executes a command inside."""
+    """A running Debian root; `run` executes a command inside. The root begins as the directory
+    `lower`, or as the frozen root `below`."""
 
-    def __init__(self, base: Path, lower: Path = Path('/'), name: str = 'root'):
+    def __init__(self, base: Path, lower: Path = Path('/'), name: str = 'root', below: 'Root | None' = None):
         self.base = base
         self.root = base / 'root'
+        self.layers = f'{below.base}/upper:{below.layers}' if below else str(lower)
+        more = f'cp -a {below.base}/kept/. {self.root}' if below else ''
         self.holder = subprocess.Popen(
-            ['unshare', '--mount', '--net', '--pid', '--uts', '--fork', '--kill-child',
-             'sh', '-c', SETUP.format(base=base, lower=lower, name=name)],
+            [*(below.enter_mounts if below else ()),
+             'unshare', '--mount', '--net', '--pid', '--uts', '--fork', '--kill-child',
+             'sh', '-c', SETUP.format(base=base, layers=self.layers, name=name, more=more)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )
         if self.holder.stdout.readline() != 'ready\n':
@@ -63,6 +80,15 @@ class Root:
         self.init = children.read_text().split()[0]
         self.enter = ['nsenter', f'--target={self.init}', '--mount', '--net', '--pid', '--uts', 'chroot',
                       self.root]
+        self.enter_mounts = ['nsenter', f'--target={self.init}', '--mount']
+
+    def freeze(self) -> None:
+        """/run and /tmp are mounts, and thus no part of the upper layer."""
+        subprocess.run(
+            [*self.enter_mounts, 'sh', '-ec',
+             f'mkdir {self.base}/kept; cp -a {self.root}/run {self.root}/tmp {self.base}/kept; umount -R {self.root}'],
+            check=True, timeout=300,
+        )
 
     def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess:
         done = subprocess.run(
@@ -175,16 +201,56 @@ def units() -> str:
     ).stdout.strip()
 
 
-@pytest.fixture
-def root(deb, tmp_path):
-    """A Debian root with the package's file at /tmp/leond.deb, not yet installed."""
+@contextlib.contextmanager
+def running(base, below=None):
+    """A Debian root for a test or for a frozen state."""
     if os.geteuid() != 0:
         pytest.skip('installing a package needs several user ids: run as root')
-    r = Root(tmp_path)
+    r = Root(base, below=below)
     try:
-        r.put(deb, '/tmp/leond.deb')
-        # A container image may forbid service starts, and the index of man pages takes seconds.
-        r.run('rm', '-f', '/usr/sbin/policy-rc.d', '/var/lib/man-db/auto-update')
         yield r
     finally:
         r.close()
+
+
+def with_leond(root, deb):
+    root.put(deb, '/tmp/leond.deb')
+    # A container image may forbid service starts, and the index of man pages takes seconds.
+    root.run('rm', '-f', '/usr/sbin/policy-rc.d', '/var/lib/man-db/auto-update')
+
+
+@pytest.fixture
+def root(deb, tmp_path):
+    """A Debian root with the package's file at /tmp/leond.deb, not yet installed."""
+    with running(tmp_path) as r:
+        with_leond(r, deb)
+        yield r
+
+
+@pytest.fixture(scope='session')
+def frozen_vyos(deb, vyos_deb, tmp_path_factory):
+    """Both simulated packages and leond are installed, and there is the file of vyos-1x-leon."""
+    folder = tmp_path_factory.mktemp('stand-ins')
+    vyos_1x, utils = make_vyos_1x(folder), make_vyos_utils(folder)
+    newer = make_package(
+        folder, 'vyos-utils', {VALIDATOR: ORIGINAL.replace('original', 'newer')}, version='2')
+    of_2026 = make_package(folder, 'vyos-2026', {INTERFACE_EXISTS: ORIGINAL})
+    with running(tmp_path_factory.mktemp('vyos')) as r:
+        with_leond(r, deb)
+        for package in (vyos_1x, utils, newer):
+            r.put(package, f'/tmp/{package.name}')
+        r.put(of_2026, '/tmp/vyos-1x-2026.deb')
+        r.put(vyos_deb, '/tmp/vyos-1x-leon.deb')
+        r.run('dpkg', '--install', '/tmp/vyos-1x_1.deb', '/tmp/vyos-utils_1.deb', '/tmp/leond.deb')
+        # The root is a copy of a machine without VyOS, so files of VyOS must be absent.
+        assert r.run('test', '-e', '/opt/vyatta/config', check=False).returncode != 0
+        r.freeze()
+        yield r
+
+
+@pytest.fixture
+def vyos(frozen_vyos, tmp_path):
+    """A root with both simulated packages, leond, and the file of our package, not yet installed.
+    """
+    with running(tmp_path, frozen_vyos) as r:
+        yield r

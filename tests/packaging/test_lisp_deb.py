@@ -10,7 +10,7 @@ import pytest
 from deb import contents, field
 from stand_ins import CACHES, CONFIG_TEMPLATES, OP_TEMPLATES, XML_REF
 from test_vyos_boot import KEPT, boot, forget, install, router  # noqa: F401
-from test_vyos_deb import RECORDER, left_behind, status, text, vyos  # noqa: F401
+from test_vyos_deb import RECORDER, left_behind, status, text
 
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / 'vyos-1x-leon/tools'))
@@ -40,8 +40,8 @@ def content(lisp_deb, tmp_path_factory):
 
 
 @pytest.fixture
-def ready(vyos, lisp_deb):  # noqa: F811
-    """The root of test_vyos_deb, with the file of the package."""
+def ready(vyos, lisp_deb):
+    """The root `vyos`, with the file of the package."""
     vyos.put(lisp_deb, '/tmp/vyos-1x-leon-lisp.deb')
     return vyos
 

@@ -8,9 +8,10 @@ package is a root after a removal without the maintainer scripts of a removal.
 import json
 
 import pytest
+from conftest import running
 from deb import field_in, make_release
 from stand_ins import CACHES, INTERFACE_EXISTS, ORIGINAL
-from test_vyos_deb import XML_REF, content, status, text, vyos  # noqa: F401
+from test_vyos_deb import XML_REF, status, text
 
 KEPT = '/config/leon-boot'
 SCRIPT = '/config/scripts/vyos-preconfig-bootup.script'
@@ -41,8 +42,7 @@ WITHOUT = 'interfaces {\n    ethernet eth0 {\n    }\n}\n'
 OPERATORS = '#!/bin/sh\n# mine\ntouch /tmp/mine\nexit 0\n'
 
 
-@pytest.fixture
-def router(vyos):  # noqa: F811
+def make_router(vyos):
     """/config as on a router, with a script of the operator; no LEON installed yet."""
     vyos.run('groupadd', '--force', '--system', 'vyattacfg')
     vyos.run('mkdir', '-p', '/config/scripts')
@@ -55,11 +55,24 @@ def router(vyos):  # noqa: F811
 
 
 @pytest.fixture
-def image(router):
+def router(vyos):
+    return make_router(vyos)
+
+
+@pytest.fixture(scope='session')
+def frozen_image(frozen_vyos, tmp_path_factory):
+    with running(tmp_path_factory.mktemp('image'), frozen_vyos) as r:
+        install(make_router(r))
+        forget(r)
+        r.freeze()
+        yield r
+
+
+@pytest.fixture
+def image(frozen_image, tmp_path):
     """The router with LEON kept, and an image without LEON."""
-    install(router)
-    forget(router)
-    return router
+    with running(tmp_path, frozen_image) as r:
+        yield r
 
 
 def write(root, path, what):

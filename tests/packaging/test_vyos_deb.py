@@ -22,9 +22,6 @@ from stand_ins import (
     VALIDATOR,
     VPN_IPSEC,
     XML_REF,
-    make_package,
-    make_vyos_1x,
-    make_vyos_utils,
 )
 
 TOP = Path(__file__).resolve().parents[2]
@@ -138,26 +135,6 @@ def test_merged_definitions_stand_alone(content):
 
 
 # --- effects on a system ---
-
-@pytest.fixture
-def vyos(root, vyos_deb, tmp_path):
-    """A root with both simulated packages, leond, and the file of our package, not yet installed.
-    """
-    folder = tmp_path / 'stand-ins'
-    folder.mkdir()
-    vyos_1x, utils = make_vyos_1x(folder), make_vyos_utils(folder)
-    newer = make_package(
-        folder, 'vyos-utils', {VALIDATOR: ORIGINAL.replace('original', 'newer')}, version='2')
-    for package in (vyos_1x, utils, newer):
-        root.put(package, f'/tmp/{package.name}')
-    of_2026 = make_package(folder, 'vyos-2026', {INTERFACE_EXISTS: ORIGINAL})
-    root.put(of_2026, '/tmp/vyos-1x-2026.deb')
-    root.put(vyos_deb, '/tmp/vyos-1x-leon.deb')
-    root.run('dpkg', '--install', '/tmp/vyos-1x_1.deb', '/tmp/vyos-utils_1.deb', '/tmp/leond.deb')
-    # The root is a copy of a machine without VyOS, so files of VyOS must be absent.
-    assert root.run('test', '-e', '/opt/vyatta/config', check=False).returncode != 0
-    return root
-
 
 def text(root, path):
     return root.run('cat', path).stdout
