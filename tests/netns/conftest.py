@@ -8,21 +8,24 @@ import sys
 import pytest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, '../schema')]
+sys.path[:0] = [HERE, os.path.join(HERE, '../schema'), os.path.join(HERE, '..')]
 
 import ns  # noqa: E402
 from accel import CONFIG as ACCELERATED, far_apart  # noqa: E402
 from lab import Lab  # noqa: E402
 from node import leond_program  # noqa: E402
+from spread import pytest_xdist_make_scheduler  # noqa: E402, F401
 
 
 def pytest_configure(config):
     ns.enter_lab()
 
 
-# These files need minutes and start first, so none runs alone at the end.
-FIRST = ['test_' + name for name in ('frames', 'accel', 'accel_moved', 'multicast', 'lines', 'tls',
-                                     'files', 'copies', 'membership')]
+# The first ones share a fixture for a minute or longer, or have a test of such a length. They start
+# first, so none runs alone at the end.
+FIRST = ['test_' + name for name in (
+    'accel', 'files', 'accel_agree', 'multicast_programs', 'lisp', 'accel_bypassed', 'multicast', 'accel_show',
+    'lines', 'frames', 'accel_moved', 'demo')]
 
 
 def pytest_collection_modifyitems(items):

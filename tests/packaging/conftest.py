@@ -15,11 +15,12 @@ import fcntl
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from packages import build_packages
+from packages import TOP, build_packages
 from stand_ins import (
     INTERFACE_EXISTS,
     ORIGINAL,
@@ -29,8 +30,12 @@ from stand_ins import (
     make_vyos_utils,
 )
 
+sys.path.append(str(TOP / 'tests'))
+
+from spread import pytest_xdist_make_scheduler  # noqa: E402, F401
+
 # These files start first, so the longest ones do not run alone at the end.
-FIRST = ['test_ansible', 'test_vyos_boot', 'test_lisp_deb', 'test_cloud_deb', 'test_portmap_deb', 'test_vyos_deb']
+FIRST = ['test_ansible', 'test_lisp_deb', 'test_vyos_deb', 'test_vyos_boot']
 
 
 def pytest_collection_modifyitems(items):
