@@ -54,9 +54,7 @@ static uint16_t next_size(uint16_t lo, uint16_t hi)
 
 static mono_t in_use_or_not(struct overlay *o, const struct peer *p)
 {
-	int64_t ms = mono_before(overlay_now(o), p->probe.used_until)
-			     ? KEEPALIVE_USED_MS
-			     : overlay_stretch(o, KEEPALIVE_MS);
+	int64_t ms = link_is_used(o, p) ? KEEPALIVE_USED_MS : overlay_stretch(o, KEEPALIVE_MS);
 
 	return overlay_in(o, ms * 3 / 4, ms);
 }
