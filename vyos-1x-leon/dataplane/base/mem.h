@@ -13,7 +13,8 @@
 
 void *x_calloc(size_t n, size_t size) attr_must_check;
 void *x_realloc(void *p, size_t n, size_t size) attr_must_check; /* overflow-checked n * size */
-/* Grows an array of *n elements to at least `want`, in whole steps. New elements are zero. */
+/* Grows an array of *n elements to at least `want`, in whole steps. New elements are zero. For
+ * tables with an element for each slot: a table of pairs of nodes must not double. */
 #define GROW_STEP 16
 void *x_grow(void *array, uint32_t *n, size_t want, size_t size) attr_must_check;
 char *x_strdup(const char *s) attr_must_check;
@@ -25,7 +26,8 @@ void *x_buffer(size_t n, size_t size) attr_must_check;
 /* Clears memory; the compiler cannot remove the call. For secrets. */
 void x_wipe(void *p, size_t len);
 
-/* Doubles the array with place for `room` elements if n elements fill it. */
+/* Doubles the array with place for `room` elements if n elements fill it. For lists that get one
+ * element at a time. */
 #define x_double(array, n, room)                                                                   \
 	do {                                                                                       \
 		if ((n) < (room))                                                                  \
