@@ -14,7 +14,7 @@ Usage: run_check.py [--pytest-args ARGS] PART...
              parts: builds, packages, and the simulations of `sanitized`
   mixed      some of tests/mixed: the previous release beside the plain build
   packaging  pytest tests/packaging, which builds the Debian packages
-  fuzz       libFuzzer for a minute on some of the targets, others each hour
+  fuzz       libFuzzer for half a minute on some of the targets, others each hour
 
 A part with a failed build counts as one failed test. The numbers are C test programs, pytest tests
 and lint checks.
@@ -49,8 +49,9 @@ BUILDS = {
 PYTEST_SECONDS = 3600
 # Half a minute of `make check-mixed`: an overlay of both releases, upgrades, interception.
 MIXED_TESTS = 'overlay or relay or (end and not guard) or both'
-FUZZ_TARGETS = 2  # per run, at the same time: one minute
-FUZZ = [PYTHON, '-B', os.path.join(TOP, 'tests/fuzz/run.py'), f'--rotate={FUZZ_TARGETS}']
+FUZZ_TARGETS = 2  # per run, at the same time
+FUZZ = [PYTHON, '-B', os.path.join(TOP, 'tests/fuzz/run.py'), f'--rotate={FUZZ_TARGETS}',
+        '--seconds=30']
 # C tests without a clock of the machine, so the load of the machine has no effect on the results.
 SIMULATED = 'simulated'
 SIMULATED_SUITES = ['--suite', 'sim', '--suite', 'fuzz']
@@ -362,7 +363,7 @@ def part_mixed(options):
 
 
 def part_packaging(options):
-    parallel = ['-n', '3', '--dist', 'loadfile', '-p', 'no:rerunfailures']
+    parallel = ['-n', '4', '--dist', 'loadfile', '-p', 'no:rerunfailures']
     made = glob.glob(os.path.join(TOP, PACKAGES, 'leond_*.deb'))
     if DONE_AHEAD.get('packages', (1,))[0] != 0 or len(made) != 1:
         return pytest('packaging', [*parallel, *options])
