@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The front door; meson does the work. `make help` lists the targets.
+# Targets for developers. meson builds the programs. `make help` lists the targets.
 
 PYTHON := /usr/bin/python3
 CHECK := $(PYTHON) -B tests/run_check.py --pytest-args='$(PYTEST_ARGS)'
@@ -9,12 +9,12 @@ FUZZ_MINUTES ?= 120
 CUTS ?= 100
 CLANG ?= 16 19
 SOAK_MINUTES ?= 30
-# Its answers are those that tests/model/prove.py expects.
+# tests/model/prove.py expects the output of this version.
 VERIFPAL := 1.6.7
 PYTEST := $(PYTHON) -B -m pytest -p no:cacheprovider -ra
 DEMO_NEEDS := vyos-1x-leon/dataplane/leond vyos-1x-leon/leonctl/leonctl tests/netns/wanem
 VM_PYTEST := $(PYTHON) -B tests/vm/run.py $(PYTEST)
-# Tests of tests/netns that look at what kernels have or have not.
+# Tests of tests/netns that depend on features of the kernel.
 VM_TESTS ?= vrf vlans vxlan_edge vyos_device offload export export_own
 VM_ACCEL_TESTS ?= accel accel_moved
 export LEON_BUILD := $(CURDIR)/build
@@ -48,17 +48,17 @@ check-sanitized check-tsan check-netns check-python: check-%: ## one part of che
 	.ci/deps check
 	$(CHECK) $*
 
-check-clang: ## the tree with each clang of CLANG, warnings are errors; installs none
+check-clang: ## build the tree with each clang of CLANG and with -Werror; installs no clang
 	set -e; for v in $(CLANG); do \
 		CC=clang-$$v meson setup --reconfigure -Dwerror=true build-clang-$$v || \
 			CC=clang-$$v meson setup -Dwerror=true build-clang-$$v; \
 		ninja -C build-clang-$$v; done
 
-check-packaging: ## installs, upgrades and removes the packages in throw-away roots
+check-packaging: ## install, upgrade and remove the packages in temporary roots
 	.ci/deps check deb
 	$(CHECK) packaging
 
-check-fresh: ## the README's commands on bare Debian 12 and 13, FRESH=13 for one: an hour, root
+check-fresh: ## commands of the README on new Debian 12 and 13 systems; FRESH=13 selects one: an hour, root
 	.ci/deps fresh
 	$(PYTHON) -B tests/fresh/run.py $(FRESH)
 
@@ -66,23 +66,23 @@ check-observability: all ## alert rules with promtool, the map in a browser; ins
 	.ci/deps observability
 	$(PYTHON) -B -m pytest -p no:cacheprovider -ra $(PYTEST_ARGS) tests/netns/test_observability.py
 
-check-vm: all ## VRFs, VLANs and offloads of Debian's kernel, in a virtual machine: minutes
+check-vm: all ## VRFs, VLANs and offloads of the Debian kernel, in a virtual machine: minutes
 	.ci/deps check vm
 	$(VM_PYTEST) $(PYTEST_ARGS) $(addprefix tests/netns/test_,$(VM_TESTS:=.py))
 
-check-vm-accel: all ## connections taken over on Debian's kernel, in a virtual machine: ten minutes
+check-vm-accel: all ## intercepted connections on the Debian kernel, in a virtual machine: ten minutes
 	.ci/deps check vm
 	$(VM_PYTEST) $(PYTEST_ARGS) $(addprefix tests/netns/test_,$(VM_ACCEL_TESTS:=.py))
 
-check-vm-units: all deb ## the package's units under systemd in a virtual machine, acceleration on: ten minutes
+check-vm-units: all deb ## units of the packages under systemd in a virtual machine, with acceleration: ten minutes
 	.ci/deps check vm vm-units
 	$(PYTHON) -B tests/vm/run.py --systemd $(PYTEST) $(PYTEST_ARGS) tests/vm/test_units.py
 
-check-units: all deb ## the same under a systemd of its own on this kernel, in a container: minutes, root
+check-units: all deb ## units of the packages under systemd in a container on this kernel: minutes, root
 	.ci/deps check units
 	$(PYTHON) -B tests/vm/container.py $(PYTEST) $(PYTEST_ARGS) tests/vm/test_units.py tests/vm/test_cloud_unit.py tests/vm/test_ansible_unit.py
 
-check-cuts: all ## a LAN with 2 and with 3 routers cut and healed CUTS times, CUTS_SEED repeats: minutes
+check-cuts: all ## split and join a LAN with 2 and with 3 routers CUTS times; CUTS_SEED repeats a run: minutes
 	.ci/deps check
 	for routers in 2 3; do $(PYTHON) -B tests/netns/cuts.py --routers $$routers --cuts $(CUTS) \
 		$(addprefix --seed=,$(CUTS_SEED)) || exit 1; done
@@ -91,65 +91,65 @@ check-ipsec: all ## IPsec on a kernel with ESP, in a virtual machine: minutes, P
 	.ci/deps check vm ipsec
 	$(VM_PYTEST) -s $(PYTEST_ARGS) tests/ipsec/test_kernel_esp.py
 
-check-image: all ## three virtual machines boot the image and are an overlay: an hour without KVM
+check-image: all ## three virtual machines boot the image and form an overlay: an hour without KVM
 	.ci/deps check check-image
 	$(PYTHON) -B -m pytest -p no:cacheprovider -ra -s $(PYTEST_ARGS) tests/image/test_boot.py
 
-check-container: all ## two containers of the image are an overlay: seconds, after image-container
+check-container: all ## two containers of the image form an overlay: seconds, after image-container
 	.ci/deps check
 	$(PYTHON) -B -m pytest -p no:cacheprovider -ra $(PYTEST_ARGS) tests/image/test_container.py
 
-check-image-arm: all ## a machine of arm64 boots its image and joins a node here: half an hour
+check-image-arm: all ## an arm64 machine boots its image and joins a node on this host: half an hour
 	.ci/deps check check-image-arm
 	$(PYTHON) -B -m pytest -p no:cacheprovider -ra -s $(PYTEST_ARGS) tests/image/test_arm64.py
 
-check-image-vyos: deb ## a root file system becomes a VyOS disk, and it boots: half an hour without KVM
+check-image-vyos: deb ## convert a root file system to a VyOS disk and boot the disk: half an hour without KVM
 	.ci/deps check check-image image
 	$(PYTHON) -B tests/image/vyos_root.py build/image-vyos/stand-in.tar.xz
 	$(PYTHON) -B packaging/vyos-build/image_vyos.py --rootfs build/image-vyos/stand-in.tar.xz
 	$(PYTHON) -B -m pytest -p no:cacheprovider -ra -s $(PYTEST_ARGS) tests/image/test_vyos_disk.py
 
-check-deploy: ## Terraform files against the schemas of the providers: pip, 160 MB
+check-deploy: ## validate Terraform files with the schemas of the providers: pip, 160 MB
 	$(PYTHON) -B tests/deploy/run.py
 
-check-release: ## the packages twice, bit for bit, and a release that apt installs from
+check-release: ## reproducible packages (two builds), and an installation by apt from a release
 	.ci/deps check deb release image
 	$(PYTHON) -B -m pytest -p no:cacheprovider -ra $(PYTEST_ARGS) tests/release
 
-check-mixed: all ## the previous release, or RELEASE=FILE or URL, beside today's leond and leon-accel: minutes
+check-mixed: all ## the previous release, or RELEASE=FILE or URL, in one overlay with this tree: minutes
 	.ci/deps check
 	RELEASE=$(RELEASE) $(PYTEST) -n 4 -p no:rerunfailures $(PYTEST_ARGS) tests/mixed
 
-bench: all ## throughput and latency against kernel VXLAN and others (.ci/deps bench)
+bench: all ## throughput and latency in comparison to kernel VXLAN and others (.ci/deps bench)
 	.ci/deps check
 	$(PYTHON) -B tests/bench/bench_fwd.py $(BENCH_ARGS)
 	$(PYTHON) -B tests/bench/bench_relay.py
 
-bench-vm: all ## the same beside the kernel's WireGuard with VXLAN, in a virtual machine: half an hour
+bench-vm: all ## bench, and WireGuard with VXLAN of the kernel, in a virtual machine: half an hour
 	.ci/deps check vm bench
 	$(PYTHON) -B tests/vm/run.py $(PYTHON) -B tests/bench/bench_fwd.py $(BENCH_ARGS)
 
-bench-line: all ## a slow line that is full: ten minutes, do paths stay; does the limit follow changes
+bench-line: all ## a saturated access link: stable paths, and a rate limit that follows changes: ten minutes
 	.ci/deps check
 	LEON_BUILD=$(CURDIR)/build $(PYTHON) -B tests/bench/bench_line.py saturate
 	LEON_BUILD=$(CURDIR)/build $(PYTHON) -B tests/bench/bench_line.py follow
 
-eval-accel: all ## acceleration: hosts and lines of many kinds, then the paper's Table 1: an hour
+eval-accel: all ## acceleration with many kinds of hosts and access links, and Table 1 of the paper: an hour
 	.ci/deps eval eval-accel
 	$(PYTHON) -B -m pytest -p no:cacheprovider -ra $(PYTEST_ARGS) tests/accel
 	$(PYTHON) -B tests/eval/eval_accel.py $(EVAL_ARGS)
 
-eval: ## the paper's evaluation: NFSv3 directly and over LEON
+eval: ## evaluation of the paper: NFSv3 directly and over LEON
 	.ci/deps eval
 	meson setup --reconfigure build >/dev/null
 	ninja -C build
 	$(PYTHON) -B tests/eval/eval_nfs.py $(EVAL_ARGS)
 
-eval-web: all ## pages of MediaWiki, PostgreSQL at another site, directly and over LEON: ten minutes
+eval-web: all ## MediaWiki with PostgreSQL at another site, directly and over LEON: ten minutes
 	.ci/deps eval-web
 	$(PYTHON) -B tests/eval/eval_web.py $(EVAL_ARGS)
 
-eval-build: all ## the paper's Table 5: a virtual machine compiles with its disk on NFS: 45 minutes
+eval-build: all ## Table 5 of the paper: a virtual machine with its disk on NFS compiles: 45 minutes
 	.ci/deps eval-build
 	$(PYTHON) -B tests/eval/eval_build.py $(EVAL_ARGS)
 
@@ -157,7 +157,7 @@ deb: ## Debian packages in build/deb/, without the unit tests of `make check`
 	.ci/deps deb
 	DEB_BUILD_OPTIONS="nocheck $$DEB_BUILD_OPTIONS" packaging/build-deb.sh build/deb
 
-deb-cross: deb ## the package leond for arm64 as well, by a cross compiler, in build/deb/
+deb-cross: deb ## deb, and the package leond for arm64 by a cross compiler, in build/deb/
 	.ci/deps image
 	$(PYTHON) -B packaging/cross_deb.py
 
@@ -175,10 +175,10 @@ runs-arm64:
 		"systemctl restart systemd-binfmt, or without systemd: mount -t binfmt_misc none" \
 		"/proc/sys/fs/binfmt_misc && /usr/lib/systemd/systemd-binfmt" >&2; exit 1; }
 
-image-arm: runs-arm64 deb-cross ## the cloud image for arm64, in build/image/; its programs are emulated
+image-arm: runs-arm64 deb-cross ## the cloud image for arm64, in build/image/; the build emulates arm64 programs
 	$(PYTHON) -B packaging/image/build.py --arch arm64 $(IMAGE_ARGS)
 
-image-vyos: deb ## vyos-build's own programs on our flavors; IMAGE_VYOS_ARGS: image_vyos.py --help
+image-vyos: deb ## VyOS images by vyos-build with our flavors; IMAGE_VYOS_ARGS: image_vyos.py --help
 	.ci/deps image image-vyos
 	$(PYTHON) -B packaging/vyos-build/image_vyos.py $(IMAGE_VYOS_ARGS)
 
@@ -198,11 +198,11 @@ fuzz: ## libFuzzer on every decoder, FUZZ_SECONDS each
 	.ci/deps fuzz
 	$(PYTHON) -B tests/fuzz/run.py --seconds $(FUZZ_SECONDS) --jobs $$(nproc)
 
-fuzz-long: ## libFuzzer on all decoders in turns, FUZZ_MINUTES on each core
+fuzz-long: ## libFuzzer on all decoders in rotation, FUZZ_MINUTES on each core
 	.ci/deps fuzz
 	$(PYTHON) -B tests/fuzz/run.py --minutes $(FUZZ_MINUTES) --jobs $$(nproc)
 
-fuzz-coverage: ## what the inputs of the fuzz targets reach, file by file
+fuzz-coverage: ## code coverage of the inputs of the fuzz targets, by file
 	.ci/deps fuzz
 	$(PYTHON) -B tests/fuzz/coverage.py $(COVERAGE_ARGS)
 
@@ -212,14 +212,14 @@ build/verifpal/bin/verifpal:
 prove: build/verifpal/bin/verifpal ## the model of the handshake; cargo 1.95 builds Verifpal first: minutes
 	$(PYTHON) -B tests/model/prove.py $<
 
-soak: ## nodes and links that fail for SOAK_MINUTES, with sanitizers, memory watched
+soak: ## failures of nodes and links for SOAK_MINUTES, with sanitizers and memory checks
 	.ci/deps check
 	test -f build-asan/build.ninja || meson setup build-asan -Dwerror=true \
 		-Db_sanitize=address,undefined -Db_lundef=false
 	ninja -C build-asan
 	SOAK_MINUTES=$(SOAK_MINUTES) LEON_BUILD=$(CURDIR)/build-asan $(PYTHON) -B tests/netns/soak.py
 
-soak-accel: ## acceleration: taken over and given back at random for ACCEL_MINUTES, with sanitizers
+soak-accel: ## acceleration: random interception and release for ACCEL_MINUTES, with sanitizers
 	.ci/deps check
 	test -f build-asan/build.ninja || meson setup build-asan -Dwerror=true \
 		-Db_sanitize=address,undefined -Db_lundef=false
@@ -227,13 +227,13 @@ soak-accel: ## acceleration: taken over and given back at random for ACCEL_MINUT
 	ACCEL_MINUTES=$(or $(ACCEL_MINUTES),30) LEON_BUILD=$(CURDIR)/build-asan $(PYTHON) -B -m pytest \
 		-p no:cacheprovider -s $(PYTEST_ARGS) tests/accel/test_accel_cycles.py
 
-soak-kills: all ## acceleration: ACCEL_KILLS (1000) kills at random, compares what arrived: half an hour
+soak-kills: all ## acceleration: ACCEL_KILLS (1000) random kills, with a check of all received data: half an hour
 	.ci/deps check
 	ACCEL_KILLS=$(or $(ACCEL_KILLS),1000) $(PYTHON) -B -m pytest -p no:cacheprovider -s $(PYTEST_ARGS) \
 		tests/accel/test_accel_kills.py
 
-clean: ## remove everything that was built
+clean: ## remove all build products
 	rm -rf build build-asan build-tsan build-fuzz build-coverage build-clang-*
 
-help: ## this list
+help: ## print this list
 	@sed -n 's/^\([a-z][a-z -]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 52

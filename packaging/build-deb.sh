@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Builds the Debian packages from a copy of this tree, so that nothing is written into the tree
-# itself. Usage: build-deb.sh OUTPUT-DIRECTORY [dpkg-buildpackage arguments, default -b]
-# Called by `make deb`, .ci and tests/packaging. Products and build log end up in the directory.
+# Builds the Debian packages from a copy of this tree, so the tree stays unchanged.
+# Usage: build-deb.sh OUTPUT-DIRECTORY [dpkg-buildpackage arguments, default -b]
+# Called by `make deb`, .ci and tests/packaging. Packages and build log go to OUTPUT-DIRECTORY.
 set -eu
 
 out=${1:?usage: build-deb.sh OUTPUT-DIRECTORY [dpkg-buildpackage arguments]}
@@ -17,13 +17,13 @@ version=$("$top/packaging/version.sh")
 copy=$out/leon-$version
 rm -rf "$copy"
 mkdir "$copy"
-# What a clean checkout has: everything but version control and build products.
+# The copy equals a clean checkout, without version control and build products.
 tar -C "$top" -c --exclude-vcs --exclude='./build*' --exclude=__pycache__ --exclude='*.pyc' \
 	--exclude=.pytest_cache --exclude=.cache . | tar -C "$copy" -x
-# The copy has no git, so its changelog gets the version.
+# The copy has no git data, so its changelog gets the version.
 sed -i "1s/^leon .*;/leon ($version) unstable;/" "$copy/packaging/debian/changelog"
 
-# One line for each step of debhelper, and for each quarter of the files.
+# Prints one line for each step of debhelper, and for each quarter of the files.
 progress() {
 	awk -W interactive '
 	/^   dh_/ { print; fflush() }

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Prints the version of this tree. The first entry of debian/changelog has the version of a release.
-# If the entry is UNRELEASED, the version also names the day and the commit, and dpkg sorts it before
-# the release: 0.3.0~git20261125.1376b18. In an archive of `git archive`, git has written both into
-# this file. Any other tree without git has the version 0.3.0~git.
-# Called by meson, build-deb.sh, release.py and build.py.
+# If the entry is UNRELEASED, the output also has the day and the commit: 0.3.0~git20261125.1376b18.
+# dpkg sorts such a version before the release. `git archive` writes day and commit into this file.
+# Any other tree without git has the version 0.3.0~git. Called by meson, build-deb.sh, release.py
+# and build.py.
 set -eu
 
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -18,7 +18,7 @@ fi
 # shellcheck disable=SC2016 # git replaces the text.
 commit='$Format:%cs.%H$'
 if [ -e "$top/.git" ]; then
-	# In a container, the directory can belong to another user.
+	# In a container, the directory may belong to another user.
 	commit=$(git -c safe.directory="$top" -C "$top" log -1 --format=%cs.%H 2>/dev/null) || commit=
 fi
 # 2026-11-25.1376b18a... becomes 20261125.1376b18.

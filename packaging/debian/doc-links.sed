@@ -1,6 +1,6 @@
-# Links of the source tree become links between the document directories of the packages.
+# Converts links of the source tree to links between the document directories of the packages.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Documents that no package has become plain text.
+# A link to a document that is in no package becomes plain text.
 s,\[CONTRIBUTING\.md\]([^)]*),CONTRIBUTING.md of the source,g
 s,\[vyos-1x-leon/doc/README\.md\]([^)]*),vyos-1x-leon/doc/README.md of the source,g
 s,\[\([^]]*\)\](\(\.\./\.\./\)\{0\,1\}\(packaging/[^)]*\)),\1 (\3 of the source),g

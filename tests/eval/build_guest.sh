@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Init of the virtual machine of eval_build.py. The root is the host, read-only; the disk is a file
-# on NFS. Lines with @ are for the caller. Variables: SERVER, EXPORT, READAHEAD, AGAIN, TARGETS.
+# Init process of the virtual machine of eval_build.py. The root is the host, read-only. The disk is
+# a file on NFS. Lines with @ go to eval_build.py. Variables: SERVER EXPORT READAHEAD AGAIN TARGETS.
 set -eu
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp LC_ALL=C
 export KBUILD_BUILD_TIMESTAMP=@0 KBUILD_BUILD_USER=leon KBUILD_BUILD_HOST=leon
@@ -13,7 +13,7 @@ mount -t tmpfs tmp /tmp
 modules=/usr/lib/uml/modules/$(uname -r)
 for name in nfsv3 loop; do
 	line=$(grep "/$name\.ko" "$modules/modules.dep")
-	# The needed modules are behind the colon in reverse order.
+	# modules.dep has the dependencies after the colon, in reverse order.
 	for file in $(printf '%s\n' "${line#*:}" | tr ' ' '\n' | tac) "${line%%:*}"; do
 		insmod "$modules/$file" 2>/tmp/error || grep -q 'File exists' /tmp/error
 	done
@@ -24,7 +24,7 @@ ip route add default via 10.20.0.1
 mkdir /tmp/nfs /tmp/disk
 options=vers=3,proto=tcp,port=2049,mountport=20048,mountproto=tcp,nolock,hard
 mount -i -t nfs -o "$options,addr=$SERVER" "$SERVER:$EXPORT" /tmp/nfs
-# The pages of the image are cached once, as by a hypervisor with cache=none.
+# Direct I/O avoids a second cache of the image, as cache=none of a hypervisor.
 losetup --direct-io=on /dev/loop0 /tmp/nfs/disk.img
 echo "$READAHEAD" >/sys/block/loop0/queue/read_ahead_kb
 mount -o noatime /dev/loop0 /tmp/disk
@@ -34,17 +34,17 @@ build() { # shellcheck disable=SC2086 # a list
 }
 echo @ready && sleep 3 && echo @begin
 build
-# From the output, because a search would read all directories of the disk.
+# The log has the names of the objects. A search would read all directories of the disk.
 awk '$1 == "CC" || $1 == "AS" { print $2 }' /tmp/log >/tmp/objects
 while [ "$AGAIN" -gt 0 ]; do
 	part=$((AGAIN < 100 ? AGAIN : 100)) AGAIN=$((AGAIN - 100))
-	# Spread over the tree, because some objects take much longer than others.
+	# The deleted objects are spread over the tree, because compile times differ.
 	awk -v part=$part 'int(NR * part / 100) > int((NR - 1) * part / 100)' /tmp/objects | xargs rm -f
 	build
 done
 sync
 echo @end && sleep 3
-# Without the .s files of kbuild: gcc writes limits into them that depend on the free memory.
+# .s files of kbuild are left out: gcc writes limits into these files that depend on free memory.
 echo "@objects $(grep '\.o$' /tmp/objects | xargs cat | sha256sum)"
 while read -r line; do echo "@stats $line"; done </proc/self/mountstats
 exit 0

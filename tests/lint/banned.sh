@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Refuses functions that invite mistakes, notes to self in the code, files without a licence line,
-# and shell scripts that have grown into programs. Runs from anywhere; prints what it found.
+# Refuses error-prone functions, notes of authors in the code, files without an SPDX line, and long
+# shell scripts. The current directory does not matter. Prints the findings.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 2

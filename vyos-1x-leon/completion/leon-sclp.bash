@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# The program has options only. The options come from its help, and words that are no options are
-# files.
+# The program has options only. The options come from its help. Other words are files.
 
 _leon_sclp() {
 	local cur=${COMP_WORDS[COMP_CWORD]}

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# What there is comes from leonctl itself: commands from its help, nodes from the daemon. So nothing
-# here is to be changed when a command comes.
+# Commands come from the help of leonctl, and nodes from the daemon. A new command needs no change
+# in this file.
 
 _leonctl_commands() {
 	leonctl --help 2>/dev/null |
 		sed -n 's/^  \([a-z][a-z -]*[a-z]\).*/\1/p' | sed 's/  .*//'
 }
 
-# Words that may stand behind those that are there: "$1" begins with a space where it is not empty.
+# Prints the words that may follow the given words. "$1" is empty or begins with a space.
 _leonctl_next() {
 	_leonctl_commands | while read -r command; do
 		case " $command " in
@@ -24,8 +24,8 @@ _leonctl_next() {
 	done | sort -u
 }
 
-# Prints the values of the keys "$1" in an answer. Only letters, digits and ._- pass, because bash
-# expands the words of compgen -W, and other sites choose node-names.
+# Prints the values of the keys "$1" in an answer. bash expands the words of compgen -W, and other
+# sites choose node-names. Therefore only letters, digits and ._- pass.
 _leonctl_values() {
 	grep -oE "\"($1)\": ?\"[A-Za-z0-9][A-Za-z0-9._-]*\"" | sed 's/.*"\(.*\)"/\1/'
 }
@@ -38,7 +38,7 @@ _leonctl_invitations() {
 	"$@" --json show invitations 2>/dev/null | _leonctl_values invitation
 }
 
-# Options of the command "$1".
+# Prints the options of the command "$1".
 _leonctl_options() {
 	local first
 	read -r first _ <<<"$1"

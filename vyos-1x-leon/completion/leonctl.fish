@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# fish completion for leonctl. The commands come from its help, and the nodes from the daemon. Other
-# sites choose node-names, so a name with a special character is left out.
+# fish completion for leonctl. The commands come from the help of leonctl, and the nodes from the
+# daemon. Other sites choose node-names, so names with special characters are left out.
 
 function __leonctl_commands
     leonctl --help 2>/dev/null | sed -n 's/^  \([a-z][a-z -]*[a-z]\).*/\1/p' | sed 's/  .*//'
 end
 
-# Prints the words of the command that stand before the cursor.
+# Prints the words of the command before the cursor.
 function __leonctl_given
     set -l skip 0
     for word in (commandline -opc)[2..-1]
@@ -21,7 +21,7 @@ function __leonctl_given
     end
 end
 
-# Asks the daemon of the interface or socket before the cursor.
+# Sends a request to the daemon of the interface or socket before the cursor.
 function __leonctl_ask
     set -l options
     set -l before ''

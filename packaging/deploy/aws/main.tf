@@ -32,12 +32,12 @@ variable "public_key" {
 }
 
 variable "admin_cidr" {
-  description = "Who may log in, such as 203.0.113.7/32"
+  description = "Prefix from which SSH is permitted, such as 203.0.113.7/32"
   type        = string
 }
 
 variable "secret" {
-  description = "Secret of the overlay, 8 to 128 characters; one is made where there is none"
+  description = "Secret of the overlay, 8 to 128 characters. If empty, a random secret."
   type        = string
   default     = null
   sensitive   = true
@@ -124,7 +124,7 @@ resource "aws_security_group" "node" {
   }
 
   ingress {
-    description = "What the site sends through its node"
+    description = "Traffic of the site through its node"
     protocol    = "-1"
     from_port   = 0
     to_port     = 0
@@ -146,7 +146,7 @@ resource "aws_key_pair" "admin" {
   public_key = var.public_key
 }
 
-# The address is there before the machine, whose user-data names it.
+# The address exists before the machine, because user-data contains the address.
 resource "aws_eip" "node" {
   for_each = var.sites
   region   = each.value.region
@@ -176,7 +176,8 @@ resource "aws_instance" "node" {
     http_tokens = "required"
   }
 
-  # It counts at the first boot only, and a further site changes it on all machines.
+  # user-data has an effect at the first boot only. A new site changes user-data of all machines, so
+  # changes do not replace the machines.
   lifecycle {
     ignore_changes = [user_data]
   }
@@ -189,7 +190,7 @@ resource "aws_eip_association" "node" {
   instance_id   = aws_instance.node[each.key].id
 }
 
-# The rest of the site reaches the segment through its node.
+# Other hosts of the site reach the segment through their node.
 resource "aws_route" "segment" {
   for_each               = var.sites
   region                 = each.value.region

@@ -34,17 +34,17 @@ variable "size" {
 }
 
 variable "public_key" {
-  description = "SSH key for the user debian; Azure wants ssh-rsa or ssh-ed25519"
+  description = "SSH key for the user debian, of type ssh-rsa or ssh-ed25519"
   type        = string
 }
 
 variable "admin_cidr" {
-  description = "Who may log in, such as 203.0.113.7/32"
+  description = "Prefix from which SSH is permitted, such as 203.0.113.7/32"
   type        = string
 }
 
 variable "secret" {
-  description = "Secret of the overlay, 8 to 128 characters; one is made where there is none"
+  description = "Secret of the overlay, 8 to 128 characters. If empty, a random secret."
   type        = string
   default     = null
   sensitive   = true
@@ -122,7 +122,7 @@ resource "azurerm_network_security_group" "node" {
   }
 }
 
-# The address is there before the machine, whose user-data names it.
+# The address exists before the machine, because user-data contains the address.
 resource "azurerm_public_ip" "node" {
   for_each            = var.sites
   name                = "leon"
@@ -186,13 +186,14 @@ resource "azurerm_linux_virtual_machine" "node" {
     token   = local.token[each.key]
   }))
 
-  # It counts at the first boot only, and a further site changes it on all machines.
+  # user-data has an effect at the first boot only. A new site changes user-data of all machines, so
+  # changes do not replace the machines.
   lifecycle {
     ignore_changes = [custom_data]
   }
 }
 
-# The rest of the site reaches the segment through its node.
+# Other hosts of the site reach the segment through their node.
 resource "azurerm_route_table" "site" {
   for_each            = var.sites
   name                = "leon"

@@ -28,7 +28,7 @@ variable "sites" {
 }
 
 variable "image" {
-  description = "Name of the image, which all regions have"
+  description = "Name of the image, the same in all regions"
   type        = string
 }
 
@@ -43,12 +43,12 @@ variable "public_key" {
 }
 
 variable "admin_cidr" {
-  description = "Who may log in, such as 203.0.113.7/32"
+  description = "Prefix from which SSH is permitted, such as 203.0.113.7/32"
   type        = string
 }
 
 variable "secret" {
-  description = "Secret of the overlay, 8 to 128 characters; one is made where there is none"
+  description = "Secret of the overlay, 8 to 128 characters. If empty, a random secret."
   type        = string
   default     = null
   sensitive   = true
@@ -73,7 +73,7 @@ locals {
   overlay = { for site, s in var.sites : site => s.overlay }
 }
 
-# A network of its own for each site, as sites have: no way between them but the Internet.
+# Each site has its own network, so the Internet is the only connection between sites.
 resource "google_compute_network" "site" {
   for_each                = var.sites
   name                    = "leon-${each.key}"
@@ -124,7 +124,7 @@ resource "google_compute_firewall" "site" {
   }
 }
 
-# The address is there before the machine, whose user-data names it.
+# The address exists before the machine, because user-data contains the address.
 resource "google_compute_address" "node" {
   for_each = var.sites
   name     = "leon-${each.key}"
@@ -170,7 +170,7 @@ resource "google_compute_instance" "node" {
   }
 }
 
-# The rest of the site reaches the segment through its node.
+# Other hosts of the site reach the segment through their node.
 resource "google_compute_route" "segment" {
   for_each               = var.sites
   name                   = "leon-${each.key}-segment"

@@ -12,7 +12,7 @@ terraform {
 provider "openstack" {}
 
 variable "sites" {
-  description = "Region, network, name of the image there and address in the segment, by site"
+  description = "Region, network, name of the image in that region and address in the segment, by site"
   type = map(object({
     region  = string
     cidr    = string
@@ -37,12 +37,12 @@ variable "public_key" {
 }
 
 variable "admin_cidr" {
-  description = "Who may log in, such as 203.0.113.7/32"
+  description = "Prefix from which SSH is permitted, such as 203.0.113.7/32"
   type        = string
 }
 
 variable "secret" {
-  description = "Secret of the overlay, 8 to 128 characters; one is made where there is none"
+  description = "Secret of the overlay, 8 to 128 characters. If empty, a random secret."
   type        = string
   default     = null
   sensitive   = true
@@ -135,7 +135,7 @@ resource "openstack_networking_secgroup_rule_v2" "node" {
   remote_ip_prefix  = each.value.cidr
 }
 
-# What the site sends through its node.
+# Traffic of the site through its node.
 resource "openstack_networking_secgroup_rule_v2" "site" {
   for_each          = var.sites
   region            = each.value.region
@@ -157,7 +157,7 @@ resource "openstack_networking_port_v2" "node" {
     subnet_id = openstack_networking_subnet_v2.site[each.key].id
   }
 
-  # The check of source and destination: what the node sends for others passes.
+  # Permits forwarded packets, which have other source and destination addresses than the port.
   dynamic "allowed_address_pairs" {
     for_each = toset(["0.0.0.0/1", "128.0.0.0/1"])
     content {
@@ -166,7 +166,7 @@ resource "openstack_networking_port_v2" "node" {
   }
 }
 
-# The address is there before the machine, whose user-data names it.
+# The address exists before the machine, because user-data contains the address.
 resource "openstack_networking_floatingip_v2" "node" {
   for_each = var.sites
   region   = each.value.region
@@ -208,13 +208,14 @@ resource "openstack_compute_instance_v2" "node" {
     token   = local.token[each.key]
   })
 
-  # It counts at the first boot only, and a further site changes it on all machines.
+  # user-data has an effect at the first boot only. A new site changes user-data of all machines, so
+  # changes do not replace the machines.
   lifecycle {
     ignore_changes = [user_data]
   }
 }
 
-# The rest of the site reaches the segment through its node.
+# Other hosts of the site reach the segment through their node.
 resource "openstack_networking_router_route_v2" "segment" {
   for_each         = var.sites
   region           = each.value.region
