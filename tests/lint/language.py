@@ -11,6 +11,8 @@ An area is a kind of text in one folder. An area has five figures.
   wide      lines of a document beyond column 100. Tables and blocks of code are exempt.
   words     words that doc/glossary.md replaces.
 
+The kind `files` has the comments of all other text files, such as scripts and units.
+
 Usage: language.py [--figures] [--write] [--report PATH...]
   --figures prints the figures of each area.
   --write   lowers language.json to the present figures and adds new areas. No figure rises.
@@ -46,7 +48,12 @@ SENTENCE = re.compile(r'.+?(?:[.!?](?=[\s)"]|$)|\Z)', re.S)
 C_TOKEN = re.compile(r'((?:"(?:\\.|[^"\\\n])*"\s*)+)|\'(?:\\.|[^\'\\\n])+\'|(/\*.*?\*/|//[^\n]*)', re.S)
 C_SIGN = re.compile(r'^[ \t]*(?:/\*+|\*+/|\*|//)|\*+/\s*\Z', re.M)
 XML_TEXT = re.compile(r'<(help|description|constraintErrorMessage)>([^<]+)</\1>')
-PY_COMMENT = re.compile(r'^[ \t]*#(?!!)(.*(?:\n[ \t]*#.*)*)|\s{2}#\s(.*)$', re.M)
+HASH_COMMENT = re.compile(r'^[ \t]*(?:#|//)(?!!)(.*(?:\n[ \t]*(?:#|//).*)*)|(?:\s\s#|\s##)\s(.*)$|'
+                          r'\{#((?:.|\n)*?)#\}', re.M)
+# The names of files without such comments, and folders with data of tests.
+NO_HASH = ('.c', '.def', '.h', '.html', '.in', '.json', '.md', '.scd', '.svg', '.xml.i', 'LICENSE', 'changelog',
+           'copyright')
+DATA = ('tests/fuzz/corpus/', 'tests/latency/', 'tests/python/golden/', 'tests/unit/render/')
 TABLE_RULE = re.compile(r'^[|:\s-]+$')
 USAGE_LINE = re.compile(r'\busage: .*?\\n|\\n(?=\s|\\n|$)')
 BEFORE_TABLE = re.compile(r'\A\s*\Z|\A\s*usage: |[.:;]\s*\Z', re.I)
@@ -133,10 +140,14 @@ def xml_texts(text):
     yield from (Unit(line_of(text, m.start()), m[2]) for m in XML_TEXT.finditer(text))
 
 
-def python_comments(text):
-    for match in PY_COMMENT.finditer(text):
-        said = re.sub(r'^[ \t]*#|.*SPDX.*', '', match[1] or match[2] or '', flags=re.M)
+def hash_comments(text):
+    for match in HASH_COMMENT.finditer(text):
+        said = re.sub(r'^[ \t]*(?:#|//)|.*SPDX.*', '', match[1] or match[2] or match[3] or '', flags=re.M)
         yield from paragraphs(line_of(text, match.start()), plain(said))
+
+
+def python_comments(text):
+    yield from hash_comments(text)
     for node in ast.walk(ast.parse(text)):
         body = getattr(node, 'body', None)
         first = body[0] if isinstance(body, list) and body else None
@@ -145,8 +156,10 @@ def python_comments(text):
             yield from paragraphs(first.lineno, plain(first.value.value))
 
 
-def folder_of(path):
+def folder_of(kind, path):
     parts = os.path.dirname(path).split('/')
+    if kind == 'files':
+        return parts[0] if parts[0] in ('packaging', 'tests', 'vyos-1x-leon') else '.'
     return '/'.join(parts[:3 if parts[:2] in (['vyos-1x-leon', 'dataplane'],
                                               ['vyos-1x-leon', 'doc']) else 2]) or '.'
 
@@ -163,6 +176,9 @@ def sources():
         yield 'help', xml_texts, path
     for path in tree.python_files():
         yield 'python', python_comments, path
+    for path in sorted(set(tree.text_files()).difference(tree.python_files())):
+        if not path.endswith(NO_HASH) and not path.startswith(DATA):
+            yield 'files', hash_comments, path
 
 
 def banned_words():
@@ -216,7 +232,7 @@ def measure(wanted=lambda path: True):
     banned, areas = banned_words(), {}
     for kind, reader, path in sources():
         if wanted(path) and path != GLOSSARY:
-            area = areas.setdefault(f'{kind} {folder_of(path)}', Figures())
+            area = areas.setdefault(f'{kind} {folder_of(kind, path)}', Figures())
             area.add_file(kind, reader, path, banned)
     return areas
 

@@ -46,6 +46,16 @@ def scripts(*interpreters):
     return found
 
 
+def text_files():
+    """Files without a zero byte in their first KiB."""
+    found = []
+    for path in files(''):
+        with open(os.path.join(TOP, path), 'rb') as f:
+            if b'\0' not in f.read(1024):
+                found.append(path)
+    return found
+
+
 def python_files():
     """Modules, and programs without a suffix."""
     return sorted({*files('.py'), *scripts('python3')})

@@ -144,6 +144,14 @@ def test_language_of_a_comment():
     assert figures['words'] == 2 and set(lines) == {2}
 
 
+def test_language_of_other_files():
+    text = '#!/bin/who\n# Who waits.\necho "#who"\nx: ## who\ny  # who\n// Who waits.\n{# Who\nwaits. #}\n'
+    assert language_of(text, language.hash_comments)[1] == [2, 4, 5, 6, 7]
+    kinds = {path: kind for kind, _, path in language.sources()}
+    for path in ('packaging/debian/rules', 'packaging/systemd/leond@.service', 'meson.build', 'Makefile'):
+        assert kinds[path] == 'files'
+
+
 def test_language_of_a_document_is_measured_without_its_code():
     text = '# Title\n\n    what who\n\nA queue is `dear`, see [the page](#who).\n\n```\nwho\n```\n\n| a | b |\n|---|---|\n' \
            '| x | ' + 'word ' * 26 + '|\n'
