@@ -23,7 +23,7 @@ ALWAYS = ['iproute2']
 # A recommendation of leond, for the speed of encryption.
 PACKAGES = {'amd64': [*ALWAYS, 'libipsec-mb2']}
 STATE = ('/etc/leon', '/var/lib/leon', '/run/leon')
-# The package manager of the image is not for use: a new release is a new image.
+# Containers do not use the package manager of the image. A new release has a new image.
 INSTALL = ('chroot "$1" sh -c "apt-get install -y --no-install-recommends /leon-build/*.deb" && '
            'rm -rf "$1"/leon-build "$1"/var/lib/apt/lists/* && rm -f "$1"/etc/machine-id')
 # leond of the image runs as root of the container, which has one capability.

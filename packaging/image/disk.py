@@ -2,9 +2,9 @@
 """Makes a disk for BIOS and UEFI from a root file system in a tar. Needs no loop device, no mount
 and no virtual machine. The same input gives the same bytes.
 
-Called by build.py. The tools (mke2fs, sfdisk, mtools, grub-mkimage) come from a root of their own
-(roots.Tools), so that the versions of the host do not matter. The layout is that of Debian's cloud
-images: the root is partition 1 and the last on the disk, so that it can grow.
+Called by build.py. The tools (mke2fs, sfdisk, mtools, grub-mkimage) come from a separate root
+(roots.Tools), so the versions of the host do not matter. The layout is that of the cloud images of
+Debian. The root is partition 1 and the last on the disk, so the root can grow.
 
     sector 0        boot.img. It loads partition 14.
     1 MiB   part 14 core.img of GRUB for BIOS.
@@ -27,8 +27,8 @@ ROOT_TYPES = {'amd64': '4F68BCE3-E8CD-4DB1-96E7-FBCAF984B709',
               'arm64': 'B921B045-1DF0-41C3-AF44-4C6F280D3FAE'}
 BIOS_TYPE = '21686148-6449-6E6F-744E-656564454649'
 ESP_TYPE = 'C12A7328-F81F-11D2-BA4B-00C93EC93B3B'
-# Offsets of the load addresses in boot.img and diskboot.img. At DRIVE_CHECK is a jump that firmware
-# which does not report the boot drive must not take.
+# Offsets of the load addresses in boot.img and diskboot.img. The jump at DRIVE_CHECK is wrong for
+# firmware that does not report the boot drive.
 KERNEL_SECTOR, DRIVE_CHECK, BLOCKLIST = 0x5c, 0x66, 0x1f4
 BOOT_CODE = 440
 MODULES = ['biosdisk', 'part_gpt', 'ext2', 'search', 'search_fs_uuid', 'normal', 'configfile', 'linux',

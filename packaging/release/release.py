@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lays out a release: source, packages, an apt repository, lists of components, checksums.
+"""Builds a release: source, packages, an apt repository, lists of components, checksums.
 
 Usage: release.py [--out DIR] [--debs DIR] [--image DIR] [--key KEY] [--dirty]
 
@@ -11,9 +11,9 @@ Usage: release.py [--out DIR] [--debs DIR] [--image DIR] [--key KEY] [--dirty]
     --dirty      Use HEAD although files of the tree are changed.
 
 `make release` calls this script; doc/releases.md has the steps before and after. The version comes
-from packaging/version.sh, which meson and the image call too. Needs git, reprepro, zstd, gpg
-if a key is given, and pip for debsbom, which writes the lists (SPDX, CycloneDX). debsbom comes from
-PyPI, before all else. A release that fails leaves the output folder as it was.
+from packaging/version.sh, which meson and the image call too. Needs git, reprepro, zstd, gpg if a
+key is given, and pip for debsbom, which writes the lists (SPDX, CycloneDX). The download of debsbom
+from PyPI is the first step. After an error, the output folder is unchanged.
 """
 import argparse
 import gzip

@@ -38,7 +38,7 @@ from proxy import PORT, Proxy  # noqa: E402
 
 MIRROR = 'http://deb.debian.org/debian'
 CODENAMES = {'12': 'bookworm', '13': 'trixie'}
-# A bare root has no locale, no terminal and no configuration of anybody.
+# A bare root has no locale, no terminal and no user configuration.
 ENVIRONMENT = {'PATH': '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
                'HOME': '/root', 'TERM': 'dumb'}
 STEPS = {

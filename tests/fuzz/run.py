@@ -31,7 +31,7 @@ FOUND = os.path.join(BUILD, 'found')
 HISTORY = os.path.join(BUILD, 'history.jsonl')
 LLVM = '-19'  # in Debian 12 and 13
 TURN_S = 120
-# Shares of the processor; 1 where nothing is said.
+# Shares of CPU time. The default is 1.
 SHARES = {'from_net': 4, 'overlay': 4, 'open': 3, 'sealed': 3, 'accel_engine': 3, 'flow': 2, 'msg': 2, 'jsonr': 2, 'request': 2,
           'addr': .6, 'leon': .6, 'kernel': .5, 'bundle': .2, 'sclp': .3, 'fragment': .2}
 # Undefined behaviour is as bad as a bad access, so the program must stop. The default only prints a

@@ -41,7 +41,7 @@ def scripts(*interpreters):
         with open(os.path.join(TOP, path), 'rb') as f:
             first = f.readline(64)
         words = first.split(b'/')[-1].split() if first.startswith(b'#!') else []
-        if words and words[-1].decode() in interpreters:
+        if any(word.decode() in interpreters for word in words):
             found.append(path)
     return found
 

@@ -150,6 +150,7 @@ def test_language_of_other_files():
     kinds = {path: kind for kind, _, path in language.sources()}
     for path in ('packaging/debian/rules', 'packaging/systemd/leond@.service', 'meson.build', 'Makefile'):
         assert kinds[path] == 'files'
+    assert kinds['packaging/vyos/leon-boot'] == 'python'
 
 
 def test_language_of_a_document_is_measured_without_its_code():

@@ -365,8 +365,8 @@ def _arrange_boot(leon):
 
 
 def apply(leon):
-    # The files of IPsec and of metrics change here, beside the units that read them. A change in
-    # generate() would be lost to the next commit if a step between fails.
+    # This function changes the files of IPsec and of metrics together with their units. If
+    # generate() changed the files and a later step failed, the next commit would see no change.
     _arrange_boot(leon)
     ifname = leon['ifname']
     if 'deleted' in leon or 'disable' in leon:

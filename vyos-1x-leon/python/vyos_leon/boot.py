@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Keeps a router reachable that boots an image without this package. Lets packaging/vyos/leon-boot
-run at each boot, and stores the packages that leon-boot installs.
+"""Keeps a router reachable after a boot of an image without this package. Installs
+packaging/vyos/leon-boot for each boot, and stores the packages that leon-boot installs.
 
 Both are in /config, which `add system image` copies, in a directory of root, because root installs
 its content. The identity keys have another directory, which belongs to the daemon. Callers are each

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Parts of the configuration that need the interfaces that they name. Without one, VyOS refuses the
-part at a commit, and a boot loses it completely. So the commit refuses to delete an interface that
-such a part names. Used by conf_mode/interfaces_leon.py; pure."""
+"""Parts of the configuration that name an interface. Without the interface, VyOS refuses the part
+at a commit, and a boot loses the complete part. So a commit refuses to delete a LEON interface that
+is named in such a part. Used by conf_mode/interfaces_leon.py; pure."""
 
 # '*' stands for every name. The list is that of verify_interface_exists(),
 # verify_mirror_redirect(), verify_source_interface() and interface_exists() in vyos-1x.

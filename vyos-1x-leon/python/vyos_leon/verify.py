@@ -25,7 +25,7 @@ from vyos_leon.routes import listed
 PORT = str(default('port'))
 PEERS_MAX = limits('peer')[1]
 SECRET_MIN, SECRET_MAX = limits('authentication pre-shared-secret')
-SECRET_LONG = 16  # as leond: a shorter secret can be guessed
+SECRET_LONG = 16  # As in leond. A shorter secret can be guessed.
 ACCEPTED_MAX = limits('authentication accept-secret')[1]
 TRUSTED_MAX = limits('authentication trusted-identity')[1]
 MTU_MIN, MTU_MAX = limits('mtu')

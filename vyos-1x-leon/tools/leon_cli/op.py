@@ -25,7 +25,7 @@ def _allowed(properties):
     return ' && '.join(commands)
 
 
-# Scripts that need root: those of LEON, and the one that clears counters of interfaces.
+# Scripts that need root: the scripts of LEON, and the script that clears counters of interfaces.
 OF_ROOT = re.compile(r'(?<!sudo )\$\{vyos_op_scripts_dir\}/(?:leon|interfaces\.py clear)')
 
 

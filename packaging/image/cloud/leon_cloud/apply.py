@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Turns the section `leon:` of user-data into a running overlay, once for each instance.
+"""Configures a node from the section `leon` of user-data, once for each instance.
 
 Called by /usr/lib/leon/leon-cloud (leon-cloud.service) after cloud-init has the user-data. The
 steps: get the default route, fetch the secret from the given source, check the document with leond,
@@ -39,9 +39,9 @@ HARDWARE = 'var/lib/leon-cloud/machine'
 # A hypervisor gives each clone another UUID. A changed instance-id alone may be changed user-data,
 # for example on Proxmox VE.
 UUID = 'sys/class/dmi/id/product_uuid'
-# Some makers give all boards this one.
+# Some vendors use this UUID for all boards.
 SHARED_UUID = '03000200-0400-0500-0006-000700080009'
-# Of systemd. A container has the UUID of its host.
+# systemd creates the file in a container. A container has the UUID of its host.
 CONTAINER = 'run/systemd/container'
 # The instance-ids of cloud-init if the metadata service does not answer.
 UNKNOWN = ('', 'iid-datasource-none')
@@ -80,8 +80,8 @@ class Machine:
             return ''
 
     def prepare(self, name, text, mode=0o644, group=None):
-        """Writes a file beside its place, and returns both paths. The file is never readable by
-        others too early."""
+        """Writes a temporary file in the same directory, and returns both paths. Other users cannot
+        read the file before its final mode is set."""
         path = self.root / name.lstrip('/')
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = path.with_name(path.name + '.new')
@@ -342,8 +342,8 @@ def forget_the_original(machine):
 
 
 def prepared(machine, plan, document):
-    """Writes all files beside their places. An error, such as a full disk, leaves the former files
-    in use."""
+    """Writes all temporary files first. An error, such as a full disk, leaves the former files in
+    use."""
     texts = {INTERFACE: plan.interface + '\n', **network.files(plan)}
     made = [machine.prepare(name, text) for name, text in texts.items()]
     name = f'etc/leon/{plan.interface}'
@@ -358,7 +358,8 @@ def install(machine, plan, made):
     remove_network(machine, [fresh for fresh, _ in made])
     for fresh, path in made:
         fresh.replace(path)
-    # If it runs, it has the former documents. Without a document, it removes its firewall table.
+    # A running leon-ipsec has the former documents. Without a document, leon-ipsec removes its
+    # firewall table.
     machine.run('systemctl', 'try-restart', '--no-block', f'leon-ipsec@{plan.interface}.service')
     if plan.routes:
         machine.run('systemctl', 'restart', 'systemd-sysctl.service')
@@ -419,7 +420,7 @@ def apply(machine):
         made = prepared(machine, plan, document)
         if done:
             former = machine.read(INTERFACE).strip()
-            # An earlier version did not store it.
+            # Earlier versions stored no UUID.
             set_aside(machine, {former, plan.interface} if former else None)
         install(machine, plan, made)
     except section.SectionError as error:

@@ -51,7 +51,7 @@ def files(plan):
                 matching(port), idle, ('Network', inside))
     else:
         inside = addresses
-    # A file for the interface would take it out of a bridge that leond joins.
+    # A file for the interface would remove the interface from the bridge that leond joins.
     if plan.ports or not plan.bridge:
         made[f'{FOLDER}/05-leon-{plan.interface}.network'] = unit(
             matching(plan.interface), idle, ('Network', inside))

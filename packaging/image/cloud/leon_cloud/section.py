@@ -25,7 +25,7 @@ OWN = ('interface', 'address', 'ports', 'bridge', 'data-disk', 'ipsec', *SECRET_
 
 
 class SectionError(Exception):
-    """Error sentences for the operator, one a line."""
+    """Error sentences for the operator, one per line."""
 
     def __init__(self, faults):
         super().__init__('\n'.join(faults))
@@ -33,7 +33,7 @@ class SectionError(Exception):
 
 
 def as_list(value):
-    """A string stands for a list of one."""
+    """A string is a list with one element."""
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
@@ -296,8 +296,8 @@ def plan(section, machine):
 
 
 def public_address(instance):
-    """Returns the elastic or external IPv4 address in cloud-init's instance data, or None. It is
-    unique in the Internet, while two sites may use one private address."""
+    """Returns the elastic or external IPv4 address in cloud-init's instance data, or None. The
+    address is unique in the Internet. Two sites may use one private address."""
     data = (instance.get('ds') or {}).get('meta_data') or {}
     candidates = [data.get('public-ipv4'), data.get('public_ipv4')]
     ec2 = (instance.get('ds') or {}).get('ec2_metadata') or {}
