@@ -12,7 +12,7 @@ Usage: run_check.py [--pytest-args ARGS] PART...
   python     pytest tests/python
   netns      pytest tests/netns with the plain build, ten files at a time; works ahead for later
              parts: builds, packages, and the simulations of `sanitized`
-  mixed      some of tests/mixed: the previous release beside the plain build
+  mixed      some of tests/mixed: the previous release with the plain build
   packaging  pytest tests/packaging, which builds the Debian packages
   fuzz       libFuzzer for half a minute on some of the targets, others each hour
 
@@ -49,7 +49,7 @@ BUILDS = {
 PYTEST_SECONDS = 3600
 # Half a minute of `make check-mixed`: an overlay of both releases, upgrades, interception.
 MIXED_TESTS = 'overlay or relay or (end and not guard) or both'
-FUZZ_TARGETS = 2  # per run, at the same time
+FUZZ_TARGETS = 2  # per run, in parallel
 FUZZ = [PYTHON, '-B', os.path.join(TOP, 'tests/fuzz/run.py'), f'--rotate={FUZZ_TARGETS}',
         '--seconds=30']
 # C tests without a clock of the machine, so the load of the machine has no effect on the results.
@@ -105,9 +105,9 @@ def build(folder):
     return is_set_up(folder) and call(ninja(folder)) == 0
 
 
-# Runs a command in processor time that no other process wants, until a file exists. Autogroups of
-# the kernel share the processor equally among sessions. They ignore the policies of processes in
-# other sessions, so the session of the command gets the least share.
+# Runs a command in CPU time that no other process needs, until a file exists. Autogroups of the
+# kernel share the processor equally among sessions. They ignore the policies of processes in other
+# sessions, so the session of the command gets the least share.
 YIELDING = '''[ -e "$0" ] && exec "$@"
 (echo 19 >/proc/self/autogroup) 2>/dev/null
 exec chrt --idle 0 "$@"'''
@@ -169,8 +169,9 @@ def await_at_usual_share(process):
 
 @contextlib.contextmanager
 def working_ahead(jobs):
-    """Runs jobs {name: command} of later parts in turn, in processor time that no other process
-    wants. The end waits for the job at hand. The parts do those jobs that did not begin."""
+    """Runs jobs {name: command} of later parts one after the other, in CPU time that no other
+    process needs. At its end, the context waits for the running job. The parts run the remaining
+    jobs."""
     shutil.rmtree(ahead(''), ignore_errors=True)
     os.makedirs(ahead(''))
     script = ''.join(f'test -e {shlex.quote(ahead("stop"))} || {{ {shlex.join(command)} '
@@ -399,7 +400,7 @@ def main():
     parser.add_argument('--pytest-args', default='')
     parser.add_argument('parts', nargs='+', choices=list(PARTS))
     options = parser.parse_args()
-    # As an interrupt: no process stays.
+    # Like an interrupt: no process remains.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     total = Tally()
     summary = []

@@ -4,8 +4,8 @@ server once. fetch() runs the client once and returns the digest of the received
 equal program.digest. A client takes several seconds, with a rate limit if the client has the
 option.
 
-All files are below one directory, which user nobody may enter. No program reads the configuration
-of the machine.
+All files are below one directory. The user `nobody` may enter the directory. No program reads the
+configuration of the machine.
 """
 import glob
 import hashlib

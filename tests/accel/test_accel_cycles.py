@@ -25,7 +25,7 @@ def begin(far, dice):
 
 
 def pass_time(far, dice, transfers):
-    """Something happens, or nothing does."""
+    """A random event, or no event."""
     what = dice.randrange(8)
     if what < 3:
         far.accel[dice.choice('ab')].ask('reset acceleration')

@@ -190,7 +190,7 @@ class Load:
 
 
 def kill(far, dice):
-    """Kills one or both accelerators, or a leond, in the middle of something, and starts them
+    """Kills one or both accelerators, or a leond, at a random moment, and starts the processes
     again."""
     if dice.randrange(3) == 0:
         far.accel[dice.choice('ab')].ask('reset acceleration')

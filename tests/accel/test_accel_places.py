@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Intercepted connections lose their place. The old site of a host has no LAN any more, or a LAN
-fails for a while or for good. Or a host moves to the site of its peer. Nothing hangs, and no byte
-is wrong. `make eval-accel` runs the tests."""
+fails temporarily or permanently. Or a host moves to the site of its peer. Nothing hangs, and no
+byte is wrong. `make eval-accel` runs the tests."""
 import signal
 import time
 

@@ -20,7 +20,7 @@ RTT_MS = 60
 
 
 def is_idle(far):
-    """Nothing moved for a second."""
+    """No data arrived for a second."""
     before = far.accel['a'].counters()['bytes_in'], far.accel['b'].counters()['bytes_in']
     time.sleep(1)
     return before == (far.accel['a'].counters()['bytes_in'], far.accel['b'].counters()['bytes_in'])

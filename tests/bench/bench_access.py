@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Simultaneous transfers over a slow access link, plain and accelerated in turns.
+"""Simultaneous transfers over a slow access link, plain and accelerated alternately.
 
     LEON_BUILD=build tests/bench/bench_access.py [--rounds 3] [--mbits 2] [--rtt-ms 250]
         [--queue-ms 100] [--transfers 6] [--kb 200]

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Benefit and cost of two copies of critical frames: rounds with and without, in turns.
+"""Benefit and cost of two copies of critical frames: rounds with and without copies, alternately.
 
 Three nodes, the direct path 32 ms, the relayed path 21 ms (as in the paper). Sealed, and not.
 

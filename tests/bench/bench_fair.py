@@ -1,14 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fairness of accelerated connections on one inter-proxy connection, beside plain TCP.
+"""Fairness of accelerated connections on one inter-proxy connection, in comparison to plain TCP.
 
     LEON_BUILD=build tests/bench/bench_fair.py [--rounds 3] [--seconds 28] [--mbits 50]
         [--rtt-ms 100]
 
-Four bulk uploads and two steady uploads (60 kB/s each) from a to b, plain and accelerated in turns.
-Prints Jain's index of the bulk uploads, and the longest silence of a bulk and of a steady upload,
-the interception included. Bars: Jain's index 0.95 or more, silences of at most 1 s (bulk) and of at
-most the silence of plain TCP (steady).
+Four bulk uploads and two steady uploads (60 kB/s each) from a to b, plain and accelerated
+alternately. Prints Jain's index of the bulk uploads, and the longest silence of a bulk and of a
+steady upload, the interception included. Bars: Jain's index 0.95 or more, silences of at most 1 s
+(bulk) and of at most the silence of plain TCP (steady).
 """
 import argparse
 import contextlib

@@ -345,8 +345,8 @@ def rtt(net, address, seconds, port=PORT, ahead=()):
 
 
 def loaded(net, address, seconds, streams):
-    """Round trips beside TCP at full speed. The measuring programs do not wait for a core,
-    or the figure would be a time slice of the scheduler."""
+    """Round trips during a TCP transfer at full speed. The measuring programs do not wait for a
+    core, or the figure would be a time slice of the scheduler."""
     server = tcp_server(net)
     bulk = net.a.start('iperf3', '-c', address, '-p', PORT, '-t', seconds + 1, '-P', streams,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

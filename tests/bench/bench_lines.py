@@ -13,7 +13,7 @@ egress` with 94 Mbit/s, or `shaper automatic`.
 - lost: lost datagrams in both directions.
 - pause: longest time without a byte of the TCP connection.
 - ratio: rate of TCP on both lines, divided by the rate on the better line.
-- ping: p99 of the round-trip time beside TCP on both lines, above the median of the idle link.
+- ping: p99 of the round-trip time during TCP on both lines, above the median of the idle link.
 
 The bars hold for the medians on an idle machine: 400 ms of delay, 300 ms of pause, a ratio of 1.8,
 10 ms of ping. Exits with 1 if one of them is missed.
@@ -104,7 +104,7 @@ class Bench:
         return sorted(float(t) for t in re.findall(r'time=([\d.]+) ms', out))
 
     def rate(self):
-        """Mbit/s of one TCP connection, and p99 of a ping beside it."""
+        """Mbit/s of one TCP connection, and p99 of a simultaneous ping."""
         far = self.net.host['n1']
         bulk = Bulk(self.net.host['n0'].namespace, far.namespace, far.ip4)
         try:

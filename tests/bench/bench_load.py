@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Round trips of a sparse flow (a ping every few milliseconds) beside bulk TCP streams.
+"""Round trips of a sparse flow (a ping every few milliseconds) during bulk TCP streams.
 
     LEON_BUILD=build tests/bench/bench_load.py [--rounds 3] [--seconds 3] [--streams 0 1 4]
                 [--lines [--rates 10 50 200] [--rtts 20 80]
@@ -37,7 +37,7 @@ from wan import Wan, ip4  # noqa: E402
 
 PORT = 9000
 SETTLE_S = 1.0      # of bulk, before the first ping
-FINDING_S = 5.0     # the same where leond has to find the rate first
+FINDING_S = 5.0     # the same, but leond must find the rate first
 WAY_S = 3           # seconds for PINGs to measure a changed link
 EVERY_S = {'fast': 0.005, 'line': 0.01}
 BUFFER_US = 200000  # of a link, in each direction

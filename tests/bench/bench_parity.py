@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Parity of critical frames beside single and duplicated frames: loss, bytes and delay, in
-interleaved rounds.
+"""Parity of critical frames in comparison to single and duplicated frames: loss, bytes and delay,
+in interleaved rounds.
 
 Three nodes, as in bench_copies.py: the direct path has 12 ms, the relayed path 13 ms. Both paths
 lose 5 % of the packets, independently of each other: single losses, or bursts (Gilbert).

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Links over TLS beside UDP and beside a plain TCP connection, on an emulated line. Measures the
-throughput of one TCP connection between hosts, and pings beside the connection, with and without
-loss. Prints medians of interleaved rounds, and the time until a node joins without UDP."""
+"""Links over TLS in comparison to UDP and to a plain TCP connection, on an emulated line. Measures
+the throughput of one TCP connection between hosts, and simultaneous pings, with and without loss.
+Prints medians of interleaved rounds, and the time until a node joins without UDP."""
 import argparse
 import os
 import re
@@ -51,7 +51,7 @@ def percentile(values, p):
 
 
 def run(net, source, destination, address, seconds):
-    """Throughput in Mbit/s, median and 99th percentile of the round-trip time beside it."""
+    """Throughput in Mbit/s, median and 99th percentile of the simultaneous round-trip time."""
     bulk = Bulk(source, destination, address)
     time.sleep(2)  # slow start is not measured
     before, begin = bulk.received, time.monotonic()

@@ -72,7 +72,7 @@ def front(plane, runs, measure, name):
 
 
 def names(ends):
-    """Labels beside the ends of the lines, from top to bottom, without overlap."""
+    """Labels next to the ends of the lines, from top to bottom, without overlap."""
     out, free = [], 0
     for y, measure, what in sorted(ends):
         free = max(y, free)

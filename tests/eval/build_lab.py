@@ -147,7 +147,7 @@ def cpu_seconds(root):
 
 
 def pressure_us():
-    """Time with a process that waited for a CPU, in us; None where the kernel has no PSI."""
+    """Time with a process that waited for a CPU, in us; None if the kernel has no PSI."""
     try:
         with open('/proc/pressure/cpu', encoding='ascii') as f:
             return int(re.search(r'some .*total=(\d+)', f.read())[1])

@@ -31,8 +31,8 @@ def share(compute_s, operations, rtt_ms):
 
 
 def compute_more(compute_s, operations, rtt_ms):
-    """Percentage by which the computing time must grow for a share of SHARE. Negative where the
-    mix needs more operations."""
+    """Percentage by which the computing time must grow for a share of SHARE. Negative if the mix
+    needs more operations."""
     return round(100 * (share(compute_s, operations, rtt_ms) / SHARE - 1))
 
 

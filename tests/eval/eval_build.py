@@ -3,8 +3,8 @@
 """The evaluation of the paper (section 5, Table 5). A virtual machine with a disk image on NFSv3
 compiles a part of Linux, directly over the Internet and over LEON with Server 2 as relay.
 
-The first runs calibrate the mix of computing and waiting on the direct path, without LEON. Rounds
-follow, in turns: round-trip time 0 (zero), the Internet (direct), a path with the round-trip time
+The first runs calibrate the mix of computing and waiting on the direct path, without LEON. The
+rounds alternate: round-trip time 0 (zero), the Internet (direct), a path with the round-trip time
 of the relay (ideal) and LEON. Every run stays in build/eval-build/; the same command continues
 after an interruption. Exit status 0: all bars hold; 1: a bar is missed; 2: runs are missing.
 
@@ -33,7 +33,7 @@ PROGRAMS = ('linux.uml', 'ganesha.nfsd', 'rpcbind', 'dbus-daemon', 'dbus-send', 
             'bison', 'bc', 'insmod', 'losetup', 'gcc', 'make')
 PART = 'prepare init/ kernel/time/'
 CALIBRATIONS = 3  # runs with another mix at most
-BUSY = 0.1  # pressure on the CPU above which times say little
+BUSY = 0.1  # CPU pressure above this value makes times unreliable
 
 
 class Results:

@@ -1,14 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The first steps of a stranger on a fresh Debian: a clone, and the commands of the README.
+"""The first steps of a new user on a fresh Debian: a clone, and the commands of the README.
 
 Usage: run.py [--cache DIR] [--keep] [--busy N] [--only STEP]... [RELEASE...], default: releases 12
 and 13. `make check-fresh` is the caller. Root only; needs debootstrap and git, no systemd.
 
-For each release debootstrap makes a bare root. HEAD is cloned into /root, which has mode 0700,
-without files beside the clone. The steps run one after the other in private mount, network and
-process namespaces. The first process of the namespaces reaps no orphans, as in a container without
-an init. The only network is a proxy for apt. The steps:
+For each release debootstrap makes a bare root. HEAD is cloned into /root, which has mode 0700 and
+no other files. The steps run one after the other in private mount, network and process namespaces.
+The first process of the namespaces reaps no orphans, as in a container without an init. The only
+network is a proxy for apt. The steps:
 
     demo      make demo
     check     make check
@@ -16,7 +16,7 @@ an init. The only network is a proxy for apt. The steps:
     lintian   lintian on the packages of `make deb`.
 
 Each step has a time limit (LIMIT_S). The program prints the name of the log file at the start of a
-step, and the mean load of the machine at the end. With --busy, N endless loops run beside the
+step, and the mean load of the machine at the end. With --busy, N endless loops run during the
 steps. Processes and mounts end with the namespaces. The root is removed, except with --keep. The
 cache (default: build/fresh) keeps the bare roots and the fetched packages, which saves minutes in
 the next run. The last line is 'N passed, N failed', of steps.

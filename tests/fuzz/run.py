@@ -41,7 +41,7 @@ ENV = dict(os.environ, UBSAN_OPTIONS='halt_on_error=1:print_stacktrace=1')
 
 def build(names):
     if not os.path.exists(os.path.join(BUILD, 'build.ninja')):
-        # Meson does so with a compiler that it finds itself.
+        # Meson adds ccache only to a compiler of its own choice.
         cached = 'ccache ' if shutil.which('ccache') else ''
         subprocess.run(['meson', 'setup', BUILD, TOP, '-Dfuzzers=true', '-Dwerror=true',
                         '-Db_lundef=false', '-Db_sanitize=address,undefined'],
@@ -83,8 +83,8 @@ def remember(name, text, cpu_s):
 
 
 def fuzz(name, seconds, values=True):
-    """True where nothing was found. values: compared values count as coverage, which finds the
-    edges of counters in seconds and costs half of the speed."""
+    """True without a finding. values: compared values count as coverage, which finds the edges of
+    counters in seconds and costs half of the speed."""
     fresh = os.path.join(FOUND, name)
     program = os.path.join(BUILD, 'tests/fuzz', f'fuzz_{name}')
     log = os.path.join(BUILD, f'{name}.log')
@@ -93,7 +93,7 @@ def fuzz(name, seconds, values=True):
                '-rss_limit_mb=2048', f'-use_value_profile={int(values)}',
                f'-artifact_prefix={BUILD}/{name}-', fresh, os.path.join(CORPUS, name)]
     with open(log, 'w', encoding='utf-8') as f:
-        # pylint: disable=consider-using-with # wait4() is what tells its time
+        # pylint: disable=consider-using-with # wait4() returns the CPU time
         process = subprocess.Popen(command, stdout=f, stderr=f, env=ENV)
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The container image of `make image-container`: two containers on two hosts of a lab make an
 overlay with `leonctl init` and `leonctl join`. CAP_NET_ADMIN is the only capability. A container is
-the root of the image in namespaces of its own, so that no container engine is needed.
+the root of the image in private namespaces, so no container engine is necessary.
 """
 import json
 import os

@@ -22,4 +22,4 @@ def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
     item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
     if report.failed:
-        print(report.longreprtext)  # now: the machine may not live to print a summary
+        print(report.longreprtext)  # at once, because the machine may end before the summary

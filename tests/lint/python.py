@@ -14,7 +14,7 @@ import sys
 
 import tree
 
-# Line breaks beside operators and long lines are matters of taste.
+# Line breaks at operators and long lines are matters of taste.
 OPTIONS = ['--isolated', '--select', 'E,F,W', '--ignore', 'E501,W503,W504']
 HIDDEN = {name for name in dir(builtins) if not name.startswith('_')}
 MUTABLE_CALLS = {'list', 'dict', 'set', 'bytearray', 'defaultdict', 'Counter', 'deque'}

@@ -39,7 +39,7 @@ def fetched(release):
         package = folder / 'leond.deb'
         with urllib.request.urlopen(release, timeout=60) as answer:
             package.write_bytes(answer.read())
-    # The package leon-accel lies beside the package leond.
+    # The package leon-accel is in the directory of the package leond.
     for part in (package, package.with_name(package.name.replace('leond_', 'leon-accel_'))):
         if part.exists():
             subprocess.run(['dpkg-deb', '-x', part, folder / 'root'], check=True)

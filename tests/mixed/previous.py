@@ -49,7 +49,7 @@ def commit_of(version):
 
 
 def build(folder):
-    """Path of leond; leon-accel is beside it. Raises Missing."""
+    """Path of leond. leon-accel is in the same directory. Raises Missing."""
     version = previous_version()
     target = folder / version
     if not (target / 'leon-accel').exists():

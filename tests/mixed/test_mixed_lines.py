@@ -8,8 +8,8 @@ WAIT_S = 60
 
 
 def test_an_old_node_follows_to_the_other_line(lab, released):
-    """The old node has one address for its peer. A second line is no reason to change the address,
-    and a dead line is."""
+    """The old node has one address for its peer. The address changes after a failure of the line,
+    and not for a second line."""
     net = lab({'sites': {'n0': {'lines': True}, 'n1': {}}}, start=False)
     old, new = net.node['n1'], net.node['n0']
     old.program = released

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leon-accel beside a node, and TCP transfers with a check of every byte."""
+"""leon-accel on a node, and TCP transfers with a check of every byte."""
 import contextlib
 import hashlib
 import itertools
@@ -290,7 +290,7 @@ class Machine:
 
 
 class Far:
-    """Overlays of distant sites, with an accelerator beside each node."""
+    """Overlays of distant sites, with an accelerator on each node."""
 
     def __init__(self, lab):
         self.lab, self.node, self.host, self.wan = lab, lab.node, lab.host, lab.wan

@@ -157,7 +157,7 @@ class Site:
     # --- at random ---
 
     def change(self):
-        """Cuts or heals something, sometimes two things at once. Returns a description."""
+        """Cuts or heals one connection, sometimes two at once. Returns a description."""
         said = []
         for _ in range(self.chance.choice([1, 1, 2])):
             name = self.chance.choice(self.routers)

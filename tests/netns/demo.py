@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """LEON on one machine: the three sites and the Internet latencies of figure 2 of the paper, with a
-host behind each site. The status is 0 only if frames took the faster relayed path and found
-another path after a failure. The demonstration needs no other machine, touches no network of the
-host and leaves nothing behind.
+host behind each site. The status is 0 only if frames took the faster relayed path and found another
+path after a failure. The demonstration needs no other machine, changes no network of the host, and
+removes all its state.
 
     make demo                 watch the demonstration
     make demo DEMO=--stay     explore the running overlay afterwards
@@ -66,7 +66,7 @@ print(page())
 
 
 class Failed(Exception):
-    """A promise of the demonstration failed."""
+    """An expected result of the demonstration is missing."""
 
 
 def say(text=''):

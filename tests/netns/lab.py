@@ -156,7 +156,7 @@ class Lab:
         node.second = wan.ip4(index)
 
     def _add_nat(self, name, namespace, kind):
-        """A masquerading router stands between the node and the Internet, as at home."""
+        """A masquerading router is between the node and the Internet, as at home."""
         rules, flags = NATS[kind]
         router = self.router[name] = ns.Namespace('nat-' + name)
         self.spare.append(router)

@@ -119,8 +119,8 @@ class Pair:
 
 
 class Wire:
-    """A raw socket of the protocol beside leon-sclp, with the same address. The socket sends in
-    the name of the peer and receives every datagram for the peer."""
+    """A raw socket of the protocol in addition to leon-sclp, with the same address. The socket
+    sends in the name of the peer and receives every datagram for the peer."""
 
     def __init__(self, end, peer):
         self.v6 = ':' in peer.address

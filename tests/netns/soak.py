@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Hours of failures. Nodes die, leave, return and move. Links fail, lose and slow down. Hosts come
-and go by the hundred, configurations change and floods pass. A seed determines the sequence. Two
-nodes live through the whole test. The test fails if a live node ends, a sanitizer reports an error,
-memory keeps growing, or the overlay does not recover at the end.
+"""Hours of failures. Nodes die, leave, return and move. Links fail, lose and slow down. Hundreds of
+hosts appear and disappear, configurations change, and nodes flood frames. A seed determines the
+sequence. Two nodes live through the whole test. The test fails if a live node ends, a sanitizer
+reports an error, memory keeps growing, or the overlay does not recover at the end.
 
 Best with a sanitizer build: meson setup build-asan -Db_sanitize=address,undefined -Db_lundef=false
     SOAK_MINUTES=30 LEON_BUILD=build-asan tests/netns/soak.py [--seed N] [--nodes N]
@@ -54,7 +54,7 @@ class Soak:
             self.net.start(name)
 
     def pause(self, name, _):
-        """Stops a process for a while, as on a swapping machine."""
+        """Stops a process for some time, as on a swapping machine."""
         node = self.net.node[name]
         if node.alive():
             node.process.send_signal(signal.SIGSTOP)

@@ -387,7 +387,7 @@ def test_accelerator_dies(far, ends):
 
 
 def test_both_accelerators_die(far, ends):
-    """Both hosts of an idle connection receive RST although neither host sends."""
+    """Both hosts of an idle connection receive RST without any transmission of the hosts."""
     t = both_ways(ends)
     far.wait_intercepted()
     t.pause = 100000
@@ -613,8 +613,7 @@ def test_another_node_id(lab):
 
 
 def test_none_at_the_other_node(lab):
-    """Nothing is diverted for a node without acceleration, and no datagram of kind 6 is sent to
-    the node."""
+    """leond diverts no frame and sends no datagram of kind 6 to a node without acceleration."""
     made = lab({'sites': {'a': {'config': CONFIG}, 'b': {'config': PATIENT}}, 'rtt_ms_default': 30}).joined()
     a, b = made.host['a'], made.host['b']
     with far_apart(made, start=False) as far:

@@ -139,7 +139,7 @@ def test_no_descriptor_for_the_queues(far):
     node.stop()
     a.start()
     wait_for(a.show, 10, 'it runs')
-    # An attempt to connect needs the next descriptor for a moment.
+    # An attempt to connect needs the next descriptor temporarily.
     used = set.intersection(*[{int(fd) for fd in os.listdir(f'/proc/{a.process.pid}/fd')} for _ in range(5)])
     limit = min(set(range(len(used) + 2)) - used) + 1
     resource.prlimit(a.process.pid, resource.RLIMIT_NOFILE, (limit, 4096))

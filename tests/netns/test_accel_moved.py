@@ -126,8 +126,8 @@ def frames_of_lan(node):
 @pytest.mark.parametrize('who', ['a', 'b'])
 @pytest.mark.parametrize('taken', [True, False], ids=['taken', 'plain'])
 def test_frames_from_before_the_move(apart, who, taken):
-    """The queue of a late leon-accel has frames of the host from before its move. These frames
-    prove nothing: neither leond nor leon-accel takes the host for a host of the old site."""
+    """The queue of a late leon-accel has frames of the host from before its move. leond and
+    leon-accel do not assign the host to the old site because of these frames."""
     a, b = apart.host['a'], apart.host['b']
     stays = {'a': 'b', 'b': 'a'}[who]
     machine = Machine(apart.lab, who, 'c')

@@ -92,7 +92,7 @@ def kinds(node):
 
 
 def test_report(one):
-    """All values come through. A missing number is 0, and a node without an id is left out."""
+    """All values arrive. A missing number is 0, and a node without an id is left out."""
     def answer(_):
         return report([{'node': '0.0.0.0'}, {'node': '10.0.0.9', 'reached': True, 'reset': 1}])
 

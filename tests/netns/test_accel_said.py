@@ -38,8 +38,8 @@ def said_of(node, other, within=4):
 
 
 def test_room_of_a_node_without_a_path(two):
-    """The accelerator behind an unreachable path still exists. Intercepted connections wait for
-    the path."""
+    """The accelerator beyond an unreachable path still exists. Intercepted connections wait for the
+    path."""
     a, b = two.node['a'], two.node['b']
     other = [int(n) for n in b.node_id.split('.')]
     rtt_us, room, aside = wait_for(lambda: said_of(a, other), 20, 'something is said')

@@ -18,8 +18,8 @@ from test_answers import check
 
 ALL = {'capture': {'permit': ['all']}}
 CONFIG = {**PATIENT, **ALL, 'path': {'variation-margin': 0}}
-# One way: 10 ms to the relay, 15 ms behind it. The direct path is long, so all frames are relayed
-# also on a busy machine.
+# One-way delay: 10 ms to the relay, 15 ms after the relay. The direct path is long, so all frames
+# are relayed also on a busy machine.
 TRIANGLE = {('a', 'b'): 200, ('a', 'r'): 20, ('r', 'b'): 30}
 PORT = 40777
 MARK = b'plaintext of the flow under capture '
@@ -253,7 +253,7 @@ def test_a_lossy_network_loses_no_record(lab, capture, flow):
 
 
 def test_frames_in_clear(lab, capture, flow):
-    """A relay sees frames that are not sealed."""
+    """A relay can read unsealed frames."""
     net = relayed(lab, config={**CONFIG, 'encryption': {'disable': True}})
     one = capture(net.node['a'], '--seconds', '60', 'port', PORT)
     capturing(*net.node.values())
@@ -267,7 +267,7 @@ def test_frames_in_clear(lab, capture, flow):
 
 
 def test_refusals(lab, capture, flow):
-    """Nothing is captured without permission, and each refusal names the node."""
+    """No capture starts without permission, and each refusal names the node."""
     net = lab({'sites': {'a': {'config': {'capture': {'permit': ['198.18.0.2']}}}, 'r': {'config': ALL}, 'b': {}},
                'config': PATIENT}).joined()
     net.settle_hosts('a', 'b')
@@ -286,7 +286,7 @@ def test_refusals(lab, capture, flow):
     _, packets, _ = one.end(signal.SIGINT)
     assert {p['node'] for p in packets} == {'a'} and len(by_number(packets)) == 20
     assert 'b (198.18.0.3) refuses: its "capture permit" does not list this node' in one.errors
-    # A permission that ends, ends the capture.
+    # The end of a permission ends the capture.
     one = capture(net.node['r'], '--seconds', '60', '--node', 'a', 'port', PORT)
     capturing(net.node['a'], times=2)
     net.node['a'].reload(capture=None)
@@ -301,8 +301,8 @@ def test_refusals(lab, capture, flow):
 
 
 def test_bounds_and_restarts(lab, capture, flow):
-    """Bytes bound the file of each node, a node that restarts ends its part, and the end of leonctl
-    ends all."""
+    """The file of each node has a size limit. A restart of a node ends its part, and the end of
+    leonctl ends the whole capture."""
     net = lab({'sites': dict.fromkeys('ab', {}), 'config': {**PATIENT, **ALL}}).joined()
     net.settle_hosts('a', 'b')
     stream = flow(net)

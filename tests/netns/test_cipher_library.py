@@ -115,7 +115,7 @@ def test_required_and_missing_is_refused(lab, tmp_path):
 
 
 def test_changes_live(lab):
-    """Each change leads to new keys, and frames go on."""
+    """Each change causes new keys, and frames continue."""
     net = pair(lab, **{'cipher-library': 'libcrypto'}).joined()
     node = net.node['n0']
     frames_pass(net)

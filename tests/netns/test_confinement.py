@@ -93,7 +93,7 @@ def test_everything_works_confined(net):
 
 
 def confined_child(node, name):
-    """/proc/PID/status of the child, which has no rights."""
+    """/proc/PID/status of the child, which has no capabilities."""
     with open(f'/proc/{node.process.pid}/task/{node.process.pid}/children', encoding='ascii') as f:
         (child,) = f.read().split()
     with open(f'/proc/{child}/status', encoding='ascii') as f:

@@ -87,7 +87,7 @@ def test_ipv6_header(lab, tmp_path):
     net, node, machine = alone(lab, wan.ip6(1), underlay='v6')
     watcher = Watcher(machine, '6', wan.ip6(1), tmp_path / 'seen')
     try:
-        # From the start as well.
+        # The same from the start.
         node.config['parameters'] = {'ipv6': {'tclass': 96, 'hoplimit': 12}}
         net.start()
         watcher.wait({'tclass': 96, 'hoplimit': 12})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A device that outlives leond, as on VyOS, where the configuration owns it."""
+"""A device that outlives leond, as on VyOS. The configuration owns the device."""
 import json
 import os
 import re
@@ -28,7 +28,8 @@ def test_neighbors_survive_a_restart(lab):
 
 
 def test_the_mac_is_set_before_the_sockets(lab):
-    """udev replaces the MAC of a new interface if nobody has set it. leond ends at its port here.
+    """udev replaces the MAC of a new interface without a configured address. leond ends at its port
+    here.
     """
     net = lab(line_up(1, hosts=False), start=False)
     node = net.node['n0']

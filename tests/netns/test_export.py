@@ -16,7 +16,7 @@ from node import TOP
 measures = pytest.mark.skipif('LEON_EMULATED' in os.environ,
                               reason='an emulated machine has latencies of its own')
 OVERLAY4, OVERLAY6 = '10.99.0.{}', 'fd00:99::{}'
-# FRR's administrative distance in the metric of a prefix, where no other is configured.
+# FRR's administrative distance in the metric of a prefix without a configured metric.
 DISTANCE = 90 << 24
 IMPORT = {'prefix': {'10.0.0.0/8': {'le': 32}, 'fd00::/8': {'le': 128}}}
 

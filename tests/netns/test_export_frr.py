@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""FRR of Debian (zebra, bgpd, ospfd) with the routes of LEON: design.md 8. The router under test
-is FRR in the namespace of node `a`. Routers of other sites are bgpd beside leond. Skipped without
-FRR."""
+"""FRR of Debian (zebra, bgpd, ospfd) with the routes of LEON: design.md 8. The router under test is
+FRR in the namespace of node `a`. Routers of other sites run bgpd and leond. Skipped without FRR."""
 import contextlib
 import json
 import time

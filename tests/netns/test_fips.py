@@ -203,7 +203,7 @@ def test_a_one_time_token(lab, fips):
 
 
 def test_a_peer_requires_another_cipher(lab, fips):
-    """The peer is not reached, and the node goes on."""
+    """The peer is not reached, and the node continues."""
     net = pair(lab, PBKDF2, merged(PBKDF2, {'encryption': {'cipher': 'chacha20poly1305'}}), fips, 'n0')
     n0, n1 = net.node['n0'], net.node['n1']
     wait_for(lambda: n0.statistics()['control']['key_exchanges'] >= 2, 30, 'n0 has tried')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Export of flows by IPFIX: known traffic between hosts, read by two collectors of others, nfcapd
+"""Export of flows by IPFIX: known traffic between hosts, read by two independent collectors, nfcapd
 and nfacctd. A missing program skips its test."""
 import csv
 import io

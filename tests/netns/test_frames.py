@@ -324,7 +324,7 @@ def test_no_guard_goes_where_no_lan_is(lab):
     before = rx_dropped(node, 'leon0')
     time.sleep(2)
     assert guards_sent(node) == 0 and rx_dropped(node, 'leon0') == before
-    # The LAN is no bridge of the kernel's, so frames come with source addresses of other machines.
+    # The LAN is no bridge of the kernel, so frames have source addresses of other machines.
     port = Tap(node.namespace, 'leon0')
     port.send(ethernet(BROADCAST, '00:00:5e:00:01:07', TEST_TYPE, b'VRRP, this router itself'))
     port.send(ethernet(BROADCAST, node.statistics()['mac'], TEST_TYPE, b'this router'))
@@ -356,7 +356,7 @@ def test_two_nodes_on_one_lan_do_not_loop(lab):
     taps = {name: tap(net, name) for name in net.node}
 
     def once(source):
-        """A broadcast is seen exactly once everywhere else."""
+        """A broadcast arrives exactly once everywhere else."""
         payload = os.urandom(16)
         taps[source].send(ethernet(BROADCAST, net.host[source].mac, TEST_TYPE, payload))
         return all(len(taps[n].frames(carries(payload), within=1, linger=0.2)) == (n != source)
@@ -679,5 +679,5 @@ def test_interface_mtu_follows_the_smallest_path(lab):
         result = n0.namespace.run('ping', '-M', 'do', '-c', '3', '-i', '0.1', '-s', mtu() - 28,
                                   '10.9.0.3', check=False)
         return ' 0% packet loss' in result.stdout and n0.counter('fragmented_frames') == before
-    # Several times if a slow machine makes a path look narrower for a while.
+    # Several attempts, because a slow machine may reduce the measured MTU of a path temporarily.
     wait_for(crosses_whole, 40, 'a frame of full size crosses in one piece')

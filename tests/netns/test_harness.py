@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The harness does not change the host and leaves nothing behind."""
+"""The harness does not change the host and leaves no state."""
 import contextlib
 import os
 

@@ -46,7 +46,7 @@ def probe(host, mac):
 
 def test_a_host_that_takes_its_address_keeps_it(lab):
     net = lab(line_up(3, config=merged(PATIENT, {'loop-guard': {'interval': 200}})))
-    # The router beside the host forwards, and therefore sends probes.
+    # The router at the site of the host forwards, and therefore sends probes.
     net.node['n0'].reload(loop_guard={'interval': 200, 'preference': 200})
     net.joined()
     host, far = net.host['n0'], net.host['n2']

@@ -43,7 +43,8 @@ def requested_kbits(node, receiver):
 
 
 def test_senders_share_the_line_of_who_receives(lab):
-    # Before the shares, the queue of the full line would make a sender the relay of another one.
+    # Before the shares, the queue of the full line would make one sender the relay of another
+    # sender.
     config = merged(PATIENT, {'path': {'maximum-relays': 0}})
     net = lab(line_up(4, config=config, rtt_ms_default=20)).joined()
     for name in ('n1', 'n2', 'n3'):
@@ -54,7 +55,7 @@ def test_senders_share_the_line_of_who_receives(lab):
     first, second = bulk(net, 'n1', 40101), bulk(net, 'n2', 40102)
     sparse = net.stream('n3', 'n0', interval=0.02)
     try:
-        # Without shares, the queue stands before the access link.
+        # Without shares, the standing queue is before the access link.
         wait_for(lambda: queue_us(net) > 40000, 60, 'a full line')
         without_us = queue_us(net)
         assert n0.reload(shaper={'ingress': f'{RATE_KBITS}kbit'})['verdict'] == 'applied'

@@ -17,7 +17,7 @@ RTT_MS = {'n0': 20, 'n0-2': 35}
 
 
 def start(lab, other=None, first=True, lines=True, **keys):
-    """n0 with two lines, of which `first` is the better one, and n1."""
+    """n0 with two lines, and n1. The line `first` is the better line."""
     net = lab({'sites': {'n0': {'lines': lines}, 'n1': other or {}}, **keys}, start=False)
     for site, ms in RTT_MS.items():
         net.wan.rtt(site, 'n1', ms * wan.MS)
@@ -39,7 +39,7 @@ def in_use(node):
 
 
 def uses(net, line):
-    """Both ends use this line of n0, and the other one answers."""
+    """Both ends use this line of n0, and the other line answers."""
     number = {'first': 1, 'second': 2}[line]
     return in_use(net.node['n0']) == (line, 1) and in_use(net.node['n1']) == (None, number)
 
@@ -176,7 +176,7 @@ def test_bulk_uses_both_lines(lab):
         assert both > 1.3 * 20000 * 1000 / 8
         assert all(p['rate_kbits'] for p in pairs(node))
         assert node.show('statistics')['counters']['spread_tx'] and far.show('statistics')['counters']['held_rx']
-        # The second line dies: the first one carries on.
+        # The second line fails, and the first line continues.
         changes = len(details(node))
         cut(net, 'n0-2')
         wait_for(lambda: not any(p['distributed'] for p in pairs(node)), 20, 'one line is used')
@@ -341,7 +341,7 @@ def test_an_interface_that_comes_and_goes(lab):
 
 
 def test_an_interface_that_refuses_first(lab):
-    """Another program has the port of the new interface for a while."""
+    """Another program has the port of the new interface temporarily."""
     net, node = without_up1(lab)
     node.namespace.ip('link add up0 type bridge')
     with node.namespace:

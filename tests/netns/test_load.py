@@ -32,7 +32,7 @@ def test_paths_stay_on_a_line_that_our_own_traffic_fills(lab):
         bulk = Bulk(net.host['a'].namespace, net.host['b'].namespace, net.host['b'].ip4, streams=4)
         try:
             wait_for(lambda: load() > 50000, 30, 'a queue of our own')
-            # Traffic for a while, measured in data: 4 MB take 3.4 s on the link.
+            # Traffic of 4 MB, which takes 3.4 s on the link.
             wait_for(lambda: bulk.received > 4 << 20, 60, '4 MB')
         finally:
             bulk.stop()

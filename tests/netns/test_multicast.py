@@ -75,7 +75,7 @@ def check_copies(net, sender, n=20, **expected):
     end = time.monotonic() + 10 * PATIENCE
     while any(got[site] < expected[site] for site in got) and time.monotonic() < end:
         take()
-    time.sleep(1)  # no others follow
+    time.sleep(1)  # no other frames follow
     take()
     for tap in taps.values():
         tap.close()
@@ -164,7 +164,7 @@ def test_join_and_leave(lab, keep):
             return not groups_of(net.node['a'], net.node['b'])
         wait_for(left, 20, 'the group is not announced any more', every=0.3)
         wait_for(lambda: quiet(net.node['b']), 10, 'the frames in flight have arrived')
-    # The busiest moment of the machine is not a property of the product.
+    # A load peak of the machine is no property of the product.
     assert min(took_ms) < rtt_ms + 100, took_ms
     sender.stop()
     check_copies(net, sender, b=0, c=0)
@@ -201,13 +201,13 @@ def test_link_local_groups_go_to_all(lab, keep):
 
 
 def test_restarts_lose_nothing(lab, keep):
-    """A node that has lost its tables floods, and a node of which nothing is known receives all."""
+    """A node that has lost its tables floods, and an unknown node receives all multicast."""
     net = three(lab)
     querier = keep(Querier(net.host['a']))
     listener = keep(Listener(net.host['b'], GROUP))
     sender = keep(Sender(net.host['a'], GROUP))
     teach(net, querier)
-    # The restart of a node that neither sends nor listens.
+    # The restart of a node without senders and listeners.
     sender.start()
     before = net.lives('c')
     net.restart('c')
@@ -285,7 +285,7 @@ def igmp_report(host, group):
 
 def test_two_routers_at_one_site(lab, keep):
     """b and c are on one LAN. The node that does not forward also knows the listeners. The node
-    takes neither the reports nor the querier of other sites for those of its LAN."""
+    does not confuse reports or a querier of other sites with those of its LAN."""
     net = three(lab, sites=dict.fromkeys('abcd', {}))
     cable(net, 'b', 'c')
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The quick start of README.md to the letter. Its lines for three sites run unchanged on three
-machines, one of them behind NAT. The output is that of the page. Tokens, node-ids and addresses of
-the Internet differ, as for every reader. tests/packaging has the same with the package."""
+"""The quick start of README.md without any change. Its lines for three sites run unchanged on three
+machines, one of them behind NAT. The output equals the output in README.md. Tokens, node-ids and
+addresses of the Internet differ, as for every reader. tests/packaging has the same with the
+package."""
 import pytest
 
 from lab import wait_for

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One-time tokens: a token without the secret admits one machine. The inviting member hands the
-secret over to the machine. Losses, restarts, a second machine, and strangers."""
+"""One-time tokens: a token without the secret admits one machine. The inviting member sends the
+secret to the machine. Losses, restarts, a second machine, and strangers."""
 import base64
 import json
 import os

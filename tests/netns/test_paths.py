@@ -61,7 +61,7 @@ def test_paths_trace_and_explain_tell_the_same_story(lab):
 
     def told():
         """Each value is a single measurement or a snapshot. Delay of a busy machine may change a
-        value, and then the path for a while."""
+        value, and then the path temporarily."""
         path, trace = node.paths()[seoul.node_id], node.ctl('trace', 'seoul')
         names = net.names(h['node_id'] for h in trace['hops'])
         rtt_us = [h['rtt_us'] for h in trace['hops']]

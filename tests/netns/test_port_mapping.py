@@ -32,7 +32,7 @@ def behind(lab, config=None, **keys):
 
 def pair(lab, config):
     """n1 and n2 are behind NATs that filter by address and port and have another port for each
-    destination. n0 introduces them, and relays nothing."""
+    destination. n0 introduces both nodes, and relays no data."""
     site = {'nat': 'symmetric', 'config': config}
     net = lab({'sites': {'n0': {'config': {'transit': {'disable': True}}}, 'n1': site, 'n2': site},
                'seeds': ['n0'], 'hosts': False}, start=False)
@@ -143,7 +143,8 @@ def test_the_gateway_ends(lab):
 @needs_gateway
 @pytest.mark.parametrize('kind', KINDS)
 def test_another_external_port(lab, kind):
-    """Another host of the LAN has the port: the gateway gives another one, and nodes use it."""
+    """Another host of the LAN has the port, so the gateway assigns another port, and nodes use this
+    port."""
     net = pair(lab, {'port-mapping': {}})
     net.node['n1'].namespace.ip('addr add 192.168.77.3/24 dev wan0')
     gateways = {}
@@ -176,7 +177,7 @@ def test_the_gateway_has_no_public_address(lab):
 
 
 def test_a_private_external_address_is_not_announced(lab, keep):
-    """leond does not believe the gateway."""
+    """leond does not trust the gateway."""
     net = behind(lab, SHORT)
     keep(NatPmp(net.router['n1'], granting('100.64.7.7')))
     net.start()
@@ -235,7 +236,8 @@ GARBAGE = {
 
 
 def test_garbage_maps_nothing(lab, keep):
-    """One node meets each answer in turn, and then a right one. test_natpmp.c has more answers."""
+    """One node receives each of the answers, and then a correct answer. test_natpmp.c has more
+    answers."""
     net = behind(lab, SHORT)
     server = keep(NatPmp(net.router['n1'], lambda opcode, request: []))
     net.start()

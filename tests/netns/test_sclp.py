@@ -123,7 +123,7 @@ def test_any_order_is_delivered_and_damage_is_not(pair):
         segments = [sclp.encode(s) for s in sclp.cut(sclp.vxlan(frame), 400, 2 * turn)]
         rng.shuffle(segments)
         assert arrives(segments, frame), turn
-    # The kernel trims padding behind the packet. leon-sclp must detect damage.
+    # The kernel trims padding after the packet. leon-sclp must detect damage.
     frame = ethernet(BROADCAST, '02:5c:00:00:00:77', TEST_TYPE, rng.randbytes(1400))
     before = net.b.counters()
     for turn in range(20):

@@ -76,7 +76,7 @@ def test_damaged_trains_are_found_and_avoided(lab, card):
     sent, lost = compared(n0, n1)
     rates = []
 
-    # In turns with the direction without a fault, because other work slows the machine.
+    # Alternates with the direction without a fault, because other work slows the machine.
     def recovered():
         rates[:] = rate(net, 'n1', 'n0'), rate(net, 'n0', 'n1')
         return rates[1] >= rates[0] / 2

@@ -89,7 +89,8 @@ def test_tiers_have_their_shares(lab):
 
 
 def test_relayed_datagrams_leave_a_part(lab):
-    """r relays four times its rate, which does not wait. The frames of its host do not starve."""
+    """r relays four times its rate, and the relayed traffic does not wait. The frames of its host
+    do not starve."""
     net = lab({'sites': {'a': {}, 'r': {}, 'b': {}},
                'config': {**PATIENT, 'path': {'variation-margin': 0}},
                'rtt_ms': {('a', 'b'): 80, ('a', 'r'): 10, ('r', 'b'): 10}}).joined()

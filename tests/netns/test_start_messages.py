@@ -107,7 +107,7 @@ def test_a_configuration_without_a_source_of_the_node_id(lab):
     ('true', 'no /dev/net/tun: run `modprobe tun`'),
     ('mknod -m 0 /dev/net/tun c 10 200', 'the user of leond cannot open /dev/net/tun; udev sets mode 0666')])
 def test_no_device_for_interfaces(lab, device, say):
-    """A device of mode 0 is for nobody but those with CAP_DAC_OVERRIDE."""
+    """Only a process with CAP_DAC_OVERRIDE can open a device of mode 0."""
     if ns.host_uid != 0:
         pytest.skip('making a device is for root')
     node = lab(line_up(1, hosts=False), start=False).node['n0']
@@ -117,7 +117,7 @@ def test_no_device_for_interfaces(lab, device, say):
 
 
 def test_a_configuration_for_all_eyes(lab):
-    """Who obeys the warning has a file that the user of the unit can read."""
+    """After the remedy in the warning, the user of the unit can read the file."""
     node = lab(line_up(1, hosts=False), start=False).node['n0']
     node.start()
     assert 'chown root:leon' not in node.log()

@@ -96,7 +96,7 @@ def test_other_vni(lab):
 
 
 def test_udp_is_dropped(lab):
-    """A firewall at the newcomer drops what arrives: no member has a note."""
+    """A firewall at the newcomer drops all received datagrams, so no member has a diagnosis."""
     net = newcomer(lab)
     net.joined()
     net.node['n2'].stop()

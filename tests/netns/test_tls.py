@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Links over TLS where UDP is blocked (doc/operations.md, TLS where UDP is blocked)."""
+"""Links over TLS if UDP is blocked (doc/operations.md, TLS where UDP is blocked)."""
 import hashlib
 import os
 import re
@@ -166,8 +166,9 @@ def test_bulk_on_a_slow_line_delays_pings_by_little(lab):
         return statistics.median([float(t) for t in re.findall(r'time=([\d.]+)', out)] or [1e9])
     try:
         wait_for(lambda: bulk.received > 1 << 19, 30, 'TCP runs')
-        # At most 20 ms on the line, a queue of 50 ms there, and 20 ms in leon-tls and its socket.
-        # A busy machine adds its own delay for seconds, a backlog for as long as the bulk lasts.
+        # At most 20 ms on the line, a queue of 50 ms on the line, and 20 ms in leon-tls and its
+        # socket. A busy machine adds its own delay for seconds, a backlog for as long as the bulk
+        # lasts.
         wait_for(lambda: median() < 100, 60, 'the bulk delays pings by little')
     finally:
         bulk.stop()
@@ -451,7 +452,7 @@ def test_a_stranger_may_not_send_much(lab):
         with pytest.raises(OSError):
             for _ in range(100000):
                 link.sendall(frame)
-    # By its bytes, not by its time.
+    # The limit of bytes applies, not the limit of time.
     wait_for(lambda: counts(node)['expired'] == 1, 2, 'counted')
 
 
@@ -461,7 +462,7 @@ def test_slow_handshakes_hold_nothing(lab):
     links = [connect(stranger) for _ in range(6)]
     for link in links[:3]:
         link.sendall(b'\x16\3\1')  # the first bytes of a ClientHello
-    # A member joins beside them.
+    # A member joins at the same time.
     wait_transport(node, net.node['n1'], 'tls', 30)
     for link in links:
         link.settimeout(60)
@@ -474,7 +475,7 @@ def test_many_connections(lab):
     net, node, stranger = server(lab)
     block_udp(net.node['n1'])
     wait_transport(node, net.node['n1'], 'tls', 30)
-    # From many addresses: each has a share of its own.
+    # From many addresses, each with a separate share.
     addresses = [f'198.18.77.{i}' for i in range(1, 101)]
     stranger.ip(*(f'addr add {a}/32 dev wan0' for a in addresses))
     links = []
@@ -592,7 +593,7 @@ def test_a_certificate_that_cannot_be_used_ends_no_link(lab):
 # --- proxy ---
 
 class Proxy:
-    """An HTTP proxy that knows CONNECT only."""
+    """An HTTP proxy with the method CONNECT only."""
 
     def __init__(self, namespace, port=3128, status='200 OK', login=None, names=None):
         self.requests, self.status, self.login, self.names = [], status, login, names or {}
@@ -649,7 +650,7 @@ def behind_proxy(lab, url):
     net = pair(lab, strangers=['proxy'], hosts=False)
     inner = net.node['n1']
     inner.config['transport'] = {'tls': {'proxy': url}}
-    # The network passes nothing but connections to the proxy.
+    # The network passes only connections to the proxy.
     inner.namespace.run('nft', '-f', '-', input=f'''
         table netdev no-udp {{
             chain to {{

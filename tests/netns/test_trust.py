@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The other nodes remove the identity of a node from their lists. The node leaves at once and for
-good, without loss of frames between the remaining nodes. doc/decisions/018."""
+"""The other nodes remove the identity of a node from their lists. The node leaves at once and
+permanently, without loss of frames between the remaining nodes. doc/decisions/018."""
 import os
 import re
 

@@ -59,7 +59,7 @@ def vlan_device(host, vlan, number):
 
 
 def test_trunk_between_vlan_aware_bridges(lab):
-    """Access ports in VLAN 10 and 20 at both sites: each VLAN is a segment of its own."""
+    """Access ports in VLAN 10 and 20 at both sites: each VLAN is a separate segment."""
     net = lab(line_up(2))
     make_trunks(net, 10, 20)
     ten = list(net.host.values())

@@ -240,7 +240,7 @@ def test_nothing_is_left_of_a_killed_daemon(lab):
     assert tables(a) == {RED: hosts(2)}
     a.namespace.run('sh', '-c', after_stop.replace('$$', '$').replace('%i', 'leon0'), check=False)
     assert not tables(a)
-    # And without the unit.
+    # The same without the unit.
     net.start('a')
     net.joined()
     only_in(a, RED, hosts(2))
@@ -286,7 +286,7 @@ def test_the_underlay_does_not_go_by_the_table_of_a_vrf(lab):
 
 def test_bridge_in_a_vrf(lab):
     """leon0 is a port of br0, and br0 is in the VRF. Hosts and the router address share a segment,
-    and nothing is exported."""
+    and no address is exported."""
     net = lab(merged(exporting(['a', 'b']), {'hosts': True})).joined()
     a = net.node['a'].namespace
     make_vrf(net.node['a'])

@@ -40,7 +40,7 @@ class Machine:
 
 
 class Fabric:
-    """The VXLAN of a site: a VTEP beside the node, with a machine in each VNI."""
+    """The VXLAN of a site: a VTEP in addition to the node, with a machine in each VNI."""
 
     def __init__(self, node, number, vnis):
         self.node, self.vnis = node, vnis

@@ -7,7 +7,7 @@ under an overlay in tmpfs, in private mount, network and pid namespaces. dpkg, t
 dependencies are therefore real, and nothing in the root reaches the host. The first process of the
 pid namespace is a `sleep` of the fixture. The end of the process removes the mounts.
 
-A frozen root runs no more programs. Further roots continue its state, and tests thus share one
+A frozen root runs no programs. Further roots continue its state, and tests thus share one
 installation.
 """
 import contextlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The Debian package leon-accel: contents, life beside leond, and the secrets out of reach."""
+"""The Debian package leon-accel: contents, operation with leond, and inaccessible secrets."""
 import json
 import re
 import subprocess
@@ -45,7 +45,7 @@ def test_dependencies(accel_deb, deb, vyos_deb):
 
 def test_upgrade_from_one_package_to_two(both):
     """An upgrade in either order, with the real dpkg."""
-    # As before the package leon-accel.
+    # The state before the package leon-accel existed.
     make_joined_package(both, 'leon-accel', '0.1.0')
     for order in (('leond', 'leon-accel'), ('leon-accel', 'leond')):
         both.run('dpkg', '--purge', 'leon-accel', 'leond')

@@ -16,7 +16,7 @@ from deb import contents, field
 
 TOP = Path(__file__).resolve().parents[2]
 
-# With completion by bash and fish; that of zsh is one file.
+# Completion for bash and fish. Completion for zsh is one file for all programs.
 PROGRAMS = 'leonctl', 'leond', 'leonsim'
 FILES = {
     '/etc/leon/',
@@ -197,7 +197,7 @@ def test_unit_is_valid(unpacked, units, name):
     assert complaints == []
 
 
-# The rest is the job of each unit: networks, netlink, CAP_NET_ADMIN, disks.
+# The tasks of the units require the remaining exposure: networks, netlink, CAP_NET_ADMIN, disks.
 MOST_EXPOSED = {'leond@': 2.0, 'leon-accel@': 1.7, 'leon-ipsec@': 1.6, 'leon-metrics@': 1.6,
                 'leon-lisp': 2.3, 'leon-cloud': 2.5}
 UNIT_FILES = [*(TOP / 'packaging').rglob('*@.service'), *(TOP / 'packaging').rglob('leon-*[a-z].service')]
@@ -391,7 +391,7 @@ def test_daemon_runs_with_what_the_unit_grants(root, tmp_path):
     """As the user leon with two capabilities: starts, answers permitted clients, reloads, ends."""
     root.run('dpkg', '--install', '/tmp/leond.deb')
     unit = root.run('cat', '/lib/systemd/system/leond@.service').stdout
-    # A wanted unit without work would be a line of the log at each start.
+    # A wanted unit without work would log a line at each start.
     assert 'Wants=network-online.target\n' in unit
     # A running manager reads the changed port.
     assert 'systemctl --no-block reload-or-restart leon-ipsec@%i.service; exec' in unit

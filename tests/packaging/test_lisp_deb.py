@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The Debian package vyos-1x-leon-lisp: contents, and life beside vyos-1x-leon."""
+"""The Debian package vyos-1x-leon-lisp: contents, and operation with vyos-1x-leon."""
 import json
 import shutil
 import subprocess
@@ -47,7 +47,7 @@ def ready(vyos, lisp_deb):
 
 
 def has_lisp(root):
-    """In every cache of VyOS, or in none."""
+    """True if every cache of VyOS has the entries, false if no cache has them."""
     include, op, reference = (json.loads(text(root, path)) for path in CACHES)
     (protocols,) = [c for c in reference['children'] if c['name'] == 'protocols']
     found = {
@@ -133,7 +133,7 @@ def test_life_of_the_package(ready):
     assert has_leon(ready) and has_lisp(ready)
     program = 'import vyos_leon.lisp.model, vyos_leon.lisp.verify'
     ready.run('/usr/bin/python3', '-c', program)
-    # LEON is not removed below LISP, and stays without it.
+    # dpkg refuses to remove LEON before LISP. LEON stays after the removal of LISP.
     assert ready.run('dpkg', '--remove', 'vyos-1x-leon', check=False).returncode != 0
     ready.run('dpkg', '--remove', 'vyos-1x-leon-lisp')
     assert has_leon(ready) and not has_lisp(ready)
@@ -173,7 +173,8 @@ def test_upgrade_from_one_package_to_two(ready, order):
 
 @pytest.mark.parametrize('is_configured', [True, False], ids=['configured', 'not configured'])
 def test_upgrade_of_leon_alone(ready, is_configured):
-    """LISP leaves the caches, and an operator who uses LISP reads the name of its package."""
+    """The upgrade removes LISP from the caches. If LISP is configured, a message names its
+    package."""
     package_of_before(ready)
     ready.run('dpkg', '--install', '/tmp/before.deb')
     if is_configured:

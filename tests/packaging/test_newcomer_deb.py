@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A newcomer with three Debian roots, one of them behind NAT. README.md's line installs the
-package, and its lines for three sites follow unchanged. The output is that of the page. The script
-tests/packaging/systemctl is the substitute of systemd.
+package, and its lines for three sites follow unchanged. The output equals the output in README.md.
+The script tests/packaging/systemctl is the substitute of systemd.
 """
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The Debian package leon-sclp: contents, and life with and without leond."""
+"""The Debian package leon-sclp: contents, and operation with and without leond."""
 import re
 import subprocess
 

@@ -70,7 +70,7 @@ def frozen_image(frozen_vyos, tmp_path_factory):
 
 @pytest.fixture
 def image(frozen_image, tmp_path):
-    """The router with LEON kept, and an image without LEON."""
+    """The router with stored packages of LEON, and an image without LEON."""
     with running(tmp_path, frozen_image) as r:
         yield r
 
@@ -187,7 +187,7 @@ def test_the_configuration_is_migrated_for_the_packages(image):
         assert text(image, path) == migrated
         forget(image)
     assert 'migrate' not in boot(image)
-    # A failed migration costs nothing else.
+    # A failed migration has no other effect.
     forget(image)
     write(image, program, '#!/bin/sh\nexit 1\n')
     write(image, '/config/config.boot', CONFIG.replace(':leon@1', ''))
@@ -325,8 +325,8 @@ def test_purge_of_the_daemon_leaves_nothing(router):
 
 
 def test_downgrade_and_upgrade(router):
-    """In one command each. The configuration, the entries in the caches of VyOS and the copies for
-    the next boot stay. The copies are those of the installed release."""
+    """A downgrade and an upgrade, each in one command. The configuration, the entries in the caches
+    of VyOS and the copies for the next boot stay. The copies are those of the installed release."""
     names = ('leond', 'vyos-1x-leon')
     install(router)
     router.run('sh', '-c', 'mkdir -p /var/lib/leon /config/leon && echo key >/config/leon/leon0.identity')
@@ -343,7 +343,7 @@ def test_downgrade_and_upgrade(router):
         assert include.count('interfaces_leon.py') == 1 and 'leon' in op['show']
         (interfaces,) = [c for c in reference['children'] if c['name'] == 'interfaces']
         assert [c['name'] for c in interfaces['children']] == ['ethernet', 'leon']
-        # Releases before 0.3.0 do not know the validator of 2026.
+        # Releases before 0.3.0 have no validator of 2026.
         diversions = router.run('dpkg-divert', '--list', 'vyos-1x-leon').stdout
         assert diversions.count('diversion of') == (3 if version == older else 4)
         assert text(router, '/config/leon/leon0.identity') == 'key\n'
@@ -351,7 +351,7 @@ def test_downgrade_and_upgrade(router):
 
 
 def without_validator(root, deb):
-    """Makes a package as 0.2.0, which knows nothing of the validator of 2026."""
+    """Makes a package like 0.2.0, which has no validator of 2026."""
     root.run('sh', '-ec', f"""
         rm -rf /tmp/without; dpkg-deb -R {deb} /tmp/without; cd /tmp/without
         rm usr/libexec/vyos-1x-leon/interface-exists
@@ -363,7 +363,7 @@ def without_validator(root, deb):
 
 
 def test_validator_of_2026_stays_without_ours(router):
-    """After a return to 0.2.0, and after an upgrade from it that fails."""
+    """After a downgrade to 0.2.0, and after a failed upgrade from 0.2.0."""
     names = ('leond', 'vyos-1x-leon')
     older = make_release(router, '0.2.0', *names)
     without_validator(router, older[1])
@@ -378,7 +378,7 @@ def test_validator_of_2026_stays_without_ours(router):
         assert INTERFACE_EXISTS not in router.run('dpkg-divert', '--list', 'vyos-1x-leon').stdout
 
     assert_of_vyos()
-    # A file of another package stops dpkg while it unpacks ours.
+    # A file of another package stops dpkg during the unpacking of our package.
     router.run('sh', '-ec', """
         mkdir -p /tmp/other/DEBIAN /tmp/other/usr/libexec/vyos-1x-leon
         touch /tmp/other/usr/libexec/vyos-1x-leon/interface-exists
@@ -399,7 +399,7 @@ def test_it_ends_with_the_configuration(router):
     """After deletion, save and reboot, the boot removes everything that no configuration needs."""
     install(router)
     write(router, '/config/config.boot', WITHOUT)
-    # Another file is loaded for once. The saved configuration counts.
+    # One boot loads another file. The saved configuration decides.
     write(router, '/tmp/other.boot', CONFIG)
     boot(router, 'BOOTFILE=/tmp/other.boot')
     assert is_there(router, KEPT)
@@ -431,7 +431,7 @@ def test_what_is_configured_runs_after_an_installation(router, tmp_path):
     write(router, '/run/leon/leon2.json', '{"version": 1, "gone": 1}')
     router.run('touch', '/run/leon/leon2.sock', '/tmp/told')
     said = install(router)
-    # leon0 has no device: the package was removed, and perhaps something was committed.
+    # leon0 has no device: the package was removed, and a commit may have followed.
     assert 'leon0 run again' in said and 'before you use rollback or commit-confirm' in said
     told = text(router, '/tmp/told').splitlines()
     assert [line.split()[0] for line in told] == ['leon0', 'leon2']

@@ -193,7 +193,7 @@ def test_life_of_the_package(vyos):
 
 
 def test_caches_of_vyos(vyos):
-    """Ours are in them while the package is installed, and only then."""
+    """The files contain our entries only while the package is installed."""
     before = {path: json.loads(text(vyos, path)) for path in CACHES}
     for _ in range(2):
         vyos.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb')
@@ -220,7 +220,7 @@ def test_removal_after_vyos_is_gone(vyos):
 
 
 def test_installation_before_the_originals(vyos):
-    """In an image build, dpkg may unpack us first."""
+    """In an image build, dpkg may unpack our package first."""
     vyos.run('dpkg', '--purge', 'vyos-utils')
     vyos.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb')
     vyos.run('dpkg', '--install', '/tmp/vyos-utils_1.deb')
@@ -229,7 +229,7 @@ def test_installation_before_the_originals(vyos):
 
 
 def test_no_installation_on_an_older_vyos(vyos):
-    """Migrations and `monitor leon capture` fail there."""
+    """Migrations and `monitor leon capture` fail on VyOS 1.4."""
     vyos.run('touch', '/usr/lib/python3/dist-packages/vyos/migrator.py')
     done = vyos.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb', check=False)
     assert done.returncode != 0 and 'LEON needs VyOS 1.5' in done.stderr
@@ -278,7 +278,7 @@ def test_validator(content, tmp_path, arguments, accepted):
     ('leon0/../eth0', False),
 ])  # fmt: skip
 def test_validator_of_2026(vyos, name, accepted):
-    """VyOS gets it later than our package here."""
+    """An upgrade of VyOS adds the validator after the installation of our package."""
     vyos.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb')
     vyos.run('dpkg', '--install', '/tmp/vyos-1x-2026.deb')
     done = vyos.run(INTERFACE_EXISTS, name, check=False)
@@ -312,7 +312,7 @@ def test_completion_without_interfaces(vyos):
 
 
 def test_python_knows_the_interface(vyos):
-    """In every Python process, without an import of ours."""
+    """In every Python process, without an import of our modules."""
     vyos.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb')
     program = 'import vyos.ifconfig; print(vyos.ifconfig.LeonIf.definition["section"])'
     assert vyos.run('/usr/bin/python3', '-c', program).stdout == 'leon\n'
@@ -379,7 +379,7 @@ esac
     ('set', 'active', 3), ('unset', 'active', 60), ('unset', 'inactive', 1)],
     ids=['serves', 'never serves', 'is inactive'])  # fmt: skip
 def test_it_waits_until_configd_serves(vyos, lisp_deb, tmp_path, state, status, asked):
-    """Until then a commit passes vyos-configd and does not write the configuration of FRR."""
+    """Before vyos-configd serves, a commit does not write the configuration of FRR."""
     vyos.put(lisp_deb, '/tmp/vyos-1x-leon-lisp.deb')
     configd = CONFIGD.replace('STATE', state).replace('STATUS', status)
     for name, program in (('systemctl', configd), ('sleep', '#!/bin/sh\n')):

@@ -77,7 +77,7 @@ def run_dir(monkeypatch):
 
 class FakeDaemon:
     """Answers each connection with the next element of `answers`: a dictionary, raw bytes, or None
-    for no answer. The last element repeats for ever. Keeps the requests."""
+    for no answer. The last element repeats without end. Keeps the requests."""
 
     def __init__(self, path, answers):
         self.requests = []

@@ -20,7 +20,7 @@ LEON0 = {
 
 @pytest.fixture
 def script(run_dir):
-    """The script of the operator; not there yet."""
+    """The script of the operator, which does not exist yet."""
     path = Path(boot.SCRIPT)
     path.parent.mkdir()
     return path
@@ -49,7 +49,7 @@ def test_boots_without_a_script_get_one(script):
 
 
 def test_script_of_the_operator_goes_on(script):
-    """Ours is before all else: theirs may end with an exit."""
+    """Our line is the first, because the script of the operator may end with an exit."""
     script.write_text('#!/bin/bash\nmodprobe x\nexit 0\n')
     script.chmod(0o750)
     boot.arrange()

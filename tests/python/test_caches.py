@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our part of the caches of VyOS. A few lines of our own have the rules of vyos-op-run for
+"""Our part of the caches of VyOS. A few lines of the test apply the rules of vyos-op-run for
 operators. The names of fields are those of VyOS."""
 import json
 import os
@@ -30,7 +30,7 @@ IDENTITY = '0123456789abcdef' * 4
 
 
 def ours(mode, package=None):
-    """Of one package, or of both."""
+    """The definitions of one package, or of both packages."""
     paths = sorted((TOP / FOLDERS[mode]).glob('*.xml.in'))
     if package:
         paths = [path for path in paths if (path.name in LISP) == package.endswith('-lisp')]
@@ -44,7 +44,7 @@ def parts():
 
 @pytest.fixture
 def vyos(tmp_path, monkeypatch):
-    """The files of VyOS, and ours."""
+    """The files of VyOS and of LEON."""
     for name, value in (('configd-include.json', INCLUDE), ('op_cache.json', OP_CACHE),
                         ('reftree.cache', REFERENCE)):
         (tmp_path / name).write_text(json.dumps(value))
@@ -229,7 +229,7 @@ def children(vyos, name):
 
 
 def test_each_package_has_its_own(vyos):
-    """LISP comes and goes, and LEON stays."""
+    """LISP is installed and removed, and LEON stays."""
     caches.main(['install'])
     assert has_leon(vyos) and has_lisp(vyos)
     caches.main(['remove', 'vyos-1x-leon-lisp'])

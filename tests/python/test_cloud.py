@@ -193,7 +193,7 @@ def test_secret_joins_what_else_says_who_may_be_a_member():
      ['leon.secret-from.headers: is no object of strings']),
     ({'secret-from': {}}, ['leon.secret-from: is neither an address nor { url, headers }']),
     ({'ipsec': 'yes'}, ['leon.ipsec: is no object; see leon-ipsec(8)']),
-    # All at once.
+    # All errors at once.
     ({'address': 'x', 'data-disk': 7},
      ['leon.address: x is no address with its length, such as 10.99.0.1/24',
       'leon.data-disk: 7 is no disk, such as /dev/vdb or /dev/disk/by-label/leon-data']),
@@ -385,7 +385,8 @@ def test_changed_user_data_with_an_error(configured, monkeypatch, leon, status, 
 
 @pytest.mark.parametrize('is_upgraded', [False, True])
 def test_changed_user_data_leaves_other_interfaces_alone(configured, is_upgraded):
-    """Those of `leonctl -i leon1 join`. An earlier version did not store the name of its own."""
+    """`leonctl -i leon1 join` made the other interfaces. Earlier versions stored no name of their
+    interface."""
     if is_upgraded:
         (configured.root / apply.INTERFACE).unlink()
     for name in ('leon1.json', 'leon1.ipsec.json', 'leon0-b.json'):

@@ -32,7 +32,7 @@ class Server:
                 try:
                     answer(self)
                 except OSError:
-                    pass  # the other end has had enough
+                    pass  # the other end has closed the connection
 
             def log_message(self, *_):
                 pass
@@ -73,7 +73,7 @@ def page(text, status=200, **headers):
 
 
 def drip(head):
-    """A byte at a time, as long as anybody reads: in the header, or in the body."""
+    """A server that sends one byte at a time without end, in the header or in the body."""
     def answer(handler):
         handler.wfile.write(head)
         end = time.monotonic() + FOR_EVER_S
@@ -123,7 +123,7 @@ def test_address_of_plain_http_is_judged_when_connected(serve, monkeypatch):
 @pytest.mark.parametrize('head', [b'HTTP/1.1 200 OK\r\nX: ', b'HTTP/1.1 200 OK\r\n\r\n'],
                          ids=['header', 'body'])
 def test_dripping_server_ends_at_the_deadline(serve, head):
-    """Each byte within the time limit of the socket, the whole never."""
+    """Each byte arrives within the time limit of the socket, and the whole answer never."""
     server = serve(drip(head))
     began = time.monotonic()
     with pytest.raises(OSError, match='no whole answer within 1 s'):

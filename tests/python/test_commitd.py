@@ -132,7 +132,7 @@ def test_scripts_of_the_include_file_are_loaded(commitd):
 
 
 def test_every_leaf(commitd, host, run_dir):
-    """A commit succeeds, or is refused with a sentence. Nothing of it stays for the next one."""
+    """A commit succeeds, or is refused with a sentence. No state remains for the next commit."""
     host.config = {'interfaces': {'leon': {'leon0': LEON0}}}
     assert commitd.call('interfaces_leon.py', 'leon0') == ''
     plain, refused, found = document(), {}, list(leaves())
@@ -184,7 +184,7 @@ def test_smoketest_commits_what_verify_allows(commitd, host, run_dir):
 
 
 def test_one_process_for_all_interfaces(commitd, host, run_dir):
-    """Each call reads its own interface, and a refused commit leaves nothing behind."""
+    """Each call reads its own interface, and a refused commit leaves no state."""
     both = {'leon0': LEON0, 'leon1': {**LEON0, 'port': '5367', 'vni': '7'}}
     host.config = {'interfaces': {'leon': both}}
     assert [commitd.call('interfaces_leon.py', name) for name in both] == ['', '']

@@ -137,7 +137,7 @@ def test_acceleration_comes_and_goes(commit, host, run_dir, accelerator):
 
 
 def test_a_failed_commit_is_repeated_whole(commit, script, host, accelerator, monkeypatch):
-    """The steps behind the failure run in the next commit."""
+    """The steps after the failure run in the next commit."""
     units = ('leon-accel@leon0.service', 'leon-metrics@leon0.service')
     served = {'metrics': {'listen-address': '127.0.0.1', 'port': '5366'}}
     commit(leon0={**LEON0, 'acceleration': {}, **served})

@@ -80,7 +80,7 @@ def test_branch_of_vyos(tmp_path, monkeypatch, name, cloned):
     monkeypatch.setattr(image_vyos.roots, 'Mirror', lambda *_, **__: None)
     monkeypatch.setattr(image_vyos.roots, 'Tools', lambda *_, **__: SimpleNamespace(work=tmp_path / 'work'))
     monkeypatch.setattr(image_vyos.build, 'tree_version', lambda: '1~git20261129')
-    # Of a cross build, and of another release.
+    # Packages of a cross build, and of another release.
     for package in image_vyos.OUR_PACKAGES:
         for suffix in ('1~git20261129_amd64', '1~git20261129_arm64', '1_amd64'):
             (tmp_path / f'{package}_{suffix}.deb').touch()
@@ -146,7 +146,7 @@ def test_appliance_says_what_it_wants():
 
 
 def test_container_of_the_tests_needs_busybox(tmp_path):
-    """busybox ends the machine. Without it the program waited for ever."""
+    """busybox ends the machine. Without busybox, the program would wait without end."""
     done = subprocess.run(
         [sys.executable, '-B', TOP / 'tests/vm/container.py', 'true'], capture_output=True,
         text=True, timeout=60, check=False, env={'PATH': str(tmp_path)},

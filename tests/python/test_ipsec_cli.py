@@ -420,7 +420,7 @@ def test_vyos_has_its_own_say(vpn, host):
 
 
 def test_a_boot_with_missing_groups_costs_no_interface(commit, host, tmp_path):
-    """The interface is there, and the firewall lets nothing out in the clear."""
+    """The interface exists, and the firewall drops all unprotected datagrams."""
     bad = {**LEON0, 'ipsec': {**LEON0['ipsec'], 'ike-group': 'WHAT'}}
     host.booting = True
     runs = commit(bad)

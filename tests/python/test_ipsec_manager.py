@@ -528,7 +528,7 @@ def test_a_removed_guard_is_installed_again(caplog):
 
 
 def test_the_guard_keeps_the_port_of_an_earlier_leond():
-    """It does not state its port. An upgrade may keep it running."""
+    """The earlier leond does not report its port. An upgrade may keep the earlier leond."""
     world = World()
     world.uses = {}
     world.tick().manager.change(settings.parse({**DAEMON, 'port': 7000}, IPSEC))

@@ -13,7 +13,7 @@ sys.path.insert(0, str(LINT))
 
 
 def load(name, folder=LINT):
-    """A lint script as a module; `python` and the like are no good names to import."""
+    """A lint script as a module; names such as `python` are unsuitable for an import."""
     spec = importlib.util.spec_from_file_location(f'lint_{name}', folder / f'{name}.py')
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

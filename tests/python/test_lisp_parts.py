@@ -279,7 +279,7 @@ RANKS = {'leon0': {
     '10.1.2.0/24': {None: 0},  # inside a site: OOR could not have the prefix
 }}
 TOLD = {
-    # The features of lixy, and no more.
+    # Only the features of lixy.
     'lixy': (xtr(map_server={'198.51.100.1': {}}), {}),
     'everything': (EVERYTHING, RANKS),
     'map-server': (

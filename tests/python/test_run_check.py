@@ -136,7 +136,7 @@ def test_simulations_ahead_are_counted_once(tmp_path, monkeypatch, done_ahead, a
 
 
 def test_meson_makes_the_record_of_work_ahead(tmp_path, monkeypatch, done_ahead):
-    """Also where a test fails, under the wrapper that gives way to all others."""
+    """Also if a test fails, under the wrapper with the lowest priority."""
     (tmp_path / 'meson.build').write_text("""project('leon')
         test('good', find_program('true'), suite: 'sim')
         test('bad', find_program('false'), suite: 'fuzz')

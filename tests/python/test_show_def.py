@@ -34,7 +34,7 @@ def test_samples_are_all_shown():
 def test_answers_of_all_commands():
     table = (TOP / 'vyos-1x-leon/dataplane/daemon/answer/commands.def').read_text()
     commands = set(re.findall(r'^COMMAND\("([a-z ]+)"', table, re.M))
-    # leonctl makes `status` of other answers. leon-ipsec reports, and nobody shows the answer.
+    # leonctl makes `status` of other answers. leon-ipsec reports, and no command shows the answer.
     assert commands - {'report ipsec'} == answers().keys() - {'status'}
 
 

@@ -209,7 +209,7 @@ CONFIGS = {
         'authentication': {'pre_shared_secret': 'correct-horse-battery'},
         'line': {'lte': {'interface': 'wwan0'}, 'a.b-c_d': {'address': '2001:db8::1'}},
     },
-    # Addresses of the interface are announced where something is exported.
+    # Addresses of the interface are announced if an export is configured.
     'exporting': {
         'ifname': 'leon0',
         'address': ['10.99.0.1/32', 'fe80::1/64', 'dhcp'],

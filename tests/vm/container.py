@@ -36,7 +36,7 @@ mount -t cgroup2 cgroup $root/sys/fs/cgroup
 mount -t tmpfs -o mode=755 dev $root/dev
 for node in null zero full random urandom tty; do cp -a /dev/$node $root/dev/$node; done
 mkdir -p $root/dev/net $root/dev/pts $root/dev/shm
-# As udev's rules have it.
+# As in the rules of udev.
 mknod -m 666 $root/dev/net/tun c 10 200
 mount -t devpts -o newinstance,ptmxmode=666,mode=620 devpts $root/dev/pts
 ln -s pts/ptmx $root/dev/ptmx

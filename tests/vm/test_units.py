@@ -34,7 +34,7 @@ def install(packages):
 
 @pytest.fixture(scope='session', autouse=True)
 def installed():
-    """Installs the packages as a person does, under a running systemd."""
+    """Installs the packages like an operator, under a running systemd."""
     found = glob.glob(f'{build_dir()}/deb/leond_*.deb') + glob.glob(f'{build_dir()}/deb/leon-accel_*.deb')
     assert len(found) == 2, f'{found}: make deb'
     install(found)
@@ -112,7 +112,8 @@ def test_sandbox(far, name):
 
 
 def test_reaches_no_secret(far):
-    """The parser of foreign bytes sees no secret, no key, no control socket."""
+    """leon-accel parses foreign bytes, and cannot access the secret, the key and the control
+    socket."""
     root = f'{Process(far.accel["a"].unit.pid()).path}/root'
     assert os.path.exists(f'{root}/run/leon-accel/leon0.accel')
     for path in ('/etc/leon', '/var/lib/leon', '/run/leon'):
@@ -198,7 +199,8 @@ def test_upgrade(far, taken, installed):
 
 
 def gap_s(far, ends, stop_and_start):
-    """Seconds without packets from b to a while leond of a is away; the least of three times."""
+    """Seconds without packets from b to a while leond of a is stopped; the minimum of three
+    measurements."""
     gaps = []
     for _ in range(3):
         flow = Stream(ends[1].namespace, ends[0].namespace, ends[0].ip4, interval=0.01).start()

@@ -160,7 +160,8 @@ def compare_mode(vyos, mode, work, report):
 
 
 def compare_neighbours(vyos, mode, work, report, ours, parents):
-    """Against the templates of the whole of vyos-1x: we neither overwrite nor hang in the air."""
+    """Compares with all templates of vyos-1x: our nodes overwrite no template, and every parent
+    exists."""
     settings = MODES[mode]
     sources = sorted((vyos / settings['theirs']).glob('*.xml.in'))
     sources = [p for p in sources if p.name != 'xml-component-version.xml.in']

@@ -24,7 +24,7 @@ from vyos.utils.process import rc_cmd
 
 from vyos_leon import leaves
 
-# Set by each test, or by VyOS's own, or where routes are.
+# Keys that each test sets, that tests of VyOS cover, or that belong to routes.
 ELSEWHERE = {
     'port', 'vni', 'mtu', 'export next-hop', 'import', 'import prefix PREFIX',
     'policy critical duplicate', 'policy critical parity', 'authentication disable',
@@ -53,7 +53,7 @@ def add_the_rest(wanted):
 
 
 def every_option():
-    """A value for every option of the daemon that can be set beside the others."""
+    """A value for every option of the daemon that can be combined with the others."""
     wanted = {
         'node-name': 'smoke-1',
         'measurement': {
@@ -124,7 +124,7 @@ def every_option():
     return wanted
 
 
-# The commit refuses lines beside source-address, and segments beside acceleration.
+# The commit refuses lines together with source-address, and segments with acceleration.
 LINE = {
     'fibre': {'interface': 'eth0'},
     'lte': {'address': '192.0.2.1', 'interface': 'eth1'},
@@ -133,7 +133,7 @@ SEGMENT = {'storage': {'vlan': 10, 'id': 70010}}
 
 
 def cmd(command):
-    """VyOS of August 2026 has none that takes a string."""
+    """VyOS of August 2026 has no such function for a string."""
     return subprocess.check_output(command.split(), text=True).strip()
 
 
@@ -378,7 +378,7 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
                 self.cli_set(critical + [word, value])
         self.cli_set(critical + ['protocol', 'udp', 'port', '5060'])
         self.cli_commit()
-        # Switched on by being there, with the daemon's own budget.
+        # The presence of the node enables the copies, with the default budget of the daemon.
         self.assertEqual(document(interface)['policy']['critical']['duplicate'], {})
 
         for word, value in twice.items():

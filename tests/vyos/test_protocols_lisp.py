@@ -3,7 +3,7 @@
 """Smoketest in the form of VyOS: run by the runner of VyOS, or as a program, in a running system.
 
 Every option of `protocols lisp` reaches Open Overlay Router. A restart follows only after a change
-of its configuration. Wrong configurations are refused, and a deletion leaves nothing behind.
+of its configuration. Wrong configurations are refused, and a deletion leaves no state.
 """
 
 import json
@@ -22,7 +22,7 @@ LOCATOR = '192.0.2.77'
 
 
 def cmd(command):
-    """VyOS of August 2026 has none that takes a string."""
+    """VyOS of August 2026 has no such function for a string."""
     return subprocess.check_output(command.split(), text=True).strip()
 
 
@@ -106,7 +106,7 @@ class TestProtocolsLISP(VyOSUnitTestSHIM.TestCase):
         self.set_site()
         self.cli_commit()
         first = oor()
-        # Of the configuration, and nothing to Open Overlay Router.
+        # A change of the configuration without an effect on Open Overlay Router.
         self.cli_set(base_path + ['map-resolver', '198.51.100.1'])
         self.cli_commit()
         self.assertEqual(oor(), first)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The router behind the fake vyos package: the state and the actions.
+"""The router of the fake vyos package: the state and the actions.
 
 The fixture `host` of conftest.py resets the module. fake_vyos/ is our own code and covers only the
 needs of our scripts; names and results have the shapes of VyOS.

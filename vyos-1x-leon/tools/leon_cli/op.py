@@ -30,7 +30,8 @@ OF_ROOT = re.compile(r'(?<!sudo )\$\{vyos_op_scripts_dir\}/(?:leon|interfaces\.p
 
 
 def as_root(command):
-    """The runner of VyOS before May 2025 is not root. For that of today, sudo has no effect."""
+    """The runner of VyOS before May 2025 is not root. For the present runner, sudo has no
+    effect."""
     return OF_ROOT.sub(lambda m: f'sudo {m[0]}', command)
 
 
