@@ -41,7 +41,7 @@ MODES = {'sealed': {}, 'not sealed': {'encryption': {'disable': True}}}
 LOSS_BAR, BUDGET_BAR, CPU_BAR = 0.3, 1.02, 2.2
 WITHIN = 120
 BUDGET_KBITS, SAVED_S = 2000, 0.25
-LARGE, VOICE = 1000, 172  # bytes of payload; the latter is 20 ms of G.711 behind RTP
+LARGE, VOICE = 1000, 172  # bytes of payload; the latter is 20 ms of G.711 with RTP
 ETHERNET = 14
 
 

@@ -146,7 +146,8 @@ def measure(n, seconds, interval, jitter):
     try:
         if jitter:
             add_jitter(net)
-        # A few nodes at a time, as sites are built. A simultaneous start would measure the machine.
+        # A few nodes at a time, as in a growing overlay. A simultaneous start would measure the
+        # machine.
         names = list(net.node)
         for first in range(0, n, GROUP):
             net.launch(*names[first:first + GROUP])

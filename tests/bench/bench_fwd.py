@@ -157,7 +157,7 @@ class Net:
         self._relay_addresses()
 
     def _relay_addresses(self):
-        """Addresses of the overlays, between which no route leads but to the relay."""
+        """Addresses of the overlays. The only routes between these addresses lead to the relay."""
         for end, space, via in ((1, self.a, '10.2.1.3'), (2, self.b, '10.2.1.131')):
             space.ip(f'addr add 10.9.0.{end}/32 dev lo',
                      f'route add 10.9.0.3/32 via {via} src 10.9.0.{end}')

@@ -40,7 +40,7 @@ FRAME = 60  # 64 with the frame check sequence
 LEON_PORT, CEILING_PORT = 5366, 5300
 VNI = 1
 LEON_FRAME, LEON_BUNDLE = 1, 3
-# A bundle of 23 frames, each behind two bytes of length, fills an MTU of 1500.
+# A bundle of 23 frames, each with a length of two bytes, fills an MTU of 1500.
 LEON_HEADER, BUNDLED = 18, 23
 FULL = 1500 - 28
 

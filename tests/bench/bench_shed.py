@@ -36,7 +36,7 @@ CONNECTING_S = 120
 
 
 class End:
-    """One end of all connections in a process of its own; prints its result as JSON."""
+    """One end of all connections in a separate process. Prints its result as JSON."""
 
     def __init__(self, space, address, arguments):
         self.address, self.arguments = address, arguments

@@ -115,9 +115,9 @@ class Server(NfsServer):
 
 
 def no_xstate():
-    """Hides the extended state of the processor from UML 6.1, which has no room for the state of
-    processors with AMX and would end. Without it a page fault of a program there clears the upper
-    halves of the AVX registers, hence NO_AVX."""
+    """Hides the extended state of the processor from UML 6.1, which has no space for the state of
+    processors with AMX and would end. Without the extended state, a page fault of a program clears
+    the upper halves of the AVX registers, hence NO_AVX."""
     rules = seccomp.SyscallFilter(seccomp.ALLOW)
     rules.add_rule(seccomp.ERRNO(EIO), 'ptrace', seccomp.Arg(0, seccomp.EQ, PTRACE_GETREGSET),
                    seccomp.Arg(2, seccomp.EQ, NT_X86_XSTATE))

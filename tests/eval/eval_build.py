@@ -112,7 +112,7 @@ def one_run(net, server, path, results, arguments):
 
 
 def measure(results, image, arguments):
-    """Runs until all rounds are there or the time is over."""
+    """Runs until all rounds are complete or the time is over."""
     begin = time.monotonic()
     longest = 0
     net = Lab(SITES)

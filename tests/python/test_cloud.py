@@ -385,8 +385,7 @@ def test_changed_user_data_with_an_error(configured, monkeypatch, leon, status, 
 
 @pytest.mark.parametrize('is_upgraded', [False, True])
 def test_changed_user_data_leaves_other_interfaces_alone(configured, is_upgraded):
-    """`leonctl -i leon1 join` made the other interfaces. Earlier versions stored no name of their
-    interface."""
+    """`leonctl -i leon1 join` made the others. Earlier versions stored no interface name."""
     if is_upgraded:
         (configured.root / apply.INTERFACE).unlink()
     for name in ('leon1.json', 'leon1.ipsec.json', 'leon0-b.json'):

@@ -133,7 +133,7 @@ FILES = {'configd-include.json': _scripts, 'op_cache.json': _op, 'reftree.cache'
 
 
 def _reload():
-    """vyconfd reads the reference tree again, if this version of VyOS has it and it runs."""
+    """vyconfd reads the reference tree again, if this version of VyOS has a running vyconfd."""
     program = shutil.which('vycli', path='/usr/libexec/vyos/vyconf:/usr/bin:/usr/sbin')
     if program and os.path.isdir('/run/systemd/system'):
         subprocess.run([program, '--reload-reftree'], check=False, timeout=60)

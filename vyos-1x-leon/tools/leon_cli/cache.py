@@ -10,13 +10,13 @@ import re
 OP_SCRIPTS = '/usr/libexec/vyos/op_mode'
 COMPLETION = '/usr/libexec/vyos/completion'
 # vyos-op-run refuses other characters than letters, digits, dot, underscore and hyphen in an
-# argument without a constraint. Ours are IPv6 addresses, prefixes, ADDRESS:PORT, identities and
-# names of nodes. A token has up to 3,072 characters.
+# argument without a constraint. The arguments of LEON are IPv6 addresses, prefixes, ADDRESS:PORT,
+# identities and names of nodes. A token has up to 3,072 characters.
 ARGUMENT = (
     r'[A-Za-z0-9._:/%@+,=~\[\]-]{1,3072}',
     'letters, digits and ._:/%@+,=~[]- are allowed',
 )
-# Of a capture: the filter is several words, and the name of the file has no folder.
+# Arguments of a capture: the filter is several words, and the name of the file has no folder.
 ARGUMENTS = {
     'filter': (r'[A-Za-z0-9.:/ -]{1,512}', 'letters, digits, spaces and .:/- are allowed'),
     'save': (r'[A-Za-z0-9_][A-Za-z0-9._-]{0,127}', 'letters, digits and ._- are allowed'),

@@ -50,7 +50,7 @@ def _rate(of, numeric, error):
 
 
 def _number(of):
-    """The value that an absent leaf stands for is not offered by the CLI."""
+    """The CLI does not offer the value of an absent leaf."""
     low = of['low'] + (of['cli'] == 'NOT_0')
     unit = UNITS.get(of['unit'], of['unit'])
     error = f'{of["what"]} must be between {low} and {of["high"]} {unit}'.rstrip()

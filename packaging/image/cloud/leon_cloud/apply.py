@@ -262,8 +262,8 @@ def mount_data_disk(machine, plan):
     lines.append(f'UUID={known["UUID"]} {at} {known["TYPE"]} '
                  'nofail,nodev,nosuid,noexec,x-systemd.device-timeout=15min 0 2')
     machine.write('etc/fstab', '\n'.join(lines) + '\n')
-    # systemd runs the command, since leon-cloud.service has mounts of its own. A unit of fstab
-    # would need the generators of systemd, which time out on a slow machine.
+    # systemd runs the command, since leon-cloud.service has a private mount namespace. A unit of
+    # fstab would need the generators of systemd, which time out on a slow machine.
     done = machine.run('systemd-run', '--quiet', '--wait', '--pipe', '--collect', 'sh', '-c',
                        f'mountpoint -q {at} || mount --mkdir {at}')
     if done.returncode != 0:

@@ -144,8 +144,8 @@ class Reader:
 
 
 def is_private(url):
-    """Returns true if nobody can read the download in transit. fetch.py checks the addresses of a
-    name."""
+    """Returns true if no third party can read the download in transit. fetch.py checks the
+    addresses of a name."""
     match = re.fullmatch(r'(https|http|file)://([^/]*)(/.*)?', url)
     if not match:
         return False

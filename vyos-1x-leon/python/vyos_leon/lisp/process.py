@@ -99,8 +99,8 @@ def _ip_json(*words):
 
 
 class Interface(NamedTuple):
-    """An interface that is up. A change requires a restart of OOR. OOR takes each new IPv4 address
-    for its locator, and each removed one for the loss of its locator."""
+    """An interface that is up. A change requires a restart of OOR. OOR regards each new IPv4
+    address as its locator, and each removed address as the loss of its locator."""
 
     name: str
     index: int
