@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Operational commands of LEON: the output of leonctl for each interface.
 
-`raw` is the daemon's answer unchanged, as `leonctl --json` prints it: a dictionary for a named
-interface, else a list with the answer of each interface.
+`raw` is the unchanged answer of the daemon, as of `leonctl --json`. A named interface gives a
+dictionary. Otherwise the answer is a list of the answers of all interfaces.
 """
 
 import functools
@@ -143,7 +143,8 @@ def show_ipsec(raw: bool, interface: typing.Optional[str]):
     shown = _show(raw, interface, 'show', 'ipsec')
     if raw:
         return shown
-    # leond does not know the configuration of other nodes, and this command shows it.
+    # leond does not receive the configuration of other nodes, and this command shows the
+    # configuration.
     configured = [
         name
         for name in _interfaces(interface)

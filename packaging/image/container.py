@@ -47,7 +47,7 @@ class Container(build.Build):
         return tar
 
     def image(self, tar):
-        """Packs the root with buildah, whose own files are in a folder of the build."""
+        """Packs the root with buildah. The files of buildah are in a folder of the build."""
         made = self.out / f'{self.name}.oci.tar'
         made.unlink(missing_ok=True)
         with tempfile.TemporaryDirectory(dir=self.out, prefix='buildah-') as store:

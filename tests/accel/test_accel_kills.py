@@ -78,7 +78,7 @@ class End:
             self.fail(e)
 
     def take(self, data):
-        """Compares the data, except for what follows `limit` bytes."""
+        """Compares the first `limit` bytes of the data."""
         body = data[:self.limit - self.received]
         if body != expected(self.far_start + self.received, len(body)):
             self.wrong = self.wrong or f'other bytes after {self.received}'

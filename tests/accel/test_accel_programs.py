@@ -47,7 +47,7 @@ class Clients:
             while not self.enough.is_set():
                 assert self.program.fetch() == self.program.digest, 'other bytes'
                 self.done += 1
-        except BaseException as e:  # pylint: disable=broad-except # told by check()
+        except BaseException as e:  # pylint: disable=broad-except # check() reports the exception
             self.error = e
 
     def check(self):

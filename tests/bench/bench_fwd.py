@@ -308,7 +308,7 @@ def tcp(net, place, variant, seconds, streams):
 
 
 def received(net, address, size, seconds, receiver, *sender):
-    """What the receiver reports while the sender runs."""
+    """The report of the receiver about the time of the sender."""
     receiver = start_receiver(net, receiver, PORT, size, seconds + 2)
     net.a.run(WIRELOAD, *sender, timeout=seconds + 30)
     got = answer(receiver, seconds + 30)

@@ -85,7 +85,7 @@ class Bench(bench_copies.Bench):
                 'parities': self.net.node['a'].counter('parity_tx') - parities}
 
     def on_the_wire(self, link):
-        """Bytes of IP packets that entered the link, also of the ones that it lost."""
+        """Bytes of IP packets that entered the link, lost packets included."""
         n = self.net.wan.count(*link)
         mean = n['bytes'] / max(1, n['delivered'])
         return n['bytes'] + n['lost'] * mean - bench_copies.ETHERNET * (n['delivered'] + n['lost'])

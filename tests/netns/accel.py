@@ -263,8 +263,8 @@ class Machine:
         lab.node[home].namespace.ip('link set h2 master br0')
 
     def renew(self, number):
-        """Another machine at home, whose MAC and addresses no node has seen before. A node freezes
-        a MAC that has moved six times in 180 s (decision 029)."""
+        """Another machine at home, with a MAC and addresses that are new to all nodes. A node
+        freezes a MAC that has moved six times in 180 s (decision 029)."""
         self.host.set_number(number)
         self.namespace.ip('link set eth0 down', f'link set eth1 address {self.host.mac}',
                           'addr flush dev eth0', f'link set eth0 address {self.host.mac}')

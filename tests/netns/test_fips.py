@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leond on a host whose OpenSSL permits approved algorithms only (fips=yes). fips_provider.c has
-the algorithms of such hosts; the provider of Debian has none with that property."""
+"""leond on a host with an OpenSSL that permits approved algorithms only (fips=yes). fips_provider.c
+has the algorithms of such hosts; the provider of Debian has none with that property."""
 import json
 import os
 import re

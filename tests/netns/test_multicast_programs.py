@@ -28,7 +28,7 @@ def need(*programs):
 
 @pytest.fixture(scope='module')
 def sites(module_lab):
-    """Three sites whose listeners are known: the querier has asked twice."""
+    """Three sites with known listeners, after two queries of the querier."""
     net = module_lab({'sites': dict.fromkeys('abc', {}), 'config': SNOOPING}).joined()
     for name in net.node:
         for family in ('ipv4', 'ipv6'):

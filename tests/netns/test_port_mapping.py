@@ -81,7 +81,7 @@ def test_two_symmetric_nats_have_a_direct_link(lab, kind):
 
 
 def test_without_mapping_they_have_none(lab):
-    """The same sites without `port-mapping`: what the test above proves is the mapping."""
+    """The same sites without `port-mapping`: no direct link exists without the mapping."""
     net = pair(lab, {})
     net.start()
     net.joined(names=['n0', 'n1'])
@@ -256,8 +256,8 @@ def test_garbage_maps_nothing(lab, keep):
 
 
 def test_a_host_that_is_no_gateway_directs_nothing(lab, keep):
-    """Another host of the LAN answers the search with its own address, then in the name of the
-    gateway, whose description names the host."""
+    """Another host of the LAN answers the search with its own address. Then the host answers in the
+    name of the gateway, and the description names the host."""
     net = behind(lab, SHORT)
     net.router['n1'].ip('addr add 192.168.77.3/24 dev lan0')
     host, gateway = f'http://192.168.77.3:{HTTP_PORT}', f'http://{LAN}:{HTTP_PORT}'

@@ -25,7 +25,7 @@ sys.path[:0] = [
 ]
 
 import fake_host  # noqa: E402
-import vyos_leon_hook  # noqa: E402, F401 (what vyos-1x-leon.pth does)
+import vyos_leon_hook  # noqa: E402, F401 (as vyos-1x-leon.pth)
 from vyos_leon import boot, client, keyfile, metrics, runfile  # noqa: E402
 
 

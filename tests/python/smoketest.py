@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Data and pure functions of the smoketest, whose module needs VyOS."""
+"""Data and pure functions of the smoketest. The module of the smoketest needs VyOS."""
 import ast
 
 from conftest import TOP

@@ -588,7 +588,7 @@ def test_missing_source_interface_is_seen(commit):
 
 
 def test_source_interface_may_come_later_in_a_boot(commit, host):
-    """For example macsec, whose priority is 461."""
+    """For example macsec with its priority of 461."""
     leon0 = {k: v for k, v in LEON0.items() if k != 'source-address'}
     host.booting = True
     journal = commit(leon0={**leon0, 'source-interface': 'macsec0'})

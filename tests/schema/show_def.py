@@ -12,7 +12,7 @@ SHOW_DEF = TOP / 'vyos-1x-leon/leonctl/show/show.def'
 PROGRAMS_DEF = TOP / 'tests/schema/programs.def'
 EVENT_DEF = TOP / 'vyos-1x-leon/dataplane/state/event.def'
 STRING = r'"(?:[^"\\]|\\.)*"'
-# Kind -> number of its arguments before the meaning.
+# Kind -> number of arguments before the meaning.
 KEYS = {'KEY': 2, 'COLUMN': 3, 'CELL': 4}
 NUMBERS = {'number': '0-', 'us': '0-', 'seconds': '0-', 'bytes': '0-', 'permille': '0-1000', 'ordinal': '0-',
            'port': '1-65535', 'vlan': '0-4095', 'segment': '0-16777215'}
@@ -23,7 +23,7 @@ TEXTS = {'text': '', 'id': r'^\d{1,3}(\.\d{1,3}){3}$', 'mac': '^[0-9a-f]{2}(:[0-
 
 @dataclass
 class Row:
-    """Keys of the type `of`; `rows` are those of the object, or of the objects of the list."""
+    """Keys of the type `of`; `rows` are the rows of the object, or of the objects of the list."""
     kind: str
     keys: list
     of: str = ''
@@ -36,7 +36,7 @@ def calls(text):
     text = re.sub(r'/\*.*?\*/', '', text, flags=re.S).replace('\\\n', ' ')
     macros = dict(re.findall(r'^#define (\w+) (.*)$', text, re.M))
     text = re.sub(r'^#.*$', '', text, flags=re.M)
-    # A macro may contain another one.
+    # A macro may contain another macro.
     for _ in range(2):
         text = re.sub(rf'\b(?:{"|".join(macros)})\b', lambda found: macros[found[0]], text)
     for name, arguments in re.findall(rf'(\w+)(?:\(((?:{STRING}|[^()"])*)\))?', text):

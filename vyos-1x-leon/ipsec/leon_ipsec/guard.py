@@ -54,8 +54,9 @@ def _drops(settings):
 
 
 def rules(settings, uses=None):
-    """Input of nft: replaces the table atomically. A running leond uses its former port and
-    addresses until its restart, and `leon-ipsec guard` before its start removes their rules."""
+    """Input of nft: replaces the table atomically. A running leond uses the former port and
+    addresses until the restart. `leon-ipsec guard` then removes the former rules before the
+    start."""
     name = table_name(settings.interface)
     chains = zip(_drops(settings), _drops(uses or settings))
     out, into = (dict.fromkeys(ours + theirs) for ours, theirs in chains)

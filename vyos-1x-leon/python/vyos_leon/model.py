@@ -12,7 +12,7 @@ from vyos_leon import rates
 from vyos_leon import routes
 from vyos_leon.routes import listed
 
-# Leaves that the package sets, that VyOS applies itself, or that it leaves to leond.
+# Leaves that the package sets, that VyOS applies, or that leond handles alone.
 NOT_AT_CLI = {'interface', 'address', 'bridge', 'identity-file', 'system control-socket',
               'transport tls certificate', 'transport tls private-key'}
 
