@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "live/http.h"
+#include "live/live.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

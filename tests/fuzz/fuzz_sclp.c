@@ -12,7 +12,6 @@
 
 #include "wire/bytes.h"
 #include "format/sclp.h"
-#include "format/sclp_join.h"
 
 #define BATCH	32
 #define SEG_MAX 4096

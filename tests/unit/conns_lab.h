@@ -19,7 +19,6 @@
 #include "base/mem.h"
 #include "conn/conn_state.h"
 #include "peer/peer.h"
-#include "conn/place.h"
 #include "wire/frame/tcp.h"
 
 #define SELF	   1

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "frames/buffers.h"
+#include "peer/interproxy.h"
 
 #define NODES_MAX 64
 /* The kernel may charge twice the payload. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* leon-accel/flow/credit: bounds of the acknowledged and undelivered bytes. */
 #include "conns_lab.h"
-#include "flow/credit.h"
+#include "flow/proxy_sock.h"
 
 #define MIB (1u << 20)
 

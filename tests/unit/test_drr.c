@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/defs.h"
-#include "peer/drr.h"
+#include "peer/streams.h"
 
 #define LINE	  50000000 /* bit/s */
 #define BACKLOG	  (128l << 10)

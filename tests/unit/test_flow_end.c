@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "flow/flow_end.h"
+#include "flow/flow.h"
 
 #define MSS 1000u
 

@@ -2,9 +2,9 @@
 /* leon-accel/conn/migrated, vnet: frames that another accelerator forwards through this node. */
 #include <linux/virtio_net.h>
 
-#include "conn/migrated.h"
+#include "conn/conn_state.h"
 #include "conns_lab.h"
-#include "frames/vnet.h"
+#include "frames/tun.h"
 
 #define PAYLOAD 4000
 

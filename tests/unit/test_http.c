@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "live/http.h"
+#include "live/live.h"
 
 #define END "\r\n\r\n"
 

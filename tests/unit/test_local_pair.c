@@ -14,7 +14,7 @@
 
 #include "base/defs.h"
 #include "conn/conn_state.h"
-#include "flow/local_pair.h"
+#include "flow/proxy_sock.h"
 #include "ipc/accel_queue.h"
 
 #define FRAME_LEN 100 /* longer than a host probe */

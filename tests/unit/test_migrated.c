@@ -7,9 +7,8 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "conn/migrated.h"
-#include "base/loop.h"
 #include "conn/conn_state.h"
+#include "base/loop.h"
 #include "peer/peer.h"
 
 #define SELF  1

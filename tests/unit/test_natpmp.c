@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/defs.h"
-#include "mapping.h"
+#include "mapper.h"
 
 enum kind {
 	RIGHT,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* leon-accel/peer/peers: the inter-proxy connection to a node that has become near. */
 #include "base/json/jsonw.h"
-#include "conn/eligibility.h"
+#include "conn/conn_state.h"
 #include "conns_lab.h"
 
 #define LIMIT_S	     60 /* seconds after which an unneeded inter-proxy connection is closed */

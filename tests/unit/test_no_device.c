@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* leon-accel/conn/conns: a VLAN beyond the maximum of devices holds no data of its connections. */
-#include "conn/eligibility.h"
+#include "conn/conn_state.h"
 #include "conns_lab.h"
 
 /* Connections are intercepted from their first segments on. The lab has all devices in use.

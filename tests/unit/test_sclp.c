@@ -19,7 +19,6 @@
 #include "wire/bytes.h"
 #include "wire/frame/eth.h"
 #include "format/sclp.h"
-#include "format/sclp_join.h"
 
 #define MSS	 1468
 #define PORT	 4789

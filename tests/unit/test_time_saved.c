@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "conn/time_saved.h"
+#include "peer/meter.h"
 
 #define RTT_US 250000
 #define WINDOW 65535

@@ -16,10 +16,8 @@
 
 #include "base/defs.h"
 #include "base/loop_ops.h"
-#include "framing.h"
+#include "stream.h"
 #include "hub.h"
-#include "proxy.h"
-#include "send_queue.h"
 
 #define MS (int64_t)1000000
 

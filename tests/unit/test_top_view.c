@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "live/top_view.h"
+#include "live/live.h"
 
 static const char nodes[] =
 	"{\"interface\":\"leon0\",\"nodes\":[{\"state\":\"self\"},{\"state\":\"reachable\"},"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "peer/train.h"
+#include "peer/meter.h"
 
 #define RTT_US 250000
 

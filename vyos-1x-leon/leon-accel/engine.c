@@ -20,7 +20,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conn/conn_state.h"
-#include "conn/place.h"
 #include "peer/peer.h"
 #include "wire/accel.h"
 #include "wire/bytes.h"
@@ -117,11 +116,10 @@ static size_t take_queued(struct engine *e, int fd)
 	return (size_t)n;
 }
 
-static void on_queue(void *arg, int fd, uint32_t events)
+static void on_queue(void *arg, int fd, uint32_t events attr_unused)
 {
 	struct engine *e = arg;
 
-	(void)events;
 	for (unsigned i = 0; i < BATCH && take_queued(e, fd); i++)
 		;
 }
@@ -143,12 +141,11 @@ static void empty_queues(struct engine *e)
 
 /* --- from the kernel of the namespace --- */
 
-static void on_interproxy(void *arg, int fd, uint32_t events)
+static void on_interproxy(void *arg, int fd, uint32_t events attr_unused)
 {
 	struct engine *e = arg;
 	uint8_t *vnet = e->message, *frame = vnet + ACCEL_VNET_LEN;
 
-	(void)events;
 	for (unsigned i = 0; i < BATCH; i++) {
 		ssize_t n = read(fd, e->message, ACCEL_QUEUE_MAX);
 		struct eth_view v;
@@ -207,13 +204,12 @@ static void take_packet(struct lan *lan, uint8_t *vnet, size_t len)
 	place_send(c, ACCEL_LAN, vnet, frame, len);
 }
 
-static void on_lan(void *arg, int fd, uint32_t events)
+static void on_lan(void *arg, int fd, uint32_t events attr_unused)
 {
 	struct lan *lan = arg;
 	/* Behind the space for a tag. */
 	uint8_t *vnet = lan->e->message + 4;
 
-	(void)events;
 	for (unsigned i = 0; i < BATCH; i++) {
 		ssize_t n = read(fd, vnet, ACCEL_QUEUE_MAX - 4);
 
@@ -225,12 +221,11 @@ static void on_lan(void *arg, int fd, uint32_t events)
 
 /* --- inter-proxy connections --- */
 
-static void on_listener(void *arg, int fd, uint32_t events)
+static void on_listener(void *arg, int fd, uint32_t events attr_unused)
 {
 	struct engine *e = arg;
 	int peer = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-	(void)events;
 	if (peer >= 0)
 		peer_accept(e, peer, loop_now(e->loop));
 	else if (errno != EAGAIN)

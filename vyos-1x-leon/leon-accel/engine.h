@@ -24,7 +24,7 @@
 /*
  * The memory budget of acceleration.md is 768 MiB, half of the MemoryMax of the unit. In MiB: data
  * 128, held frames 64, table 64, zstd windows 128, buffers of 64 inter-proxy connections 64, kernel
- * buffers of these connections 256 (buffers.h); 704 in all.
+ * buffers of these connections 256 (peer/interproxy.h); 704 in all.
  */
 #define CREDIT_ALL (64u << 20)
 #define CREDIT_MIN (16u << 10)

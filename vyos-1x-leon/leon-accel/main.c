@@ -152,9 +152,8 @@ static bool take_one(struct accel *a, int fd)
 	return a->fd == fd;
 }
 
-static void on_leond(void *arg, int fd, uint32_t events)
+static void on_leond(void *arg, int fd, uint32_t events attr_unused)
 {
-	(void)events;
 	for (unsigned i = 0; i < BATCH && take_one(arg, fd); i++)
 		continue;
 }

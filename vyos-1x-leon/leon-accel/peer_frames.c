@@ -4,8 +4,7 @@
  */
 #include "base/log.h"
 #include "conn/conn.h"
-#include "conn/eligibility.h"
-#include "conn/migrated.h"
+#include "conn/conn_state.h"
 #include "engine.h"
 #include "peer/pack.h"
 #include "peer/peer.h"

@@ -11,7 +11,7 @@
 
 #include "io/clock.h"
 #include "ipc/portmap_control.h"
-#include "mapping.h"
+#include "mapper.h"
 
 /* The library repeats a request after 250, 500 and 1000 ms. RFC 6886 continues up to 64 s, which is
  * the task of the next attempt here. */

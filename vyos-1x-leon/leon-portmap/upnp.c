@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "ipc/portmap_control.h"
-#include "mapping.h"
+#include "mapper.h"
 
 #define DISCOVERY_MS	     1000
 #define PORT_TRIES	     4

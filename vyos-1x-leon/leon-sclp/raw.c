@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The raw socket of leon-sclp, see raw.h. The kernel delivers the IP header with IPv4 and removes
- * it with IPv6.
+ * The raw socket of leon-sclp. The kernel delivers the IP header with IPv4 and removes it with
+ * IPv6.
  */
-#include "raw.h"
+#include "tunnel.h"
 
 #include <errno.h>
 #include <netinet/in.h>

@@ -118,20 +118,18 @@ static void pause_accepting(struct hub *r, bool pause)
 		timer_set(r->accepting, mono_add_ms(loop_now(r->loop), PAUSE_MS));
 }
 
-static void on_pause_over(void *arg, mono_t now)
+static void on_pause_over(void *arg, mono_t now attr_unused)
 {
-	(void)now;
 	pause_accepting(arg, false);
 }
 
-static void on_connection(void *arg, int fd, uint32_t events)
+static void on_connection(void *arg, int fd, uint32_t events attr_unused)
 {
 	struct hub *r = arg;
 	struct sockaddr_storage ss;
 	socklen_t len = sizeof(ss);
 	int tcp;
 
-	(void)events;
 	if (!bucket_pass(&r->accepts, loop_now(r->loop), NS_PER_S / ACCEPTS_PER_S, NS_PER_S)) {
 		pause_accepting(r, true);
 		return;

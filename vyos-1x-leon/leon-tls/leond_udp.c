@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * UDP between a connection and leond, see leond_udp.h. Called by tls_link.c; main thread.
- */
-#include "leond_udp.h"
+/* UDP between a connection and leond. Called by tls_link.c; main thread. */
+#include "hub.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -11,9 +9,7 @@
 #include <unistd.h>
 
 #include "base/defs.h"
-#include "framing.h"
-#include "hub.h"
-#include "send_queue.h"
+#include "stream.h"
 
 /* Binds to an address without another stream for a long time, so that leond confuses no streams.
  * 127.76.0.x are the sockets of leond. */

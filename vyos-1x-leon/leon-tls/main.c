@@ -81,13 +81,12 @@ static void take(struct hub *r, const struct stream_command *c, int fd)
 		close(fd);
 }
 
-static void on_control(void *arg, int control, uint32_t events)
+static void on_control(void *arg, int control, uint32_t events attr_unused)
 {
 	struct hub *r = arg;
 	struct stream_command c;
 	int fd, rc;
 
-	(void)events;
 	while ((rc = stream_receive(control, &c, sizeof(c), &fd)) == 0) {
 		if (c.protocol != STREAM_PROTOCOL) {
 			rc = -EPROTO;

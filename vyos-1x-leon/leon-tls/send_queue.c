@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Frames that wait for a connection, see send_queue.h: a ring of bytes, with the time of arrival
+ * Frames that wait for a connection, see stream.h: a ring of bytes, with the time of arrival
  * before each frame.
  */
-#include "send_queue.h"
+#include "stream.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/defs.h"
 #include "base/mem.h"
-#include "framing.h"
 
 #define RECORD_HDR_LEN (sizeof(int64_t) + FRAME_HDR_LEN)
 

@@ -15,6 +15,8 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
+#include "base/defs.h"
+
 #define CERTIFICATE_DAYS 3650
 #define DAY_S		 86400
 
@@ -90,12 +92,9 @@ static bool use_new_certificate(SSL_CTX *c)
 	return ok;
 }
 
-static int refuse_passphrase(char *buf, int size, int rwflag, void *arg)
+static int refuse_passphrase(char *buf attr_unused, int size attr_unused, int rwflag attr_unused,
+			     void *arg attr_unused)
 {
-	(void)buf;
-	(void)size;
-	(void)rwflag;
-	(void)arg;
 	return -1;
 }
 
@@ -109,13 +108,11 @@ static bool use_files(SSL_CTX *c, const char *certificate, const char *key)
 }
 
 /* A client with other protocols only gets no protocol, as from a web server. */
-static int choose_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_len,
-		       const unsigned char *in, unsigned in_len, void *arg)
+static int choose_alpn(SSL *ssl attr_unused, const unsigned char **out, unsigned char *out_len,
+		       const unsigned char *in, unsigned in_len, void *arg attr_unused)
 {
 	unsigned char *chosen;
 
-	(void)ssl;
-	(void)arg;
 	if (SSL_select_next_proto(&chosen, out_len, alpn, ALPN_LEN, in, in_len) !=
 	    OPENSSL_NPN_NEGOTIATED)
 		return SSL_TLSEXT_ERR_NOACK;

@@ -17,7 +17,7 @@
 #include "run.h"
 #include "show/show.h"
 #include "state/invitations.h"
-#include "text/value.h"
+#include "text/text.h"
 
 #define COUNT_MAX    100
 #define EXPIRY_MAX_S (3650u * 86400u)

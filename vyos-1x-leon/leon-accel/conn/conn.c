@@ -15,9 +15,7 @@
 #include "base/defs.h"
 #include "base/log.h"
 #include "conn/conn_state.h"
-#include "conn/eligibility.h"
 #include "peer/peer.h"
-#include "conn/place.h"
 #include "flow/proxy_sock.h"
 #include "peer/benefit.h"
 

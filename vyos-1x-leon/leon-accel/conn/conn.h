@@ -69,7 +69,7 @@ struct accel_time conns_time(const struct engine *e);
  * after the page. */
 void conns_page(struct engine *e, uint64_t behind, struct jsonw *w, mono_t now);
 /* Writes the connections between two endpoints, in either order, with all checks of
- * eligibility.h. */
+ * conn_state.h. */
 void conns_explain(struct engine *e, const struct endpoint *a, const struct endpoint *b,
 		   struct jsonw *w, mono_t now);
 void conns_free(struct engine *e);

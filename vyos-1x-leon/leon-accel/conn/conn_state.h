@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * State of a tracked connection, for conn.c (bytes and messages), conn_socket.c, conn_words.c
- * and conns.c (table and timers). Single-threaded.
+ * State of a tracked connection, for the files of conn/, and their functions for each other.
+ * Single-threaded.
  */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/defs.h"
+#include "base/mono.h"
 #include "conn/conn.h"
-#include "engine.h"
-#include "frames/fifo.h"
-#include "flow/flow.h"
-#include "flow/local_pair.h"
 #include "peer/meter.h"
-#include "conn/time_saved.h"
+#include "engine.h"
+#include "flow/flow.h"
+#include "flow/proxy_sock.h"
+#include "frames/fifo.h"
+#include "ipc/accel_queue.h"
+#include "ipc/accel_report.h"
 #include "peer/share.h"
+
+struct conn;
+struct engine;
+struct flow_frame;
+struct jsonw;
 
 /* Places of the hosts. */
 struct conn_migrated {
@@ -133,3 +141,67 @@ void conn_request_host(struct conn *c, enum accel_where where);
 void conn_end_by_reset(struct conn *c, int fd);
 /* Reports whether a host of a reset connection may not know of the reset. */
 bool conn_probes_reset(const struct conn *c);
+
+/* --- conn_words.c ---
+ * Places of the hosts of a connection, and frames to a host at its present node. Called by conn.c,
+ * conns.c and migrated.c. Single-threaded.
+ */
+
+/* Reports whether a host of the connection is at another node than its proxy socket. */
+bool place_is_migrated(const struct conn *c);
+/* Reports whether the near host is at another node. */
+bool place_near_is_migrated(const struct conn *c);
+/* Reports whether both hosts are on the local LAN. */
+bool place_is_here(const struct conn *c);
+/* The peer proves that it has the connection, by a message about the stream. */
+void place_received(struct conn *c, mono_t now);
+/* Handles a frame of the near host, which states the MACs of both hosts. */
+void place_from_near(struct conn *c, const struct flow_frame *f, mono_t now);
+/* Sends a frame to a host, at its present node. */
+void place_send(struct conn *c, enum accel_where where, const uint8_t *vnet, const uint8_t *frame,
+		size_t len);
+
+/* --- migrated.c ---
+ * A moved host of an intercepted connection. The frames of the host then arrive at the node of the
+ * other host. The other node passes them to the accelerator with the proxy socket (FOUND), and
+ * forwards the frames of the proxy socket to the host (FORWARD). So the connection can be released
+ * wherever the host is. Called by conns.c and peer_frames.c. Single-threaded.
+ */
+
+/* A frame of an intercepted connection, from or for a node without the proxy socket of that host.
+ * Returns true if the frame needs no further handling. */
+bool migrated_frame(struct conn *c, const struct conn_frame *cf, mono_t now);
+/* A frame between two hosts that are both on the local LAN. */
+void migrated_both_local(struct conn *c, bool from_near, const struct flow_frame *f, mono_t now);
+/* leond reports the move of a host to the node. */
+void migrated_update(struct conn *c, struct mac mac, node_id_t node, mono_t now);
+/* A message FOUND or FORWARD of the other accelerator. */
+void migrated_forwarded(struct conn *c, const struct accel_frame *f, mono_t now);
+/* Reports whether the connection cannot be released. Causes: too few frames of the moved host are
+ * seen here for too long, or the peer has ended the connection. */
+bool migrated_is_lost(const struct conn *c, mono_t now);
+
+/* --- eligibility.c ---
+ * Reasons why a tracked connection is not intercepted: the checks of a plain connection, in the
+ * order of enum accel_reason. conns.c calls them for each frame, control.c for `explain
+ * connection`. Single-threaded.
+ */
+
+/* Returns the first check that fails. ACCEL_REASON_NONE: the next frame starts an attempt. */
+enum accel_reason eligibility(struct conn *c, mono_t now);
+/* Writes all checks with figures into the open object. */
+void eligibility_explain(struct conn *c, struct jsonw *w, mono_t now);
+/* Reports whether latency and mode permit interception with the node. */
+bool eligibility_is_on(const struct conn *c);
+/* Reports whether the configuration permits it. */
+bool eligibility_is_admitted(const struct conn *c);
+/* Both: the connection may stay intercepted. */
+bool eligibility_is_wanted(const struct conn *c);
+/* Reports whether an intercepted connection is to be released now. */
+bool eligibility_is_over(const struct conn *c, mono_t now);
+/* Reports whether the maximum of connections is intercepted. */
+bool eligibility_is_full(const struct engine *e);
+/* `reason` is the enum accel_refusal of the other accelerator. */
+enum accel_reason eligibility_of_refusal(uint8_t reason);
+/* Reports whether the rate `flow` in that direction passes benefit_present(). */
+bool judge_is_worth_keeping(const struct conn *c, enum saved_direction d, uint64_t flow);

@@ -7,14 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "conn/migrated.h"
+#include "conn/conn_state.h"
 #include "base/defs.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "conn/conn_state.h"
-#include "conn/eligibility.h"
 #include "peer/peer.h"
-#include "conn/place.h"
 
 #define uthash_fatal(msg) bug("%s", msg)
 #include <uthash.h>

@@ -7,7 +7,6 @@
 #include "base/defs.h"
 #include "base/json/jsonw.h"
 #include "conn/conn_state.h"
-#include "conn/eligibility.h"
 #include "peer/peer.h"
 
 #define EXPLAINED_MAX 16 /* connections in an answer: one pair of endpoints in several VLANs */

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The checks of a plain connection, see eligibility.h.
- */
-#include "conn/eligibility.h"
+/* The checks of a plain connection. */
+#include "conn/conn_state.h"
 
 #include "base/defs.h"
 #include "base/json/jsonw.h"
-#include "conn/conn_state.h"
-#include "conn/place.h"
 #include "peer/peer.h"
 #include "peer/benefit.h"
 

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Moved hosts of intercepted connections, see migrated.h. If a host moves, the node of the other
+ * Moved hosts of intercepted connections, see conn_state.h. If a host moves, the node of the other
  * host knows the new node (far_at). The former node only knows that the host is away
  * (near_seen).
  */
-#include "conn/migrated.h"
+#include "conn/conn_state.h"
 
 #include <string.h>
 
-#include "conn/conn_state.h"
 #include "peer/peer.h"
-#include "conn/place.h"
-#include "frames/vnet.h"
+#include "frames/tun.h"
 
 /* Limit until both hosts have all data of the proxy sockets, on one LAN or if the other node has no
  * accelerator. Some segments may have bypassed this process. */

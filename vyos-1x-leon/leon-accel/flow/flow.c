@@ -6,10 +6,8 @@
  */
 #include "flow/flow.h"
 
-#include "flow/agree.h"
-#include "base/defs.h"
-#include "flow/flow_hold.h"
 #include "flow/flow_step.h"
+#include "base/defs.h"
 
 #define DRAIN_RTTS    3
 #define DRAIN_MIN_MS  500
@@ -189,9 +187,8 @@ static void on_refuse(struct flow *f, const struct accel_frame *m, mono_t now)
 }
 
 /* ACCEPTED: the numbers are invalid after a bypass of this process. */
-static void on_take(struct flow *f, const struct accel_frame *m, mono_t now)
+static void on_take(struct flow *f, const struct accel_frame *m attr_unused, mono_t now)
 {
-	(void)m;
 	if (f->blind)
 		flow_reset(f, false, now);
 	else
@@ -214,9 +211,8 @@ static void keep_intercepted(struct flow *f, mono_t now)
 	flow_pass_held(f, f->ops->to_proxy_sock);
 }
 
-static void on_kept(struct flow *f, const struct accel_frame *m, mono_t now)
+static void on_kept(struct flow *f, const struct accel_frame *m attr_unused, mono_t now)
 {
-	(void)m;
 	if (!flow_leads(f))
 		keep_intercepted(f, now);
 }
@@ -245,24 +241,21 @@ static void on_release(struct flow *f, const struct accel_frame *m, mono_t now)
 	flow_notify_point(f, ACCEL_RELEASED);
 }
 
-static void on_released(struct flow *f, const struct accel_frame *m, mono_t now)
+static void on_released(struct flow *f, const struct accel_frame *m, mono_t now attr_unused)
 {
-	(void)now;
 	f->drain.far_point = m->at.point;
 	f->drain.far_point_known = true;
 }
 
-static void on_drained(struct flow *f, const struct accel_frame *m, mono_t now)
+static void on_drained(struct flow *f, const struct accel_frame *m attr_unused,
+		       mono_t now attr_unused)
 {
-	(void)m;
-	(void)now;
 	/* Before RELEASED, the message belongs to an earlier release that failed. */
 	f->drain.far_ready = f->drain.far_point_known;
 }
 
-static void on_return(struct flow *f, const struct accel_frame *m, mono_t now)
+static void on_return(struct flow *f, const struct accel_frame *m attr_unused, mono_t now)
 {
-	(void)m;
 	/* Without DRAINED of this node, bytes for its host would be lost. */
 	if (f->drain.near_ready)
 		flow_finish_return(f, now);
@@ -270,9 +263,8 @@ static void on_return(struct flow *f, const struct accel_frame *m, mono_t now)
 		flow_reset(f, false, now);
 }
 
-static void on_reset(struct flow *f, const struct accel_frame *m, mono_t now)
+static void on_reset(struct flow *f, const struct accel_frame *m attr_unused, mono_t now)
 {
-	(void)m;
 	flow_reset(f, true, now);
 }
 

@@ -5,7 +5,6 @@
 #include "flow/flow_step.h"
 
 #include "base/defs.h"
-#include "flow/flow_hold.h"
 
 /* Delay after a failed attempt. It doubles with each attempt, up to the maximum. */
 #define AGAIN_MS      2000

@@ -3,7 +3,6 @@
  * Frames of both hosts of one connection, see flow.h.
  */
 #include "flow/flow.h"
-#include "flow/flow_hold.h"
 #include "flow/flow_step.h"
 
 static void track(struct flow *f, struct flow_end *e, const struct flow_frame *frame, mono_t now)

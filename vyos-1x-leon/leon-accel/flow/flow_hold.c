@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The list of held frames of one connection, see flow_hold.h.
- */
-#include "flow/flow_hold.h"
+/* The list of held frames of one connection. */
+#include "flow/flow_step.h"
 
 #include <linux/virtio_net.h>
 #include <stdlib.h>

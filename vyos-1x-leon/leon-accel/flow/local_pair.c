@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Turns on a LAN, see local_pair.h. If this node sends a frame with the address of a host, switches
+ * Turns on a LAN, see proxy_sock.h. If this node sends a frame with the address of a host, switches
  * forward frames for the host to this node. This node therefore receives the answers. But a frame
  * from here to the host is then lost, because a switch sends no frame back to the ingress port. The
  * two hosts therefore take turns: frames for a host wait while the other host is served. Between
  * the turns both hosts are probed.
  */
-#include "flow/local_pair.h"
+#include "flow/proxy_sock.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,11 +7,14 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/addr.h"
 #include "base/mono.h"
 #include "flow/flow.h"
+
+struct conn;
 
 struct proxy_sock {
 	const char *device; /* Device towards the near host. */
@@ -49,3 +52,45 @@ struct flow_proof proxy_sock_proof(int fd, mono_t made, mono_t now);
 /* Reports whether the near host has reset the connection, or the kernel has ended it after a
  * timeout. */
 bool proxy_sock_is_over(int fd);
+
+/* --- conn/conn_socket.c ---
+ * Bounds of the acknowledged and undelivered bytes of a connection. Called by conn_socket.c.
+ * Single-threaded.
+ */
+
+/* Credit in bytes that the other end gets now. At most the share of a connection, and within the
+ * budget of all connections. CREDIT_MIN is always granted. */
+uint32_t credit_due(const struct conn *c);
+/* Receive buffer of a proxy socket in bytes. As small as a LAN permits, because the content must be
+ * delivered before a release. The buffer has space for the held frames, which the host would
+ * retransmit otherwise. */
+uint32_t credit_receive_window(const struct conn *c);
+/* Send buffer of a proxy socket in bytes. */
+uint32_t credit_send_buffer(const struct conn *c);
+
+/* --- local_pair.c ---
+ * A connection with both hosts on the local LAN, after a host moved during the interception. The
+ * proxy sockets deliver the missing data to both hosts through a single port. Called by migrated.c
+ * and conns.c. Single-threaded.
+ */
+
+struct local_pair_frame;
+struct local_pair {
+	bool turn;	   /* The turn belongs to the far host. */
+	bool is_open;	   /* Frames may be sent to the host. */
+	bool is_requested; /* Both hosts were probed for the turn. */
+	mono_t turned;
+	struct local_pair_frame *first[2]; /* Waiting frames, by host. */
+	size_t kept;
+};
+
+/* Starts the turns, for a new connection or if the far host has moved to this LAN. */
+void local_pair_begin(struct conn *c, mono_t now);
+void local_pair_free(struct conn *c);
+/* Sends a frame to a host with the address of the other host. */
+void local_pair_send(struct conn *c, bool to_far, const uint8_t *vnet, const uint8_t *frame,
+		     size_t len);
+void local_pair_tick(struct conn *c, mono_t now);
+/* Both hosts are on the local LAN. The switches may forward frames for both to this node, because
+ * the proxy sockets used both addresses. Probes both hosts, so the answers correct the switches. */
+void here_find_hosts(struct conn *c);

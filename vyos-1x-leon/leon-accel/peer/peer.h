@@ -15,15 +15,13 @@
 
 #include "base/addr.h"
 #include "base/mono.h"
-#include "conn/time_saved.h"
+#include "peer/meter.h"
 #include "frames/fifo.h"
 #include "ipc/accel_queue.h"
 #include "ipc/accel_report.h"
 #include "peer/interproxy.h"
-#include "peer/meter.h"
 #include "peer/share.h"
 #include "peer/streams.h"
-#include "peer/train.h"
 #include "wire/accel.h"
 
 struct conn;

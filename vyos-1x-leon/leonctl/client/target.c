@@ -14,7 +14,7 @@
 
 #include "base/json/jsonw.h"
 #include "io/ctlsock.h"
-#include "text/value.h"
+#include "text/text.h"
 
 /* Of a table, which the daemon writes at once. */
 #define TIMEOUT_MS 10000

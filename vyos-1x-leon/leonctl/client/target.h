@@ -50,5 +50,5 @@ struct jsonr *target_exchange(const struct target *t, const char *request, int t
 /* The same for a command with a JSON object as arguments. */
 struct jsonr *target_ask(const struct target *t, const char *command, const char *arguments,
 			 char **text, int *code);
-/* Returns the reason of a failed request as a sentence, in a buffer of text/value.h. */
+/* Returns the reason of a failed request as a sentence, in a buffer of text/text.h. */
 const char *target_reason(const struct target *t, int error);

@@ -16,8 +16,8 @@
 #include "base/hex.h"
 #include "base/json/jsonw.h"
 #include "base/mem.h"
-#include "live/capture_file.h"
-#include "text/value.h"
+#include "live/live.h"
+#include "text/text.h"
 
 #define READ_MS 200
 /* Reads after a signal: time for the last records. */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * See capture_file.h.
- */
-#include "live/capture_file.h"
+/* The records of a capture, and their output. */
+#include "live/live.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +8,7 @@
 
 #include "base/defs.h"
 #include "base/version.h"
-#include "live/pcapng.h"
-#include "text/value.h"
+#include "text/text.h"
 
 #define COMMENT_LEN 256
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Parser of HTTP requests, see http.h. serve.c calls this parser for each connection.
- */
-#include "live/http.h"
+/* Parser of HTTP requests. serve.c calls this parser for each connection. */
+#include "live/live.h"
 
 #include <stdbool.h>
 #include <string.h>

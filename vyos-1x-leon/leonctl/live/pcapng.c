@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * See pcapng.h. A block is built in memory, because its length is its second and its last word.
- */
-#include "live/pcapng.h"
+/* A block is built in memory, because its length is its second and its last word. */
+#include "live/live.h"
 
 #include <stdlib.h>
 #include <string.h>

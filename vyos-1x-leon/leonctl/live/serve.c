@@ -24,9 +24,9 @@
 #include "base/json/jsonr.h"
 #include "base/mem.h"
 #include "io/clock.h"
-#include "live/http.h"
+#include "live/live.h"
 #include "io/ctlsock.h"
-#include "text/value.h"
+#include "text/text.h"
 
 #define PORT		   5366 /* TCP; the daemon uses this port with UDP */
 #define CLIENTS_MAX	   32

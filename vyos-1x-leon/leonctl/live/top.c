@@ -20,8 +20,8 @@
 #include "base/defs.h"
 #include "io/clock.h"
 #include "io/ctlsock.h"
-#include "live/top_view.h"
-#include "text/value.h"
+#include "live/live.h"
+#include "text/text.h"
 
 #define PERIOD_MS  1000
 #define TIMEOUT_MS 5000

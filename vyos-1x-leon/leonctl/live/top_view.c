@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The lines of `leonctl top`, see top_view.h. top.c calls this module once a second.
- */
-#include "live/top_view.h"
+/* The lines of `leonctl top`. top.c calls this module once a second. */
+#include "live/live.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,8 +8,7 @@
 
 #include "base/defs.h"
 #include "base/log.h"
-#include "text/table.h"
-#include "text/value.h"
+#include "text/text.h"
 
 #define LINE_MAX_LEN  512
 #define EVENTS_LEAST  4 /* lines with title, if both tables fit */

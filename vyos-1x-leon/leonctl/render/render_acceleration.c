@@ -10,7 +10,7 @@
 #include "base/defs.h"
 #include "render/render.h"
 #include "show/show.h"
-#include "text/value.h"
+#include "text/text.h"
 
 /* --- all of them --- */
 

@@ -7,8 +7,7 @@
 
 #include "render/render.h"
 #include "show/show.h"
-#include "text/table.h"
-#include "text/value.h"
+#include "text/text.h"
 
 /* True if candidate `to` or an earlier candidate, up to link `upto`, has the same link. */
 static bool seen_before(struct jsonr_node *list, size_t to, size_t upto, struct jsonr_node *link)

@@ -9,8 +9,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "render/render.h"
-#include "text/table.h"
-#include "text/value.h"
+#include "text/text.h"
 
 #define MATRIX_NODES_MAX 10
 

@@ -8,7 +8,7 @@
 #include "base/defs.h"
 #include "render/render.h"
 #include "show/show.h"
-#include "text/value.h"
+#include "text/text.h"
 
 /* --- classes of frames --- */
 

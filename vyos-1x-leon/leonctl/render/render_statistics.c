@@ -7,8 +7,7 @@
 #include "base/defs.h"
 #include "render/render.h"
 #include "show/show.h"
-#include "text/table.h"
-#include "text/value.h"
+#include "text/text.h"
 
 static const struct table_column pair[] = { LEFT("COUNTER", "", text_str),
 					    RIGHT("VALUE", "", text_number) };

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Cells of show.def, see cells.h. Pure except for the rotating buffers of value.h.
- */
-#include "show/cells.h"
+/* Cells of show.def. Pure except for the rotating buffers of text.h. */
+#include "show/show.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/defs.h"
-#include "text/value.h"
+#include "text/text.h"
 
 const char *cell_node(struct jsonr_node *n, const char *key)
 {

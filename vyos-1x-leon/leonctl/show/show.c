@@ -11,9 +11,7 @@
 #include "base/defs.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "show/cells.h"
-#include "text/table.h"
-#include "text/value.h"
+#include "text/text.h"
 
 typedef const char *(*cell_fn)(struct jsonr_node *n, const char *key);
 

@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "render/render.h"
 #include "site/site.h"
-#include "text/value.h"
+#include "text/text.h"
 
 #define SECRET_DIGITS 44 /* 6 bits each, 264 bits together */
 

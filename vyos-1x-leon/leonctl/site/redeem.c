@@ -21,7 +21,7 @@
 #include "crypto/invitation.h"
 #include "crypto/primitive.h"
 #include "io/clock.h"
-#include "text/value.h"
+#include "text/text.h"
 
 #define ADDRESSES_MAX 32
 

@@ -4,7 +4,7 @@
  */
 #include "render/render.h"
 #include "show/show.h"
-#include "text/value.h"
+#include "text/text.h"
 
 void render_seeds(struct jsonr_node *root, FILE *out)
 {

@@ -20,7 +20,7 @@
 #include "io/file.h"
 #include "state/conf/conf.h"
 #include "state/conf/new_node.h"
-#include "text/value.h"
+#include "text/text.h"
 
 #define ETC		  "/etc/leon"
 #define DEFAULT_INTERFACE "leon0"

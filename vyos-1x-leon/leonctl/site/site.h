@@ -43,5 +43,5 @@ int site_start(const struct target *t, const struct site *s);
  * seconds. Fills the secret of the token. Returns an exit code, 0 for success, after it printed the
  * reason of a failure. */
 int redeem_token(const struct target *t, struct token *token);
-/* "fujisawa (240.1.2.3)", in a buffer of text/value.h */
+/* "fujisawa (240.1.2.3)", in a buffer of text/text.h */
 const char *site_label(const struct site *s);

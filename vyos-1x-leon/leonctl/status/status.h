@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "base/json/jsonr.h"
-#include "text/value.h"
+#include "text/text.h"
 
 #define STATUS_MAX 64 /* findings; more are counted and not listed */
 

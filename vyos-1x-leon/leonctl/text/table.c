@@ -2,7 +2,7 @@
 /*
  * Column table. An array holds the cells row by row. An incomplete last row is not printed.
  */
-#include "text/table.h"
+#include "text/text.h"
 
 #include <stdlib.h>
 #include <string.h>

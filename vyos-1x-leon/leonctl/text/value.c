@@ -2,7 +2,7 @@
 /*
  * Values as text. Owns the rotating buffers; not thread-safe.
  */
-#include "text/value.h"
+#include "text/text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
