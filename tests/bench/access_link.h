@@ -14,7 +14,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "fwd/queue/fq.h"
-#include "fwd/send/shaper.h"
+#include "fwd/send/send_state.h"
 #include "state/rates/autorate.h"
 
 #define BULK_LEN    1500

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fwd/in/copies.h"
+#include "fwd/in/received_tables.h"
 #include "wire/datagram/copy.h"
 #include "wire/datagram/leon.h"
 

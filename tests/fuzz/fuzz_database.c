@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "database.h"
+#include "options.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -14,7 +14,6 @@
 #include "base/defs.h"
 #include "overlay_lab.h"
 #include "proto/core.h"
-#include "proto/peer.h"
 #include "proto/handshake/handshake.h"
 #include "proto/view.h"
 #include "wire/bytes.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fwd/in/recovery.h"
+#include "fwd/in/received_tables.h"
 #include "wire/datagram/leon.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -12,7 +12,6 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "proto/core.h"
-#include "proto/peer.h"
 #include "proto/view.h"
 
 /* Replaces the random numbers of libc in the product. */

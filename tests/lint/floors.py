@@ -25,9 +25,9 @@ FLOORS = {
         ['send/'],
         ['lan/'],
         ['tap/'],
-        ['in/reasm'],
-        ['capture', 'checksum', 'counter', 'drop', 'forwarding_lookup', 'frame', 'moderation', 'polling',
-         'priority', 'stats'],
+        ['in/reasm', 'in/received_tables'],
+        ['capture', 'checksum', 'counter', 'drop', 'forwarding_lookup', 'frame', 'priority', 'thread',
+         'stats'],
     ],
     'daemon': [
         ['main', 'leond', 'states', 'verdict'],

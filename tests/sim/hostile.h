@@ -10,8 +10,6 @@
 
 #include "base/mem.h"
 #include "proto/core.h"
-#include "proto/peer.h"
-#include "proto/send.h"
 #include "proto/view.h"
 #include "sim.h"
 #include "wire/bytes.h"

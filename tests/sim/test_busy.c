@@ -16,8 +16,6 @@
 #include "../length.h"
 #include "proto/core.h"
 #include "proto/overlay_ops.h"
-#include "proto/peer.h"
-#include "proto/schedule.h"
 #include "proto/view.h"
 #include "sim.h"
 #include "state/tables/nodedb.h"

@@ -15,8 +15,6 @@
 #include <string.h>
 
 #include "proto/core.h"
-#include "proto/peer.h"
-#include "proto/send.h"
 #include "proto/view.h"
 #include "sim.h"
 #include "state/tables/snap.h"

@@ -18,8 +18,6 @@
 #include "base/mem.h"
 #include "proto/core.h"
 #include "proto/handshake/handshake.h"
-#include "proto/peer.h"
-#include "proto/service.h"
 #include "proto/view.h"
 #include "sim.h"
 #include "wire/bytes.h"

@@ -12,7 +12,6 @@
 
 #include "proto/core.h"
 #include "proto/overlay.h"
-#include "proto/peer.h"
 #include "proto/view.h"
 #include "sim.h"
 

@@ -108,7 +108,7 @@ static inline bool fx_open_with(struct fixture *x, bool gso, int accel)
 		x->node_fd[i] = fx_socket(&x->ep[i]);
 	x->f = fwd_new(&setup);
 	x->w = &x->f->worker[0];
-	/* With a random key, one run in 256 has a collision of two reports in recent.h, which
+	/* With a random key, one run in 256 has a collision of two reports in lan_state.h, which
 	 * repeats a report. */
 	x->w->hash_key = (struct hash_key){ 1, 2 };
 	x->fdb = fdb_new(1024);

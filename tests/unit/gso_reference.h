@@ -14,7 +14,7 @@
 
 #include <linux/virtio_net.h>
 
-#include "fwd/tap/coalesce.h"
+#include "fwd/tap/tap_frames.h"
 
 #include "ones_sum.h"
 

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/defs.h"
-#include "fwd/tap/tso.h"
+#include "fwd/tap/tap_frames.h"
 #include "gso_reference.h"
 
 #define MSS 1448

@@ -15,8 +15,8 @@
 #include <pthread.h>
 
 #include "base/defs.h"
-#include "fwd/in/copies.h"
-#include "fwd/send/budget.h"
+#include "fwd/in/received_tables.h"
+#include "fwd/send/send_state.h"
 #include "random.h"
 
 #define FRAMES 1000000u

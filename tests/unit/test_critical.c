@@ -12,7 +12,7 @@
 
 #include "from_tap_lab.h"
 
-#include "fwd/send/budget.h"
+#include "fwd/send/send_state.h"
 #include "state/tables/policy.h"
 #include "wire/datagram/copy.h"
 #include "wire/datagram/fragment.h"

@@ -13,8 +13,8 @@
 
 #include "from_tap_lab.h"
 
-#include "fwd/in/recovery.h"
-#include "fwd/send/protect.h"
+#include "fwd/in/received_tables.h"
+#include "fwd/send/send_steps.h"
 #include "io/clock.h"
 #include "state/tables/policy.h"
 #include "wire/datagram/fragment.h"

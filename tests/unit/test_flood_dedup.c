@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "fwd/lan/flood_dedup.h"
+#include "fwd/lan/lan_state.h"
 #include "state/tables/nodedb.h"
 
 #define LAN SLOT_SELF

@@ -14,7 +14,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "fwd/in/hold.h"
+#include "fwd/in/received_tables.h"
 
 #define WAIT_US 40000
 #define BASE	1000u

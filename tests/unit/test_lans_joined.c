@@ -17,7 +17,7 @@
 
 #include "base/defs.h"
 #include "daemon/guard/loop_guard.h"
-#include "fwd/lan/flood_dedup.h"
+#include "fwd/lan/lan_state.h"
 #include "state/tables/fdb.h"
 
 #define ROUTERS	    3

@@ -14,12 +14,10 @@
 
 #include "../length.h"
 #include "base/defs.h"
-#include "figures.h"
-#include "oracle.h"
+#include "replay.h"
 #include "options.h"
 #include "proto/overlay_ops.h"
 #include "proto/view.h"
-#include "replay.h"
 
 static void write_file(char *name, const char *text)
 {

@@ -12,7 +12,7 @@
 
 #include "from_tap_lab.h"
 
-#include "fwd/send/marking.h"
+#include "fwd/send/send_steps.h"
 #include "ones_sum.h"
 #include "wire/datagram/bundle.h"
 #include "wire/datagram/fragment.h"

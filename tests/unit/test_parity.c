@@ -16,8 +16,8 @@
 #include <cmocka.h>
 
 #include "base/defs.h"
-#include "fwd/in/recovery.h"
-#include "fwd/send/coding.h"
+#include "fwd/in/received_tables.h"
+#include "fwd/send/send_state.h"
 #include "golden.h"
 #include "random.h"
 #include "wire/datagram/leon.h"

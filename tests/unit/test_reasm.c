@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/defs.h"
-#include "fwd/in/reasm.h"
+#include "fwd/in/received_tables.h"
 
 #define SOURCE 0x0a000001u
 #define TOTAL  4000u

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "fwd/lan/reports.h"
+#include "fwd/lan/lan_steps.h"
 #include "fwd_one.h"
 
 /* The inverse of hash_mix64(). The factors have inverses modulo 2^64. */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fwd/send/shaper.h"
+#include "fwd/send/send_state.h"
 
 #define KBITS 10000
 

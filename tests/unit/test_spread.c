@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "fwd/in/hold.h"
+#include "fwd/in/received_tables.h"
 #include "fwd_one.h"
 #include "sealed_one.h"
 

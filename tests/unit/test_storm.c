@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fwd/lan/storm.h"
+#include "fwd/lan/lan_state.h"
 
 #define T0 ((mono_t){ NS_PER_S })
 

@@ -12,8 +12,8 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
-#include "fwd/queue/tiers.h"
-#include "fwd/send/marking.h"
+#include "fwd/queue/fq.h"
+#include "fwd/send/send_steps.h"
 
 #define QUANTUM 1514
 #define LEN	1000

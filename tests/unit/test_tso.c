@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/defs.h"
-#include "fwd/tap/tso.h"
+#include "fwd/tap/tap_frames.h"
 #include "ones_sum.h"
 
 /* --- an independent model of a packet --- */

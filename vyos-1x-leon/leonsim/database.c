@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See database.h. The rows of the document enter a latency database as received rows enter the
- * daemon's. The paths in use enter the choices, and each choice then runs once, as in the daemon.
+ * Paths of a live node. The rows of the document enter a latency database as received rows enter
+ * that of the daemon. The paths in use enter the choices, and each choice then runs once, as in the
+ * daemon.
  */
-#include "database.h"
+#include "options.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,6 @@
 #include "base/json/jsonr.h"
 #include "base/json/jsonw.h"
 #include "base/mem.h"
-#include "show_paths.h"
 #include "state/conf/conf.h"
 #include "state/latency/choice.h"
 #include "state/latency/latdb.h"

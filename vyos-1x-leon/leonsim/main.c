@@ -12,9 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/version.h"
-#include "database.h"
 #include "options.h"
-#include "report.h"
 
 #define ERR_LEN	   512
 #define EXIT_USAGE 2

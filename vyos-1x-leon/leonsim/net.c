@@ -56,13 +56,12 @@ static bool node_at_address(const struct net *n, const struct endpoint *ep, unsi
 
 static void deliver(struct net_node *n, const struct endpoint *from, uint8_t *data, size_t len);
 
-static void packet_arrives(void *arg, mono_t now)
+static void packet_arrives(void *arg, mono_t now attr_unused)
 {
 	struct packet *p = arg;
 	struct net *n = p->net;
 	struct net_node *to = &n->node[p->to];
 
-	(void)now;
 	if (!to->dead && to->o)
 		deliver(to, &n->node[p->from].ep, p->data, p->len);
 	p->next = n->idle[p->kind];
@@ -182,15 +181,12 @@ static void op_event(void *arg, const struct overlay_event *e)
 	n->failovers += strcmp(e->detail, choice_reason_name(CHOICE_FAILOVER)) == 0;
 }
 
-static void op_nothing(void *arg)
+static void op_nothing(void *arg attr_unused)
 {
-	(void)arg;
 }
 
-static void op_purge(void *arg, const struct slot_set *gone)
+static void op_purge(void *arg attr_unused, const struct slot_set *gone attr_unused)
 {
-	(void)arg;
-	(void)gone;
 }
 
 static uint64_t op_wall_us(void *arg)
@@ -201,13 +197,10 @@ static uint64_t op_wall_us(void *arg)
 }
 
 /* The key derivation from a secret takes a second, and the simulation needs no secrecy. */
-static void op_master_key(void *arg, enum stretch_kind kind, const char *secret, uint32_t vni,
+static void op_master_key(void *arg attr_unused, enum stretch_kind kind attr_unused,
+			  const char *secret attr_unused, uint32_t vni attr_unused,
 			  uint8_t out[MASTER_KEY_LEN])
 {
-	(void)arg;
-	(void)kind;
-	(void)secret;
-	(void)vni;
 	memset(out, 1, MASTER_KEY_LEN);
 }
 

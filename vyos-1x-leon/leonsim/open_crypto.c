@@ -50,12 +50,12 @@ static void expand(uint64_t from, void *out, size_t len)
 	}
 }
 
-struct aead *aead_new_pair(enum aead_cipher cipher, const uint8_t seal_key[AEAD_KEY_LEN],
+struct aead *aead_new_pair(enum aead_cipher cipher attr_unused,
+			   const uint8_t seal_key[AEAD_KEY_LEN],
 			   const uint8_t open_key[AEAD_KEY_LEN])
 {
 	struct open_keys *k = x_new(struct open_keys);
 
-	(void)cipher;
 	memcpy(k->seal, seal_key, AEAD_KEY_LEN);
 	memcpy(k->open, open_key, AEAD_KEY_LEN);
 	return (void *)k;
@@ -161,10 +161,9 @@ void kdf(const void *secret, size_t secret_len, const void *salt, size_t salt_le
 	expand(hash_mix64(sum) + of_two(info, info_len, NULL, 0), out, out_len);
 }
 
-void stretch(enum stretch_kind kind, const void *secret, size_t secret_len, const void *salt,
-	     size_t salt_len, uint8_t out[AEAD_KEY_LEN])
+void stretch(enum stretch_kind kind attr_unused, const void *secret, size_t secret_len,
+	     const void *salt, size_t salt_len, uint8_t out[AEAD_KEY_LEN])
 {
-	(void)kind;
 	expand(of_two(secret, secret_len, salt, salt_len), out, AEAD_KEY_LEN);
 }
 
@@ -179,20 +178,19 @@ static void public_of(const uint8_t secret[DH_KEY_LEN], uint8_t out[DH_KEY_LEN])
 	expand(of_two(secret, DH_KEY_LEN, "dh", 2), out, DH_KEY_LEN);
 }
 
-void dh_generate(enum dh_curve curve, uint8_t secret[DH_KEY_LEN], uint8_t public[DH_KEY_LEN])
+void dh_generate(enum dh_curve curve attr_unused, uint8_t secret[DH_KEY_LEN],
+		 uint8_t public[DH_KEY_LEN])
 {
-	(void)curve;
 	random_bytes(secret, DH_KEY_LEN);
 	public_of(secret, public);
 }
 
-int dh_shared(enum dh_curve curve, const uint8_t secret[DH_KEY_LEN],
+int dh_shared(enum dh_curve curve attr_unused, const uint8_t secret[DH_KEY_LEN],
 	      const uint8_t theirs[DH_KEY_LEN], uint8_t out[DH_KEY_LEN])
 {
 	static const uint8_t zero[DH_KEY_LEN];
 	uint8_t mine[DH_KEY_LEN];
 
-	(void)curve;
 	if (memcmp(theirs, zero, DH_KEY_LEN) == 0)
 		return -EBADMSG;
 	public_of(secret, mine);
@@ -250,8 +248,7 @@ uint64_t random_u64_nonzero(void)
 	return v;
 }
 
-bool primitive_is_permitted(enum primitive p)
+bool primitive_is_permitted(enum primitive p attr_unused)
 {
-	(void)p;
 	return true;
 }

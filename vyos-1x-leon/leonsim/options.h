@@ -8,8 +8,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/addr.h"
 #include "base/json/jsonr.h"
+#include "base/json/jsonw.h"
 #include "replay.h"
+#include "state/latency/choice.h"
 #include "trace.h"
 
 #define CHANGES_MAX  64
@@ -52,3 +55,49 @@ char *options_conf(const struct options *o, struct jsonr_node *rules, bool chang
 		   unsigned err_len);
 /* Returns the content of a file, to be freed, or NULL if the file is not readable. */
 char *options_file(const char *file, size_t *len);
+
+/* --- report.c ---
+ * The report of a replay: a table for people, JSON for machines, curves as SVG. One thread.
+ */
+
+/* Writes the figures of one run as members of the open object. */
+void report_json(struct jsonw *w, const struct result *r, bool pairs);
+void report_text(FILE *out, const char *title, const struct result *r, bool pairs);
+/* Returns 0 or -errno. */
+int report_svg(const char *file, const struct options *o, const struct result *r);
+
+/* --- report.c: paths of one node ---
+ * The paths of one node as JSON and as a table. Owns the two formats only; called by database.c
+ * with its nodes. One thread.
+ */
+
+#define MEMBER_NAME_LEN 48
+
+/* A node, and the path to it. */
+struct member {
+	node_id_t id;
+	char name[MEMBER_NAME_LEN]; /* empty: unknown */
+	bool gone;		    /* removed by --what-if without:, not shown */
+	struct choice choice;
+};
+
+/* `member` has n nodes, by slot. The paths start at slot 0. */
+
+/* Writes an array with one object for each path. */
+void show_paths_json(struct jsonw *w, const char *key, const struct member *member, unsigned n);
+/* Prints the title and one line for each path; times in ms. */
+void show_paths_table(FILE *out, const char *title, const struct member *member, unsigned n);
+
+/* --- database.c ---
+ * The paths of one node, computed from the output of `leonctl --json show latency` on that node.
+ * Its database, rules and paths in use pass through state/latency/path.c and state/latency/choice.c
+ * of the daemon. The result equals `show paths` of that moment. The document has neither relays
+ * that the node avoids because of lost data nor links with a path error. One thread.
+ */
+
+/* Prints the paths, and with changes also the paths after the changes. Returns the exit status. */
+int database_run(const struct options *o);
+/* Computes the paths of a document in memory, as JSON into w, and as text into table if that is not
+ * NULL. Returns false with a sentence in err. */
+bool database_answer(const char *text, size_t len, const struct options *o, struct jsonw *w,
+		     FILE *table, char *err, unsigned err_len);

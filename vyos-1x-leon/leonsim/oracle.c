@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See oracle.h. Two rounds of the min-plus product. The first is over links for paths of at most
+ * See replay.h. Two rounds of the min-plus product. The first is over links for paths of at most
  * one relay, the second over the result for at most three. Both keep the intermediate host. The
  * implementation is independent of state/latency/path.c, so that each checks the other.
  */
-#include "oracle.h"
+#include "replay.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,8 +8,36 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "figures.h"
 #include "net.h"
+#include "wire/datagram/leon.h"
+
+/* --- means and percentiles ---
+ * Means and percentiles of very many latencies: a histogram with steps of 0.1 %, or 5 % for the
+ * histograms of single pairs. One thread.
+ */
+
+struct figures;
+
+struct figures *figures_new(unsigned per_octave); /* 1 to 1024 */
+void figures_free(struct figures *f);		  /* NULL ok */
+void figures_add(struct figures *f, double us);
+double figures_mean(const struct figures *f); /* NAN without samples, as below */
+/* Returns the smallest value that is not exceeded by `fraction` of all samples. */
+double figures_quantile(const struct figures *f, double fraction);
+
+/* --- oracle.c ---
+ * The optimal paths by the true values of the slice, which no node can know in time. The number of
+ * relays and the cost of a relay are those of the configuration. One thread.
+ */
+
+struct oracle;
+
+struct oracle *oracle_new(const struct net *n);
+void oracle_free(struct oracle *o);
+/* Computes all paths again for a new slice or after a failure. */
+void oracle_update(struct oracle *o, const struct net *n, unsigned slice);
+/* Writes the hosts of the best path a -> b, with b last. Returns 0 if there is no path. */
+unsigned oracle_hops(const struct oracle *o, unsigned a, unsigned b, unsigned hop[LEON_HOPS_MAX]);
 
 struct failure {
 	int64_t at_us, for_us;

@@ -32,7 +32,7 @@ struct frame {
 	enum frame_gso gso;
 	uint16_t gso_size; /* payload of each segment */
 	struct eth_view v;
-	uint16_t class;	 /* traffic class of datagrams, fwd/send/marking.h */
+	uint16_t class;	 /* traffic class of datagrams, fwd/send/send_steps.h */
 	bool accel;	 /* addressed to the accelerator of the node */
 	node_id_t to;	 /* destination of a frame that leon-accel returned, or NODE_ID_NONE */
 	bool first_lost; /* the queue dropped the first segment of the super-frame */

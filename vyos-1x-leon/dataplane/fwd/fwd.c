@@ -14,8 +14,8 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "fwd/in/recovery.h"
-#include "fwd/lan/reports.h"
+#include "fwd/in/received_tables.h"
+#include "fwd/lan/lan_steps.h"
 #include "fwd/capture.h"
 #include "fwd/worker.h"
 #include "wire/ipfix.h"

@@ -45,7 +45,7 @@ struct fwd *fwd_new(const struct fwd_setup *setup);
 uint16_t fwd_slots(const struct fwd *f); /* slots_maximum */
 /* Starts the threads. Requires a published snapshot. Returns 0 or -errno. */
 int fwd_start(struct fwd *f);
-/* Sets the real-time priority that workers may take (1 to 99, fwd/priority.h); 0: none. */
+/* Sets the real-time priority that workers may take (1 to 99, fwd/thread.h); 0: none. */
 void fwd_set_realtime(struct fwd *f, int priority);
 /* Ends the sleep of all workers, after the replacement of a socket. A sleeping worker waits for the
  * previous socket. */
@@ -205,7 +205,7 @@ struct fwd_waits {
 	uint64_t n, waits[FWD_WAITS], waits_us;
 };
 void fwd_add_socket_waits(const struct fwd *f, unsigned worker, struct fwd_waits *sum);
-/* Tier of a frame by its DSCP (fwd/queue/tiers.h). */
+/* Tier of a frame by its DSCP (fwd/queue/fq.h). */
 enum fwd_tier { TIER_BULK, TIER_BEST_EFFORT, TIER_VIDEO, TIER_VOICE, FWD_TIERS };
 const char *fwd_tier_name(enum fwd_tier tier);
 /* Share of the rate in percent, while all tiers have a backlog. */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Real-time priority of a worker, see priority.h. Workers.
- */
-#include "fwd/priority.h"
+/* Real-time priority of a worker. Workers. */
+#include "fwd/thread.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

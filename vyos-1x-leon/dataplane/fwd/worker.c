@@ -20,9 +20,9 @@
 #include "crypto/aead.h"
 #include "fwd/capture.h"
 #include "fwd/in/receive.h"
-#include "fwd/lan/reports.h"
+#include "fwd/lan/lan_steps.h"
 #include "fwd/out/from_tap.h"
-#include "fwd/send/protect.h"
+#include "fwd/send/send_steps.h"
 #include "io/clock.h"
 
 /* Interval of reassembly time-out checks while idle. */

@@ -25,28 +25,14 @@
 #include "base/siphash.h"
 #include "fwd/accel/divert.h"
 #include "fwd/fwd.h"
-#include "fwd/in/copies.h"
-#include "fwd/in/hold.h"
-#include "fwd/in/reasm.h"
-#include "fwd/lan/flood_dedup.h"
-#include "fwd/lan/recent.h"
-#include "fwd/lan/storm.h"
-#include "fwd/moderation.h"
-#include "fwd/priority.h"
-#include "fwd/out/sampler.h"
-#include "fwd/polling.h"
+#include "fwd/in/received_tables.h"
+#include "fwd/lan/lan_state.h"
+#include "fwd/thread.h"
+#include "fwd/out/from_tap.h"
 #include "fwd/queue/queue.h"
-#include "fwd/send/budget.h"
-#include "fwd/send/bundling.h"
-#include "fwd/send/coding.h"
-#include "fwd/send/resend.h"
-#include "fwd/send/shaper.h"
-#include "fwd/send/spread.h"
-#include "fwd/send/tx.h"
+#include "fwd/send/send_state.h"
 #include "fwd/stats.h"
-#include "fwd/tap/deliver.h"
-#include "fwd/tap/handover.h"
-#include "fwd/tap/tap_rx.h"
+#include "fwd/tap/tap_frames.h"
 #include "io/udp.h"
 #include "state/tables/snap.h"
 
@@ -129,7 +115,7 @@ struct worker {
 	struct udp_rx *rx;
 	unsigned rx_messages; /* messages of the next batch, by the size of earlier ones */
 	uint8_t rx_line;      /* line of the socket that is read */
-	struct bundle bundle[BUNDLE_OPEN]; /* hash table by slot, see bundling.h */
+	struct bundle bundle[BUNDLE_OPEN]; /* hash table by slot, see bundling.c */
 	struct tx tx;
 	struct deliver deliver;
 	uint8_t *spare; /* NET_BUFFER bytes: copy of sealed data for a second key */
@@ -143,7 +129,7 @@ struct worker {
 	struct resend resend;	   /* what a line that fails may lose */
 	struct spread spread;	   /* train of distributed datagrams */
 	struct sampler sampler;	   /* next frame for the export of flows */
-	bool holds;		   /* the batch changed the order of datagrams, fwd/in/hold.h */
+	bool holds;		   /* the batch changed the order of datagrams, fwd/in/hold.c */
 	mono_t foreign_at;	   /* time of the last FWD_FOREIGN */
 	mono_t *cannot_forward_at; /* by slot of the source: time of its last report */
 

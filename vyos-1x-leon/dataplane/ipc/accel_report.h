@@ -115,7 +115,7 @@ struct accel_bytes {
 	uint64_t out, in, carried_out, carried_in;
 };
 
-/* Estimate of the saved time, see leon-accel/conn/time_saved.h. */
+/* Estimate of the saved time, see leon-accel/peer/meter.h. */
 struct accel_time {
 	uint64_t with_ms, without_ms;
 };

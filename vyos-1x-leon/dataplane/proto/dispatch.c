@@ -5,14 +5,9 @@
  */
 #include <errno.h>
 
-#include "proto/schedule.h"
 #include "proto/lines/line_pairs.h"
 #include "proto/measure/measure.h"
 #include "proto/overlay.h"
-#include "proto/paths.h"
-#include "proto/peer.h"
-#include "proto/send.h"
-#include "proto/service.h"
 #include "proto/session/membership.h"
 #include "proto/handshake/handshake.h"
 #include "proto/share/share.h"

@@ -11,17 +11,11 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "proto/schedule.h"
 #include "proto/admit/admit.h"
 #include "proto/measure/measure.h"
-#include "proto/pairs.h"
-#include "proto/paths.h"
-#include "proto/peer.h"
-#include "proto/service.h"
 #include "proto/session/membership.h"
 #include "proto/handshake/handshake.h"
 #include "proto/share/share.h"
-#include "proto/topology.h"
 #include "proto/periodic.h"
 #include "state/invitations.h"
 

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Two paths for critical frames, see pairs.h. Control thread.
- */
-#include "proto/pairs.h"
+/* Two paths for critical frames. Control thread. */
+#include "proto/core.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "proto/peer.h"
-#include "proto/service.h"
 #include "proto/view.h"
 
 /* Interval of full evaluations: each costs time in proportion to the square of the members. */

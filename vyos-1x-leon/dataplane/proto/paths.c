@@ -5,7 +5,7 @@
  * most one run per loop iteration; runs without a failure keep a minimum interval (schedule.c).
  * Control thread. Protocol 4.9, 6.
  */
-#include "proto/paths.h"
+#include "proto/core.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +13,6 @@
 #include "base/mem.h"
 #include "proto/measure/measure.h"
 #include "proto/overlay.h"
-#include "proto/pairs.h"
-#include "proto/peer.h"
-#include "proto/schedule.h"
-#include "proto/send.h"
-#include "proto/service.h"
-#include "proto/topology.h"
 #include "proto/view.h"
 
 #define NOTICE_EVERY_MS	   100 /* minimum interval per source */

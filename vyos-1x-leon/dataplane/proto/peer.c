@@ -3,13 +3,11 @@
  * Peers: the table by slot and the few pending ones, from creation to release. Higher floors create
  * and free peer state of their floor (struct hooks). Called by all of proto/ on the control thread.
  */
-#include "proto/peer.h"
+#include "proto/core.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "proto/schedule.h"
-#include "proto/service.h"
 
 struct peer *peer_at(const struct overlay *o, uint16_t slot)
 {

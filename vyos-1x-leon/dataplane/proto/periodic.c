@@ -5,12 +5,8 @@
  */
 #include "proto/periodic.h"
 
-#include "proto/schedule.h"
 #include "proto/measure/measure.h"
 #include "proto/lines/line_pairs.h"
-#include "proto/paths.h"
-#include "proto/peer.h"
-#include "proto/service.h"
 #include "proto/handshake/handshake.h"
 #include "proto/session/membership.h"
 #include "proto/share/share.h"
@@ -43,11 +39,10 @@ static void periodic_run(void *arg, mono_t now)
 }
 
 /* One timer serves all nodes. A timer of each node would wake up hundreds of times a second. */
-static void look_run(void *arg, mono_t now)
+static void look_run(void *arg, mono_t now attr_unused)
 {
 	struct overlay *o = arg;
 
-	(void)now;
 	o->looking.at = MONO_NEVER;
 	path_probe_look(o);
 	alarm_set(&o->looking, overlay_in(o, LOOK_MS * 9 / 10, LOOK_MS));

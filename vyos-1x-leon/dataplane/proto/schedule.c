@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Schedules work, see schedule.h: urgent work at once, other work at intervals that grow with the
+ * Schedules work, see core.h: urgent work at once, other work at intervals that grow with the
  * number of members. Control thread.
  */
-#include "proto/schedule.h"
-
-#include "proto/service.h"
+#include "proto/core.h"
 
 #define HELLO_GAP_MS	  200 /* minimum interval of HELLOs to a peer */
 #define RUN_EVERY_MS	  100

@@ -4,16 +4,13 @@
  * of a received datagram. Sealing and padding of messages. Called by all floors above, on the
  * control thread. Protocol 3.1, 3.2.
  */
-#include "proto/send.h"
+#include "proto/core.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "proto/peer.h"
-#include "proto/service.h"
-#include "proto/topology.h"
 
 static_assert(40 + 8 + LEON_HDR_LEN_MAX + LEON_LINK_LEN + ENVELOPE_LEN + MSG_LEN_MAX +
 			      AEAD_TAG_LEN ==

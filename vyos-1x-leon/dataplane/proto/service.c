@@ -3,7 +3,7 @@
  * Services without knowledge of the protocol: time, random numbers, events, alarms.
  * Control thread.
  */
-#include "proto/service.h"
+#include "proto/core.h"
 
 #define MINUTE_MS 60000
 #define MANY	  4

@@ -4,13 +4,11 @@
  * node without a path. Sends nothing. Called by send.c, paths.c and the explain command; control
  * thread. Protocol 4.9, 6.
  */
-#include "proto/topology.h"
+#include "proto/core.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "proto/peer.h"
-#include "proto/service.h"
 #include "proto/view.h"
 
 #define NOTICE_MS   5000

@@ -4,8 +4,6 @@
  */
 #include "proto/measure/measure.h"
 #include "proto/view.h"
-#include "proto/peer.h"
-#include "proto/service.h"
 #include "proto/session/membership.h"
 #include "state/tables/snap.h"
 

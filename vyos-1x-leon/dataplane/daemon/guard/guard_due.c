@@ -18,7 +18,7 @@ bool guard_next_due(struct guard *g, uint16_t *vlan)
 	return true;
 }
 
-/* An apparent move of a host, or a returned flooded frame (fwd/lan/flood_dedup.h): two LANs may
+/* An apparent move of a host, or a returned flooded frame (fwd/lan/flood_dedup.c): two LANs may
  * have been connected somewhere behind the switches. Without these guards, the connection would be
  * detected an interval later. */
 unsigned guard_probe(struct guard *g, uint16_t vlan, mono_t now)

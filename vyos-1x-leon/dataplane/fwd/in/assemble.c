@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Step: frames that arrive as fragments, as two copies, or in blocks with parity. Each is delivered
- * once, as soon as it is complete. The parts wait in reasm.h, copies.h and recovery.h. Workers.
+ * once, as soon as it is complete. The parts wait in the tables of received_tables.h. Workers.
  */
 #include "fwd/in/receive.h"
 
 #include "base/defs.h"
-#include "fwd/in/copies.h"
-#include "fwd/in/reasm.h"
-#include "fwd/in/recovery.h"
+#include "fwd/in/received_tables.h"
 #include "fwd/worker.h"
 #include "wire/datagram/copy.h"
 #include "wire/datagram/fragment.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The windows of copies.h. The control thread creates, frees and resets; workers do the rest.
+ * Windows of counters. The control thread creates, frees and resets; workers do the rest.
  *
  * Counters form blocks of 16. Word i of a window serves the blocks whose number is i modulo WORDS.
  * For the newest of these blocks it holds the turn of the window (upper half), and two bits per
  * counter: one for each received copy. A turn is a 32-bit serial number (RFC 1982).
  */
-#include "fwd/in/copies.h"
+#include "fwd/in/received_tables.h"
 
 #include <assert.h>
 #include <stdatomic.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The streams of hold.h. Workers.
- */
-#include "fwd/in/hold.h"
+/* Streams of distributed datagrams. Workers. */
+#include "fwd/in/received_tables.h"
 
 #include <sched.h>
 #include <stdatomic.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reassembly, see reasm.h. Workers. An entry is in one of three lists: free, waiting (oldest first,
- * which is also the order of time-outs) or complete. Waiting entries are in the hash table too.
+ * Reassembly. An entry is in one of three lists: free, waiting (oldest first, which is also
+ * the order of time-outs) or complete. Waiting entries are in the hash table too.
  */
-#include "fwd/in/reasm.h"
+#include "fwd/in/received_tables.h"
 
 #include <stdlib.h>
 #include <string.h>

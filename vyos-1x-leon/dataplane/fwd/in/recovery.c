@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Erasure decoding of blocks, see recovery.h. The control thread creates and frees; workers do the
- * rest.
+ * Erasure decoding of blocks. The control thread creates and frees; workers do the rest.
  *
  * A parity is a linear equation in the symbols of its block. If as many parities as lost symbols
  * have arrived, the received symbols are subtracted, and Gauss-Jordan elimination solves the rest.
  * The factors of a row precede the bytes in memory, so a single operation changes both. No pivot is
  * 0, because every leading minor of a Cauchy matrix differs from 0.
  */
-#include "fwd/in/recovery.h"
+#include "fwd/in/received_tables.h"
 
 #include <assert.h>
 #include <stdatomic.h>

@@ -8,8 +8,8 @@
 #include "fwd/in/receive.h"
 
 #include "base/defs.h"
-#include "fwd/lan/reports.h"
-#include "fwd/send/marking.h"
+#include "fwd/lan/lan_steps.h"
+#include "fwd/send/send_steps.h"
 #include "fwd/worker.h"
 #include "wire/bytes.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Recently flooded frames, see flood_dedup.h. An entry is a word, replaced atomically: part of the
+ * Recently flooded frames, see lan_state.h. An entry is a word, replaced atomically: part of the
  * hash, the slot, the state, and the time. Workers.
  */
-#include "fwd/lan/flood_dedup.h"
+#include "fwd/lan/lan_state.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

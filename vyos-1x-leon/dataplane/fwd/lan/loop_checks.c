@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Checks against loops that include a LAN, for frames in both directions, see lan_checks.h.
- * Workers.
- */
-#include "fwd/lan/lan_checks.h"
+/* Checks against loops that include a LAN, for frames in both directions. Workers. */
+#include "fwd/lan/lan_steps.h"
 
 #include <errno.h>
 
 #include "base/defs.h"
-#include "fwd/lan/reports.h"
 #include "fwd/worker.h"
 #include "wire/frame/guard.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Step: reports to the control thread, see reports.h. Workers post, the control thread takes.
- */
-#include "fwd/lan/reports.h"
+/* Step: reports to the control thread. Workers post, the control thread takes. */
+#include "fwd/lan/lan_steps.h"
 
 #include <assert.h>
 #include <string.h>

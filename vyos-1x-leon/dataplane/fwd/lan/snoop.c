@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Step: IGMP and MLD snooping, see lan_checks.h. Idle without the configuration. Workers.
- */
-#include "fwd/lan/lan_checks.h"
+/* Step: IGMP and MLD snooping. Idle without the configuration. Workers. */
+#include "fwd/lan/lan_steps.h"
 
-#include "fwd/lan/reports.h"
 #include "fwd/worker.h"
 #include "wire/frame/mcast.h"
 

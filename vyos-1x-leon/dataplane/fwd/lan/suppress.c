@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: ARP and ND suppression, see lan_checks.h. Workers. Never answered are:
+ * Step: ARP and ND suppression, see lan_steps.h. Workers. Never answered are:
  *
  * - Duplicate address probes (RFC 5227, RFC 4862 section 5.4). The owner may have moved, and the
  *   prober would give up the address.
@@ -8,10 +8,9 @@
  * - Unicast requests, which check the host and mark the host as doubtful.
  * - Requests of senders known elsewhere with another MAC or at another location.
  */
-#include "fwd/lan/lan_checks.h"
+#include "fwd/lan/lan_steps.h"
 
 #include "base/defs.h"
-#include "fwd/lan/reports.h"
 #include "fwd/worker.h"
 #include "io/tap.h"
 #include "wire/frame/ip.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Step: VLANs and segments, see translate.h. Workers.
- */
-#include "fwd/lan/translate.h"
+/* Step: VLANs and segments. Workers. */
+#include "fwd/lan/lan_steps.h"
 
 #include "base/defs.h"
 #include "wire/datagram/segment.h"

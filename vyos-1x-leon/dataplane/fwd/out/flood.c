@@ -5,7 +5,7 @@
  */
 #include "fwd/out/from_tap.h"
 
-#include "fwd/send/critical.h"
+#include "fwd/send/send_steps.h"
 #include "fwd/worker.h"
 #include "state/tables/listeners.h"
 #include "wire/frame/mcast.h"

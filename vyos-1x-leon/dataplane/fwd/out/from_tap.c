@@ -8,13 +8,8 @@
 #include "fwd/accel/divert.h"
 #include "fwd/capture.h"
 #include "fwd/forwarding_lookup.h"
-#include "fwd/lan/lan_checks.h"
-#include "fwd/lan/reports.h"
-#include "fwd/lan/translate.h"
-#include "fwd/out/sampler.h"
-#include "fwd/send/clamp.h"
-#include "fwd/send/critical.h"
-#include "fwd/send/marking.h"
+#include "fwd/lan/lan_steps.h"
+#include "fwd/send/send_steps.h"
 #include "fwd/worker.h"
 
 /* Handles frames without forwarding. Returns true for such a frame. */

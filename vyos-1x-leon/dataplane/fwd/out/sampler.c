@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Step: samples of frames, see sampler.h. Workers.
- */
-#include "fwd/out/sampler.h"
+/* Step: samples of frames. Workers. */
+#include "fwd/out/from_tap.h"
 
 #include <string.h>
 
 #include "base/defs.h"
-#include "fwd/send/critical.h"
-#include "fwd/tap/tso.h"
+#include "fwd/send/send_steps.h"
+#include "fwd/tap/tap_frames.h"
 #include "fwd/worker.h"
 #include "wire/frame/ip.h"
 #include "wire/ipfix.h"

@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fwd/queue/tiers.h"
-#include "fwd/send/shaper.h"
+#include "fwd/queue/fq.h"
+#include "fwd/send/send_state.h"
 
 #define HOPS	 64 /* hops with a backlog at one time, in addition to the common queue */
 #define HOP_NONE UINT16_MAX

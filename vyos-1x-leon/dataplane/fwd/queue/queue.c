@@ -11,10 +11,9 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "fwd/forwarding_lookup.h"
-#include "fwd/lan/lan_checks.h"
-#include "fwd/send/marking.h"
-#include "fwd/tap/tap_rx.h"
-#include "fwd/tap/tso.h"
+#include "fwd/lan/lan_steps.h"
+#include "fwd/send/send_steps.h"
+#include "fwd/tap/tap_frames.h"
 #include "fwd/worker.h"
 #include "io/tap.h"
 #include "wire/frame/ecn.h"
@@ -50,17 +49,15 @@ static void count_item(struct queue *q, struct fq_item *item, figure_fn *add, in
 		add(&q->hop[p->hop], item, us);
 }
 
-static void add_full(struct queue_figures *f, const struct fq_item *item, int64_t us)
+static void add_full(struct queue_figures *f, const struct fq_item *item attr_unused,
+		     int64_t us attr_unused)
 {
-	(void)item;
-	(void)us;
 	stats_add(&f->full, 1);
 }
 
-static void add_late(struct queue_figures *f, const struct fq_item *item, int64_t us)
+static void add_late(struct queue_figures *f, const struct fq_item *item attr_unused,
+		     int64_t us attr_unused)
 {
-	(void)item;
-	(void)us;
 	stats_add(&f->late, 1);
 }
 

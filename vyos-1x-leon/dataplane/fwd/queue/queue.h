@@ -2,9 +2,9 @@
 /*
  * Step: the queue between TAP and overlay. The queue of the TAP is a FIFO in which a ping waits
  * behind megabytes. With bulk traffic, frames are therefore moved to a queue with flows and traffic
- * classes (tiers.h), and sent in small portions. Next hops with rates have queues of their own
+ * classes (fq.h), and sent in small portions. Next hops with rates have queues of their own
  * (hops.h). Without bulk traffic this queue is bypassed, unless the access link or a next hop has a
- * rate (shaper.h). With a rate, frames of leon-accel wait here too.
+ * rate (fwd/send/send_state.h). With a rate, frames of leon-accel wait here too.
  *
  * Memory is allocated with the worker: QUEUE_LARGE and QUEUE_SMALL buffers. Above QUEUE_BYTES the
  * flow with most bytes gets a congestion signal. Without a free large buffer the same flow loses

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * A queue in four tiers, see tiers.h. Worker.
- */
-#include "fwd/queue/tiers.h"
+/* A queue in four tiers by DSCP. Worker. */
+#include "fwd/queue/fq.h"
 
 #include "base/defs.h"
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: several frames in one datagram, see bundling.h. Worker. Frames are copied into a buffer:
+ * Step: several frames in one datagram. Worker. Frames are copied into a buffer:
  * another piece of scattered memory costs the kernel more than the copy.
  */
-#include "fwd/send/bundling.h"
+#include "fwd/send/send_state.h"
 
 #include <string.h>
 
 #include "base/defs.h"
-#include "fwd/send/outgoing.h"
+#include "fwd/send/send_steps.h"
 #include "fwd/worker.h"
 #include "wire/datagram/bundle.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Sums of the parities, see coding.h. Workers.
- */
-#include "fwd/send/coding.h"
+/* Sums of the parities. Workers. */
+#include "fwd/send/send_state.h"
 
 #include <stdlib.h>
 #include <string.h>

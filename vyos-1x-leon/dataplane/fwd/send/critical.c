@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Step: critical frames, see critical.h. Workers.
- */
-#include "fwd/send/critical.h"
+/* Step: critical frames. Workers. */
+#include "fwd/send/send_steps.h"
 
 #include "base/defs.h"
-#include "fwd/send/budget.h"
-#include "fwd/send/protect.h"
-#include "fwd/send/encap.h"
-#include "fwd/tap/tso.h"
+#include "fwd/send/send_state.h"
+#include "fwd/tap/tap_frames.h"
 #include "fwd/worker.h"
 #include "wire/datagram/copy.h"
 #include "wire/datagram/fragment.h"

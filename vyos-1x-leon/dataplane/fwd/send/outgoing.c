@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Step: one data datagram to a node, see outgoing.h. Workers.
- */
-#include "fwd/send/outgoing.h"
+/* Step: one data datagram to a node. Workers. */
+#include "fwd/send/send_steps.h"
 
 #include <string.h>
 

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Step: blocks of critical frames, see protect.h. Workers.
- */
-#include "fwd/send/protect.h"
+/* Step: blocks of critical frames. Workers. */
+#include "fwd/send/send_steps.h"
 
 #include <string.h>
 
-#include "fwd/send/budget.h"
-#include "fwd/send/outgoing.h"
+#include "fwd/send/send_state.h"
 #include "fwd/worker.h"
 #include "wire/frame/ecn.h"
 

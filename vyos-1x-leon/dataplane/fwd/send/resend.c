@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Step: datagrams that a failed pair of lines may have lost, see resend.h. Workers.
- */
-#include "fwd/send/resend.h"
+/* Step: datagrams that a failed pair of lines may have lost. Workers. */
+#include "fwd/send/send_state.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "fwd/send/tx.h"
 #include "fwd/worker.h"
 
 void resend_init(struct resend *r)

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Step: distribution over two pairs of lines, see spread.h. Workers.
- */
-#include "fwd/send/spread.h"
+/* Step: distribution over two pairs of lines. Workers. */
+#include "fwd/send/send_state.h"
 
 #include "base/defs.h"
-#include "fwd/send/marking.h"
+#include "fwd/send/send_steps.h"
 #include "fwd/worker.h"
 
 static uint32_t load(const _Atomic uint32_t *v)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: transmission of datagrams, see tx.h. Worker. Send errors that describe a link (no route,
- * unreachable) are reported as suspects.
+ * Step: transmission of datagrams. Worker. Send errors that describe a link (no route, unreachable)
+ * are reported as suspects.
  */
-#include "fwd/send/tx.h"
+#include "fwd/send/send_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "fwd/lan/reports.h"
-#include "fwd/send/marking.h"
+#include "fwd/lan/lan_steps.h"
+#include "fwd/send/send_steps.h"
 #include "fwd/worker.h"
 
 /* Bit of a tag: the message uses the second pair of lines. The other bits are the slot. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Coalescing, see coalesce.h. Workers. Linux GRO has the same rules, or less strict rules.
+ * Coalescing, see tap_frames.h. Workers. Linux GRO has the same rules, or less strict rules.
  *
  * - All headers are equal except for fields that the kernel changes in segmentation. These are IP
  *   length, IPv4 identification and header checksum, TCP sequence number and checksum, UDP length
@@ -14,7 +14,7 @@
  * - The transport checksum is partial, and the rewritten sums (the transport checksum and the IPv4
  *   header checksum) were correct: a damaged frame is not repaired.
  */
-#include "fwd/tap/coalesce.h"
+#include "fwd/tap/tap_frames.h"
 
 #include <linux/virtio_net.h>
 #include <string.h>

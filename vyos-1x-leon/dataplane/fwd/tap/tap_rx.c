@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Step: reads frames from the TAP, see tap_rx.h. Worker.
- */
-#include "fwd/tap/tap_rx.h"
+/* Step: reads frames from the TAP. Worker. */
+#include "fwd/tap/tap_frames.h"
 
 #include <linux/virtio_net.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: segmentation of super-frames, see tso.h. Workers. The rules are those of Linux software
- * GSO. The IPv4 identification increments per segment, PSH and FIN stay on the last segment, CWR
- * (RFC 3168) on the first.
+ * Step: segmentation of super-frames. Workers. The rules are those of Linux software GSO. The IPv4
+ * identification increments per segment, PSH and FIN stay on the last segment, CWR (RFC 3168) on
+ * the first.
  */
-#include "fwd/tap/tso.h"
+#include "fwd/tap/tap_frames.h"
 
 #include <errno.h>
 #include <string.h>

@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#include "proto/service.h"
-
 /* After this time without a message of the node, its id may return with another key (a reinstalled
  * node). Until then another key is a duplicate node-id. */
 #define SILENT_MS 300000

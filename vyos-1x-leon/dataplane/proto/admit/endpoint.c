@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/service.h"
 
 /* Limits for HELLOs and PINGs to addresses from records; each has at most about 250 bytes. */
 #define HOST_MS	       30000 /* long-term interval per IPv4 address or IPv6 /64 */

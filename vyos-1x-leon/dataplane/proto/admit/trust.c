@@ -10,7 +10,6 @@
 
 #include "base/hex.h"
 #include "base/mem.h"
-#include "proto/service.h"
 #include "proto/view.h"
 
 #define NOTIFY_AGAIN_MS 600000 /* interval per key and node-id */

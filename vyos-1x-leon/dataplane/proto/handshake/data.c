@@ -7,9 +7,6 @@
  */
 #include "proto/handshake/handshake.h"
 
-#include "proto/schedule.h"
-#include "proto/service.h"
-
 /* Delay from the first message in a session to its data; longer than schedule_snapshot() waits. */
 #define SWITCH_MS 200
 /* Grace time for data of the previous session in flight. */

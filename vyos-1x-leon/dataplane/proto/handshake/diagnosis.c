@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "proto/service.h"
-
 #define FRESH_MS 60000 /* lifetime of evidence */
 
 static void put(struct overlay *o, struct diagnosis *f, enum seed_diagnosis what, int error)

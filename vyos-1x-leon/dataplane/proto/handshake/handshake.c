@@ -6,7 +6,6 @@
 #include "proto/handshake/handshake.h"
 
 #include "base/mem.h"
-#include "proto/service.h"
 
 /* A HELLO repeats a value of up to PENDING_MS, and its answer needs as much time. */
 #define OFFER_MS (2 * PENDING_MS)

@@ -8,10 +8,6 @@
 #include <string.h>
 
 #include "proto/admit/admit.h"
-#include "proto/schedule.h"
-#include "proto/peer.h"
-#include "proto/send.h"
-#include "proto/service.h"
 
 /* All HELLOs are padded to the longest, so that no answer is larger than its request. */
 bool initiator_send(struct overlay *o, const struct via *v, const struct initiation *g)

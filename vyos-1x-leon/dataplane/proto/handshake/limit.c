@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#include "proto/service.h"
-
 #define OPEN_PER_S	4000 /* opened HELLOs per second; each costs a key derivation */
 #define OPEN_FROM_PER_S 400  /* opened HELLOs per second of one address */
 #define ANSWER_PER_S	1000

@@ -11,11 +11,7 @@
 
 #include "base/mem.h"
 #include "crypto/primitive.h"
-#include "proto/schedule.h"
 #include "proto/measure/measure.h"
-#include "proto/peer.h"
-#include "proto/send.h"
-#include "proto/service.h"
 #include "proto/view.h"
 
 #define GRACE_MS	 5000  /* grace time for datagrams of the previous session in flight */

@@ -10,8 +10,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/peer.h"
-#include "proto/service.h"
 
 #define CHECK_MS 2000 /* detection time of a lost seed */
 #define START_MS 250  /* jitter of the start of many nodes */

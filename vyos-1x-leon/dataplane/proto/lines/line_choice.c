@@ -10,8 +10,6 @@
 
 #include "proto/measure/measure.h"
 #include "proto/overlay.h"
-#include "proto/schedule.h"
-#include "proto/service.h"
 #include "state/latency/path.h"
 
 /* A pair is left if the cost of another one was lower by an eighth and this value for this time. */

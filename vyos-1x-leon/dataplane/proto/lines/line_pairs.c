@@ -13,9 +13,6 @@
 #include "proto/admit/admit.h"
 #include "proto/measure/measure.h"
 #include "proto/overlay.h"
-#include "proto/peer.h"
-#include "proto/schedule.h"
-#include "proto/service.h"
 #include "state/latency/path.h"
 
 #define LOCATORS_MS 10000 /* interval of PINGs to the announced addresses of a peer */

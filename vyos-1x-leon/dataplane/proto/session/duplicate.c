@@ -13,9 +13,6 @@
 
 #include <string.h>
 
-#include "proto/peer.h"
-#include "proto/send.h"
-#include "proto/service.h"
 #include "proto/handshake/handshake.h"
 
 #define NOTIFY_AGAIN_MS 10000

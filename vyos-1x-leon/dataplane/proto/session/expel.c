@@ -9,9 +9,6 @@
 
 #include "proto/admit/admit.h"
 #include "proto/measure/measure.h"
-#include "proto/paths.h"
-#include "proto/peer.h"
-#include "proto/service.h"
 #include "proto/handshake/handshake.h"
 #include "proto/share/share.h"
 

@@ -12,12 +12,8 @@
 #include <string.h>
 
 #include "proto/admit/admit.h"
-#include "proto/schedule.h"
 #include "proto/lines/line_pairs.h"
 #include "proto/measure/measure.h"
-#include "proto/peer.h"
-#include "proto/send.h"
-#include "proto/service.h"
 #include "proto/handshake/handshake.h"
 #include "proto/share/share.h"
 

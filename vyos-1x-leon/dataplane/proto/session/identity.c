@@ -9,9 +9,6 @@
 #include <string.h>
 
 #include "proto/admit/admit.h"
-#include "proto/schedule.h"
-#include "proto/peer.h"
-#include "proto/service.h"
 #include "proto/handshake/handshake.h"
 
 #define VERIFY_PER_S 500 /* records per peer and second; each costs about 100 us */

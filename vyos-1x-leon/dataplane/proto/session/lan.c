@@ -12,9 +12,6 @@
  */
 #include "proto/session/membership.h"
 
-#include "proto/schedule.h"
-#include "proto/service.h"
-
 /* Sustained rate and burst. The announcing side batches for OWN_NS. */
 #define OWN_NS	       (200 * NS_PER_MS)
 #define OWN_BURST      8

@@ -15,12 +15,7 @@
 #include <string.h>
 
 #include "proto/admit/admit.h"
-#include "proto/schedule.h"
 #include "proto/measure/measure.h"
-#include "proto/paths.h"
-#include "proto/peer.h"
-#include "proto/send.h"
-#include "proto/service.h"
 #include "proto/share/share.h"
 
 #define TOMBSTONE_MS	3000 /* delay before state of an unreachable node is dropped */

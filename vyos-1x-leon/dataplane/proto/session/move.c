@@ -8,11 +8,8 @@
 #include "proto/session/membership.h"
 
 #include "proto/overlay.h"
-#include "proto/schedule.h"
 #include "proto/lines/line_pairs.h"
 #include "proto/measure/measure.h"
-#include "proto/peer.h"
-#include "proto/service.h"
 #include "proto/handshake/handshake.h"
 
 #define MOVE_MS	    10000 /* lifetime of an unproved address */

@@ -10,10 +10,6 @@
 
 #include "base/defs.h"
 #include "proto/overlay.h"
-#include "proto/schedule.h"
-#include "proto/peer.h"
-#include "proto/send.h"
-#include "proto/service.h"
 #include "proto/handshake/handshake.h"
 
 #define RECORD_TRIES	  3

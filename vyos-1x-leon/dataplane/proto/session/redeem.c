@@ -14,7 +14,6 @@
 #include "base/hex.h"
 #include "base/mem.h"
 #include "crypto/invitation.h"
-#include "proto/service.h"
 #include "proto/handshake/handshake.h"
 #include "state/invitations.h"
 

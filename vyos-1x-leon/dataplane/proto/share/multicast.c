@@ -13,10 +13,6 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "proto/overlay.h"
-#include "proto/peer.h"
-#include "proto/schedule.h"
-#include "proto/send.h"
-#include "proto/service.h"
 #include "state/tables/listeners.h"
 
 /* Minimum interval of announcements. A first frame arrives 100 ms after a join plus the RTT, or up

@@ -6,11 +6,6 @@
  */
 #include "proto/share/share.h"
 
-#include "proto/schedule.h"
-#include "proto/peer.h"
-#include "proto/send.h"
-#include "proto/service.h"
-
 #define BEHIND_MS 200 /* a row that the PING refers to may still be in flight */
 /* A complete row is not sent to a node again within this time. A FETCH for the record of this node
  * requests the row too. A node repeats the FETCH if the row was lost. */

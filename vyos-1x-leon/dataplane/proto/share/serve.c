@@ -9,9 +9,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "proto/peer.h"
-#include "proto/send.h"
-#include "proto/service.h"
 
 #define ANSWER_PERIOD_MS 10
 #define FETCHED_PER_S	 1000 /* origins per second for one peer */

@@ -10,9 +10,6 @@
 #include <string.h>
 
 #include "proto/admit/admit.h"
-#include "proto/peer.h"
-#include "proto/send.h"
-#include "proto/service.h"
 
 #define REQUEST_AGAIN_MS  2000
 #define RANDOM_REQUEST_MS 30000

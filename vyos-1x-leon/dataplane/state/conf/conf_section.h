@@ -67,13 +67,13 @@ bool conf_acceleration_differs(const struct conf *a, const struct conf *b);
 void conf_read_transport(struct jsonr_node *root, struct conf *c);
 bool conf_transport_differs(const struct conf *a, const struct conf *b);
 
-/* conf_lines.c: line. Called after the leaves. */
+/* conf_device.c: line. Called after the leaves. */
 void conf_read_lines(struct jsonr_node *root, struct conf *c);
 
 /* conf_routes.c: export and import. Called after overlay-address. */
 void conf_read_routes(struct jsonr_node *root, struct conf *c);
 
-/* conf_dscp.c: a DSCP by name or number; section dscp. Called after the leaves. */
+/* conf_policy.c: a DSCP by name or number; section dscp. Called after the leaves. */
 bool conf_dscp(const char *s, uint8_t *out);
 void conf_read_dscp(struct jsonr_node *root, struct conf *c);
 

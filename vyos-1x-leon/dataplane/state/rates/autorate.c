@@ -346,11 +346,10 @@ static void when_probing(struct autorate *a, const struct site_load *in, mono_t 
 	}
 }
 
-static void when_suspended(struct autorate *a, const struct site_load *in, mono_t now)
+static void when_suspended(struct autorate *a, const struct site_load *in attr_unused, mono_t now)
 {
 	int64_t ms = (int64_t)AGAIN_MS << min_of(a->unresponsive, (unsigned)SUSPENDED_TIMES);
 
-	(void)in;
 	if (for_ms(a, now) >= ms)
 		open_link(a, now);
 }

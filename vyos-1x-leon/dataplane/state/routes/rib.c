@@ -12,7 +12,6 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
-#include "state/routes/rib_rules.h"
 
 /* Metric of a node, common to all routes through it. */
 struct damping {

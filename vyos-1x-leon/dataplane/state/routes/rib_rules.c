@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Rules for announced addresses and prefixes, see rib_rules.h, and the names of refusals.
- */
-#include "state/routes/rib_rules.h"
+/* Rules for announced addresses and prefixes, and the names of refusals. */
+#include "state/routes/rib.h"
 
 #include <stdlib.h>
 #include <string.h>

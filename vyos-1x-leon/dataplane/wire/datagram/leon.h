@@ -67,7 +67,7 @@ enum leon_flags {
 	/* A segment id replaces the VLAN tag of the frame, see wire/datagram/segment.h. */
 	LEON_F_SEGMENT = 0x08,
 	/* The sender distributes such datagrams over two lines; the receiver restores their order,
-	 * see fwd/in/hold.h. With LEON_F_SEALED only. */
+	 * see fwd/in/hold.c. With LEON_F_SEALED only. */
 	LEON_F_SPREAD = 0x10,
 };
 #define LEON_FLAGS_KNOWN                                                                           \
