@@ -68,35 +68,28 @@ static int answer(natpmp_t *p, natpmpresp_t *r, uint16_t type, uint16_t port)
 
 static enum mapping_result failed(int rc, struct mapping_answer *a)
 {
-	const char *why = "the answer is invalid";
+	static const struct {
+		int rc;
+		enum mapping_result result;
+		const char *why;
+	} reasons[] = {
+		{ NATPMP_TRYAGAIN, MAPPING_SILENT, "no answer" },
+		{ NATPMP_ERR_NOGATEWAYSUPPORT, MAPPING_SILENT, "no service at the gateway" },
+		{ NATPMP_ERR_UNSUPPORTEDVERSION, MAPPING_SILENT,
+		  "the gateway has another version, perhaps PCP only" },
+		{ NATPMP_ERR_SENDERR, MAPPING_SILENT, "this host cannot send to the gateway" },
+		{ NATPMP_ERR_NOTAUTHORIZED, MAPPING_REFUSED,
+		  "the gateway does not permit mappings" },
+		{ NATPMP_ERR_NETWORKFAILURE, MAPPING_REFUSED, "the gateway has no public address" },
+		{ NATPMP_ERR_OUTOFRESOURCES, MAPPING_REFUSED, "the gateway has no free mapping" },
+		{ 0, MAPPING_SILENT, "the answer is invalid" },
+	};
+	unsigned i = 0;
 
-	switch (rc) {
-	case NATPMP_TRYAGAIN:
-		why = "no answer";
-		break;
-	case NATPMP_ERR_NOGATEWAYSUPPORT:
-		why = "no service at the gateway";
-		break;
-	case NATPMP_ERR_UNSUPPORTEDVERSION:
-		why = "the gateway has another version, perhaps PCP only";
-		break;
-	case NATPMP_ERR_SENDERR:
-		why = "this host cannot send to the gateway";
-		break;
-	case NATPMP_ERR_NOTAUTHORIZED:
-		snprintf(a->reason, sizeof(a->reason), "the gateway does not permit mappings");
-		return MAPPING_REFUSED;
-	case NATPMP_ERR_NETWORKFAILURE:
-		snprintf(a->reason, sizeof(a->reason), "the gateway has no public address");
-		return MAPPING_REFUSED;
-	case NATPMP_ERR_OUTOFRESOURCES:
-		snprintf(a->reason, sizeof(a->reason), "the gateway has no free mapping");
-		return MAPPING_REFUSED;
-	default:
-		break;
-	}
-	snprintf(a->reason, sizeof(a->reason), "%s", why);
-	return MAPPING_SILENT;
+	while (reasons[i].rc && reasons[i].rc != rc)
+		i++;
+	snprintf(a->reason, sizeof(a->reason), "%s", reasons[i].why);
+	return reasons[i].result;
 }
 
 static enum mapping_result natpmp_map(const struct mapping_request *q, struct mapping_answer *a)

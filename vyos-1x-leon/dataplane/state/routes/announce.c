@@ -32,18 +32,9 @@ static bool decide(const struct announce *a, const struct announced *e, enum ann
 
 	if (a->unconditional)
 		return true;
-	switch (reach) {
-	case ANNOUNCE_UNKNOWN:
-		return as_before;
-	case ANNOUNCE_ROUTE:
+	if (reach == ANNOUNCE_ROUTE)
 		return as_before || mono_sub_ms(now, e->route_since) >= ANNOUNCE_RETURN_MS;
-	case ANNOUNCE_NO_ROUTE:
-	case ANNOUNCE_DEFAULT_ONLY:
-	case ANNOUNCE_OVERLAY:
-	case ANNOUNCE_LINK_DOWN:
-		return false;
-	}
-	return false;
+	return reach == ANNOUNCE_UNKNOWN && as_before;
 }
 
 bool announce_note(struct announce *a, unsigned i, enum announce_reach reach, mono_t now)
@@ -78,22 +69,18 @@ unsigned announce_list(const struct announce *a, struct prefix out[MSG_PREFIXES_
 
 const char *announce_reason(const struct announce *a, const struct announced *e)
 {
+	static const char *const reasons[] = {
+		[ANNOUNCE_UNKNOWN] = "the kernel does not tell its routes",
+		[ANNOUNCE_ROUTE] = "this node has a route to it",
+		[ANNOUNCE_NO_ROUTE] = "this node has no route to it",
+		[ANNOUNCE_DEFAULT_ONLY] = "only the default route leads there",
+		[ANNOUNCE_OVERLAY] = "only the overlay leads there",
+		[ANNOUNCE_LINK_DOWN] = "the link of the route to it is down",
+	};
+
 	if (a->unconditional)
 		return "export unconditional is configured";
-	switch (e->reach) {
-	case ANNOUNCE_UNKNOWN:
-		return "the kernel does not tell its routes";
-	case ANNOUNCE_ROUTE:
-		return e->announced ? "this node has a route to it"
-				    : "the route to it is not there long enough";
-	case ANNOUNCE_NO_ROUTE:
-		return "this node has no route to it";
-	case ANNOUNCE_DEFAULT_ONLY:
-		return "only the default route leads there";
-	case ANNOUNCE_OVERLAY:
-		return "only the overlay leads there";
-	case ANNOUNCE_LINK_DOWN:
-		return "the link of the route to it is down";
-	}
-	return "";
+	if (e->reach == ANNOUNCE_ROUTE && !e->announced)
+		return "the route to it is not there long enough";
+	return reasons[e->reach];
 }

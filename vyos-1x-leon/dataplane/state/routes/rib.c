@@ -48,10 +48,6 @@ struct rib {
 	uint64_t lengths[2][3]; /* bitmap of prefix lengths in use, IPv4 and IPv6 */
 };
 
-/* Makes room for one more element. */
-#define GROW(array, n, cap)                                                                        \
-	((array) = x_grow((array), &(cap), (n) < (cap) ? (n) : 2 * (n) + 1, sizeof(*(array))))
-
 struct rib *rib_new(void)
 {
 	return x_new(struct rib);
@@ -175,7 +171,7 @@ static void refuse(struct rib *x, const struct prefix *dst, bool is_prefix, node
 {
 	if (x->n_refused >= RIB_ROUTES_MAX)
 		return;
-	GROW(x->refused, x->n_refused, x->cap_refused);
+	x_double(x->refused, x->n_refused, x->cap_refused);
 	x->refused[x->n_refused++] = (struct rib_refused){ *dst, is_prefix, node, why };
 }
 
@@ -184,7 +180,7 @@ static void add_candidate(struct rib *x, const struct rib_node *n, uint32_t metr
 {
 	struct rib_candidate *c;
 
-	GROW(x->candidate, x->n_candidates, x->cap_candidates);
+	x_double(x->candidate, x->n_candidates, x->cap_candidates);
 	c = &x->candidate[x->n_candidates++];
 	*c = (struct rib_candidate){
 		.route = { .dst = *dst, .node = n->id, .metric = metric },
@@ -203,7 +199,7 @@ static void collect_claims(struct rib *x, const struct rib_input *in)
 		const struct rib_node *n = &in->node[i];
 
 		for (uint8_t k = 0; k < n->rec->n_overlay; k++) {
-			GROW(x->claim, x->n_claims, x->cap_claims);
+			x_double(x->claim, x->n_claims, x->cap_claims);
 			x->claim[x->n_claims++] = (struct claim){ n->rec->overlay[k], n->id };
 		}
 	}
@@ -350,7 +346,7 @@ static void pick(struct rib *x, const struct rib_input *in, const struct rib_can
 		refuse(x, &won->route.dst, won->route.is_prefix, won->route.node, RIB_LIMIT);
 		return;
 	}
-	GROW(x->route, x->n_routes, x->cap_routes);
+	x_double(x->route, x->n_routes, x->cap_routes);
 	r = &x->route[x->n_routes++];
 	*r = won->route;
 	if (r->is_prefix)

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/defs.h"
 #include "wire/bytes.h"
 #include "wire/frame/ecn.h"
 
@@ -76,62 +75,57 @@ bool policy_class_is_empty(const struct policy_class *c)
 	       !c->n_services;
 }
 
-/* --- DSCP names --- */
+/* --- names --- */
 
-static const struct {
+/* Each list ends with an empty row. */
+static const struct named {
 	const char *name;
-	uint8_t value;
+	uint8_t number;
 } code_points[] = {
 	{ "default", 0 }, { "cs1", 8 },	  { "cs2", 16 },  { "cs3", 24 },  { "cs4", 32 },
 	{ "cs5", 40 },	  { "cs6", 48 },  { "cs7", 56 },  { "af11", 10 }, { "af12", 12 },
 	{ "af13", 14 },	  { "af21", 18 }, { "af22", 20 }, { "af23", 22 }, { "af31", 26 },
 	{ "af32", 28 },	  { "af33", 30 }, { "af41", 34 }, { "af42", 36 }, { "af43", 38 },
-	{ "va", 44 },	  { "ef", 46 },
+	{ "va", 44 },	  { "ef", 46 },	  { NULL, 0 },
+}, protocols[] = {
+	{ "icmp", 1 },	{ "tcp", 6 },	 { "udp", 17 },	  { "dccp", 33 },
+	{ "gre", 47 },	{ "esp", 50 },	 { "ah", 51 },	  { "ipv6-icmp", 58 },
+	{ "ospf", 89 }, { "vrrp", 112 }, { "sctp", 132 }, { "udplite", 136 },
+	{ NULL, 0 },
 };
+
+static bool number_of(const struct named *row, const char *name, uint8_t *out)
+{
+	while (row->name && strcmp(row->name, name) != 0)
+		row++;
+	if (row->name)
+		*out = row->number;
+	return row->name;
+}
+
+static const char *name_of(const struct named *row, uint8_t number)
+{
+	while (row->name && row->number != number)
+		row++;
+	return row->name;
+}
 
 bool policy_dscp_parse(const char *name, uint8_t *out)
 {
-	for (size_t i = 0; i < array_size(code_points); i++)
-		if (strcmp(code_points[i].name, name) == 0) {
-			*out = code_points[i].value;
-			return true;
-		}
-	return false;
+	return number_of(code_points, name, out);
 }
 
 const char *policy_dscp_name(uint8_t value)
 {
-	for (size_t i = 0; i < array_size(code_points); i++)
-		if (code_points[i].value == value)
-			return code_points[i].name;
-	return NULL;
+	return name_of(code_points, value);
 }
-
-/* --- protocol names --- */
-
-static const struct {
-	const char *name;
-	uint8_t number;
-} protocols[] = {
-	{ "icmp", 1 },	{ "tcp", 6 },	 { "udp", 17 },	  { "dccp", 33 },
-	{ "gre", 47 },	{ "esp", 50 },	 { "ah", 51 },	  { "ipv6-icmp", 58 },
-	{ "ospf", 89 }, { "vrrp", 112 }, { "sctp", 132 }, { "udplite", 136 },
-};
 
 bool policy_protocol_parse(const char *name, uint8_t *out)
 {
-	for (size_t i = 0; i < array_size(protocols); i++)
-		if (strcmp(protocols[i].name, name) == 0) {
-			*out = protocols[i].number;
-			return true;
-		}
-	return false;
+	return number_of(protocols, name, out);
 }
 
 const char *policy_protocol_name(uint8_t number)
 {
-	for (size_t i = 0; i < array_size(protocols); i++)
-		if (protocols[i].number == number)
-			return protocols[i].name;
-	return NULL;
+	return name_of(protocols, number);
 }
