@@ -157,7 +157,7 @@ unsigned raw_send(struct raw *r, const struct raw_out *seg, unsigned n)
 }
 
 static bool segment_in(struct raw *r, const struct mmsghdr *m, const uint8_t *packet,
-		       struct raw_in *out)
+		       struct sclp_segment *out)
 {
 	if (m->msg_hdr.msg_flags & MSG_TRUNC)
 		return false;
@@ -168,7 +168,7 @@ static bool segment_in(struct raw *r, const struct mmsghdr *m, const uint8_t *pa
 	return out->data;
 }
 
-unsigned raw_receive(struct raw *r, struct raw_in *seg, unsigned *n_bad)
+unsigned raw_receive(struct raw *r, struct sclp_segment *seg, unsigned *n_bad)
 {
 	struct mmsghdr m[RAW_BATCH];
 	struct iovec iov[RAW_BATCH];

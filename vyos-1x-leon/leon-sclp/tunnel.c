@@ -237,39 +237,36 @@ static void deliver(struct tunnel *t, const uint8_t *payload, size_t len)
 		t->n.rx_refused++;
 }
 
-static unsigned read_segments(struct tunnel *t, const struct raw_in *in, unsigned n,
-			      struct sclp_segment *seg)
+/* Decodes the segments in place and keeps the ones for this port. Returns their number. */
+static unsigned decode_segments(struct tunnel *t, struct sclp_segment *seg, unsigned n)
 {
-	unsigned n_seg = 0;
+	unsigned kept = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		struct sclp_segment *s = &seg[n_seg];
+		struct sclp_segment s = seg[i];
 
-		if (sclp_decode(in[i].data, in[i].len, &s->h) < 0) {
+		if (sclp_decode(s.data, s.len, &s.h) < 0) {
 			t->n.rx_bad++;
-			continue;
-		}
-		if (s->h.dest != t->conf.port) {
+		} else if (s.h.dest != t->conf.port) {
 			t->n.rx_other_port++;
-			continue;
+		} else {
+			s.data += SCLP_HDR_LEN;
+			s.len -= SCLP_HDR_LEN;
+			seg[kept++] = s;
 		}
-		s->data = in[i].data + SCLP_HDR_LEN;
-		s->len = in[i].len - SCLP_HDR_LEN;
-		n_seg++;
 	}
-	return n_seg;
+	return kept;
 }
 
 void tunnel_from_net(struct tunnel *t, mono_t now)
 {
 	struct sclp_segment seg[RAW_BATCH];
 	struct sclp_run run[RAW_BATCH];
-	struct raw_in in[RAW_BATCH];
-	unsigned n_bad, n = raw_receive(t->raw, in, &n_bad), n_runs;
+	unsigned n_bad, n = raw_receive(t->raw, seg, &n_bad), n_runs;
 
 	t->n.rx_segments += n;
 	t->n.rx_bad += n_bad;
-	n = read_segments(t, in, n, seg);
+	n = decode_segments(t, seg, n);
 	n_runs = sclp_merge(seg, n, run);
 	t->n.rx_runs += n_runs;
 	for (unsigned i = 0; i < n_runs; i++) {

@@ -91,10 +91,7 @@ struct raw_out {
 };
 unsigned raw_send(struct raw *r, const struct raw_out *seg, unsigned n);
 
-/* Receives up to RAW_BATCH segments without IP header and padding. Returns their number, and in
- * *n_bad the number of packets without a segment. The segments are valid until the next call. */
-struct raw_in {
-	const uint8_t *data;
-	size_t len;
-};
-unsigned raw_receive(struct raw *r, struct raw_in *seg, unsigned *n_bad);
+/* Receives up to RAW_BATCH segments without IP header and padding: `data` and `len` include the
+ * SCLP header. Returns their number, and in *n_bad the number of packets without a segment. The
+ * segments are valid until the next call. */
+unsigned raw_receive(struct raw *r, struct sclp_segment *seg, unsigned *n_bad);
