@@ -14,8 +14,6 @@
 
 static bool take_hello(struct accel_peer *p, const struct accel_frame *f, mono_t now)
 {
-	char id[NODE_ID_STRLEN];
-
 	if (p->state != PEER_GREETING || f->hello.version != ACCEL_VERSION ||
 	    f->hello.node != p->id || f->hello.window_log > PACK_WINDOW_MAX ||
 	    (f->hello.window_log && f->hello.window_log < PACK_WINDOW_MIN))
@@ -26,8 +24,7 @@ static bool take_hello(struct accel_peer *p, const struct accel_frame *f, mono_t
 	p->state = PEER_UP;
 	p->ponged = now;
 	p->counted.reached = true;
-	log_notice("accel", "inter-proxy connection is up node=%s",
-		   node_id_format(p->id, id, sizeof(id)));
+	log_notice("accel", "inter-proxy connection is up node=%s", NODE_ID_TEXT(p->id));
 	return true;
 }
 

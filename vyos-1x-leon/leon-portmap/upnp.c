@@ -39,11 +39,9 @@ static void forget(void)
 static bool is_at(const char *url, const struct ip_addr *gateway)
 {
 	static const char scheme[] = "http://";
-	char host[IP_STRLEN];
-	size_t len;
+	const char *host = IP_TEXT(gateway);
+	size_t len = strlen(host);
 
-	ip_format(gateway, host, sizeof(host));
-	len = strlen(host);
 	if (!url || strncmp(url, scheme, strlen(scheme)) != 0)
 		return false;
 	url += strlen(scheme);
@@ -77,12 +75,10 @@ static bool discover(const struct mapping_request *q, struct mapping_answer *a)
 	};
 	struct UPNPDev *list;
 	const char *why = "no device answers";
-	char own[IP_STRLEN];
 	int error = 0;
 
-	ip_format(&q->source, own, sizeof(own));
-	list = upnpDiscoverDevices(devices, DISCOVERY_MS, own, NULL, UPNP_LOCAL_PORT_ANY, 0, 2,
-				   &error, 1);
+	list = upnpDiscoverDevices(devices, DISCOVERY_MS, IP_TEXT(&q->source), NULL,
+				   UPNP_LOCAL_PORT_ANY, 0, 2, &error, 1);
 	for (struct UPNPDev *d = list; d && !igd.known; d = d->pNext) {
 		if (!is_at(d->descURL, &q->gateway)) {
 			why = "the default gateway does not answer, another device does";

@@ -258,14 +258,13 @@ static void write_known(struct jsonw *w, const char *key, bool known, uint64_t v
 static void write_path(struct jsonw *w, const struct member *member, unsigned to)
 {
 	const struct choice *c = &member[to].choice;
-	char id[NODE_ID_STRLEN];
 
 	jsonw_object(w, NULL);
-	jsonw_str(w, "destination", node_id_format(member[to].id, id, sizeof(id)));
+	jsonw_str(w, "destination", NODE_ID_TEXT(member[to].id));
 	jsonw_str(w, "name", member[to].name[0] ? member[to].name : NULL);
 	jsonw_array(w, "hops");
 	for (unsigned i = 0; i < c->path.n_hops; i++)
-		jsonw_str(w, NULL, node_id_format(member[c->path.hop[i]].id, id, sizeof(id)));
+		jsonw_str(w, NULL, NODE_ID_TEXT(member[c->path.hop[i]].id));
 	jsonw_end(w);
 	write_known(w, "latency_us", path_works(&c->path), c->path.rtt_us);
 	write_known(w, "direct_latency_us", path_works(&c->direct), c->direct.rtt_us);

@@ -30,13 +30,11 @@
 
 void peer_down(struct accel_peer *p, const char *reason, mono_t now)
 {
-	char id[NODE_ID_STRLEN];
-
 	if (p->state == PEER_DOWN)
 		return;
 	if (p->state == PEER_UP)
 		log_notice("accel", "inter-proxy connection is down: %s node=%s streams=%u", reason,
-			   node_id_format(p->id, id, sizeof(id)), streams_count(&p->streams));
+			   NODE_ID_TEXT(p->id), streams_count(&p->streams));
 	p->state = PEER_DOWN;
 	p->since = now;
 	/* An old value counts less. */
@@ -308,11 +306,10 @@ void peer_begin(struct accel_peer *p, int fd, enum peer_state state, mono_t now)
 static void no_interproxy(const struct accel_peer *p, int error, mono_t now)
 {
 	static struct log_limit limit = LOG_LIMIT_INIT(5, 1);
-	char id[NODE_ID_STRLEN];
 
 	log_limited(&limit, now, LOG_LVL_WARN, "accel",
 		    "no inter-proxy connection can be opened: %s errno=%d node=%s", strerror(error),
-		    error, node_id_format(p->id, id, sizeof(id)));
+		    error, NODE_ID_TEXT(p->id));
 }
 
 void peer_connect(struct accel_peer *p, mono_t now)

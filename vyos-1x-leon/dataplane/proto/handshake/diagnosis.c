@@ -85,12 +85,12 @@ static const char *words_of(enum seed_diagnosis what)
 static void note_or_report(struct overlay *o, const struct endpoint *from, enum seed_diagnosis what,
 			   int error)
 {
-	char ep[ENDPOINT_STRLEN], text[ENDPOINT_STRLEN + 64];
+	const char *ep = ENDPOINT_TEXT(from);
+	char text[ENDPOINT_STRLEN + 64];
 
 	if (note(o, from, what, error) || !overlay_once_a_minute(o, &o->stranger_event))
 		return;
-	snprintf(text, sizeof(text), "%s %s", endpoint_format(from, ep, sizeof(ep)),
-		 words_of(what));
+	snprintf(text, sizeof(text), "%s %s", ep, words_of(what));
 	if (what == SEED_OTHER_VERSION && error)
 		snprintf(text, sizeof(text), "%s have another wire version: %d, here %d", ep, error,
 			 LEON_VERSION);
@@ -110,12 +110,9 @@ void diagnosis_not_opened(struct overlay *o, const struct endpoint *from, const 
 /* The sender has the secret of the overlay, so it is no stranger. */
 void diagnosis_other_curve(struct overlay *o, const struct endpoint *from, node_id_t source)
 {
-	char ep[ENDPOINT_STRLEN];
-
 	note(o, from, SEED_OTHER_CURVE, 0);
 	if (overlay_once_a_minute(o, &o->curve_event))
-		overlay_emit(o, EV_OTHER_CURVE, source, NODE_ID_NONE, 0,
-			     endpoint_format(from, ep, sizeof(ep)));
+		overlay_emit(o, EV_OTHER_CURVE, source, NODE_ID_NONE, 0, ENDPOINT_TEXT(from));
 }
 
 void diagnosis_requested(struct overlay *o, struct seed *s, unsigned index)
@@ -158,12 +155,12 @@ static bool is_missing(const struct overlay *o, const struct endpoint *from)
  * node, so its address was spoofed. */
 static void report_wire(struct overlay *o, const struct endpoint *from, uint8_t wire)
 {
-	char ep[ENDPOINT_STRLEN], text[ENDPOINT_STRLEN + 48];
+	char text[ENDPOINT_STRLEN + 48];
 
 	if (!is_missing(o, from) || !overlay_once_a_minute(o, &o->wire_event))
 		return;
-	snprintf(text, sizeof(text), "%s uses wire %u, this node %u",
-		 endpoint_format(from, ep, sizeof(ep)), wire, LEON_VERSION);
+	snprintf(text, sizeof(text), "%s uses wire %u, this node %u", ENDPOINT_TEXT(from), wire,
+		 LEON_VERSION);
 	overlay_emit(o, EV_OTHER_WIRE, NODE_ID_NONE, NODE_ID_NONE, wire, text);
 }
 

@@ -20,13 +20,9 @@
 
 static void emit(struct overlay *o, const struct duplicate *r)
 {
-	char where[ENDPOINT_STRLEN] = "";
-
-	if (!overlay_once_a_minute(o, &o->duplicate.event))
-		return;
-	if (r->ep.ip.family)
-		endpoint_format(&r->ep, where, sizeof(where));
-	overlay_emit(o, EV_DUPLICATE_ID, o->self, r->by, r->same_identity, where);
+	if (overlay_once_a_minute(o, &o->duplicate.event))
+		overlay_emit(o, EV_DUPLICATE_ID, o->self, r->by, r->same_identity,
+			     r->ep.ip.family ? ENDPOINT_TEXT(&r->ep) : "");
 }
 
 static void note_own(struct overlay *o, const struct endpoint *ep, bool same, node_id_t by)
