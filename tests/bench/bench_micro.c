@@ -24,9 +24,8 @@
 #include "state/tables/fdb.h"
 #include "state/tables/listeners.h"
 #include "state/tables/segments.h"
-#include "wire/datagram/bundle.h"
-#include "wire/frame/eth.h"
 #include "wire/datagram/leon.h"
+#include "wire/frame/eth.h"
 
 #define RUNS	 7
 #define NODE_ID0 0x0a000000u

@@ -32,7 +32,11 @@ static struct {
 
 /* --- a loop on virtual time, with descriptors --- */
 
-static int fd_add(struct loop *l, int fd, uint32_t events, loop_fd_fn fn, void *arg)
+int __wrap_loop_fd_add(struct loop *l, int fd, uint32_t events, loop_fd_fn fn, void *arg);
+int __wrap_loop_fd_mod(struct loop *l, int fd, uint32_t events);
+void __wrap_loop_fd_del(struct loop *l, int fd);
+
+int __wrap_loop_fd_add(struct loop *l, int fd, uint32_t events, loop_fd_fn fn, void *arg)
 {
 	(void)l;
 	for (unsigned i = 0; i < FDS_MAX; i++) {
@@ -49,7 +53,7 @@ static int fd_add(struct loop *l, int fd, uint32_t events, loop_fd_fn fn, void *
 	return -ENOSPC;
 }
 
-static int fd_mod(struct loop *l, int fd, uint32_t events)
+int __wrap_loop_fd_mod(struct loop *l, int fd, uint32_t events)
 {
 	(void)l;
 	for (unsigned i = 0; i < FDS_MAX; i++)
@@ -58,7 +62,7 @@ static int fd_mod(struct loop *l, int fd, uint32_t events)
 	return 0;
 }
 
-static void fd_del(struct loop *l, int fd)
+void __wrap_loop_fd_del(struct loop *l, int fd)
 {
 	(void)l;
 	for (unsigned i = 0; i < FDS_MAX; i++)
@@ -133,9 +137,6 @@ static const struct loop_ops ops = {
 	.timer_stop = stop_timer,
 	.timer_is_set = timer_waits,
 	.timer_free = free_timer,
-	.fd_add = fd_add,
-	.fd_mod = fd_mod,
-	.fd_del = fd_del,
 };
 
 static void silent(void *arg, enum log_level level, const char *token, const char *text)

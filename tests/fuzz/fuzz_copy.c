@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "fwd/in/received_tables.h"
-#include "wire/datagram/copy.h"
 #include "wire/datagram/leon.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

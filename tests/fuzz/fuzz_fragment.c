@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/datagram/fragment.h"
+#include "wire/datagram/leon.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

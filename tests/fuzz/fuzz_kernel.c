@@ -142,7 +142,7 @@ static void read_errors(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static struct nl *nl;
-	static struct nl_monitor *monitor;
+	static struct nl *monitor;
 	struct nl_addr addr[4];
 	struct nl_link link;
 	struct vlan_set vlans;

@@ -10,14 +10,14 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "daemon/accel/accel_reports.h"
+#include "daemon/accel/leon_accel.h"
+#include "daemon/answer/answer.h"
 #include "daemon/control/control.h"
-#include "daemon/answer/command.h"
 #include "daemon/guard/loop_guard.h"
-#include "daemon/states.h"
 #include "daemon/life/life.h"
-#include "daemon/report/event_log.h"
+#include "daemon/report/report.h"
 #include "daemon/routes/routes.h"
+#include "daemon/states.h"
 #include "daemon/transport/transport.h"
 #include "fwd/fwd.h"
 #include "io/ctlsock.h"

@@ -18,15 +18,12 @@
 #include "crypto/keys.h"
 #include "fuzz_open.h"
 #include "fuzz_overlay.h"
-#include "wire/datagram/bundle.h"
-#include "wire/datagram/copy.h"
 #include "wire/bytes.h"
-#include "wire/frame/eth.h"
-#include "wire/datagram/segment.h"
-#include "wire/datagram/fragment.h"
-#include "wire/frame/guard.h"
 #include "wire/datagram/leon.h"
 #include "wire/datagram/parity.h"
+#include "wire/datagram/segment.h"
+#include "wire/frame/eth.h"
+#include "wire/frame/guard.h"
 
 #define SEED_MAX 1500
 

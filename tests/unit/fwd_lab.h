@@ -207,10 +207,10 @@ static inline bool lab_open_node(struct lab *lab, struct lab_node *n)
 	struct mac mac = { { 2, 0x4c, 0, 0, 0, (uint8_t)(n->index + 1) } };
 
 	if (nl_open(&n->nl) < 0 || tap_open(&n->tap, n->nl, "leon0", lab->n_workers) < 0 ||
-	    udp_open(&n->udp, &uc) < 0 || tap_set_mac(&n->tap, n->nl, mac) < 0 ||
-	    tap_set_mtu(&n->tap, n->nl, lab->tap_mtu) < 0 ||
+	    udp_open(&n->udp, &uc) < 0 || nl_link_set_mac(n->nl, n->tap.ifindex, mac) < 0 ||
+	    nl_link_set_mtu(n->nl, n->tap.ifindex, lab->tap_mtu) < 0 ||
 	    !run("ip addr add 10.0.0.%u/24 dev leon0", n->index + 1) ||
-	    tap_set_up(&n->tap, n->nl, true) < 0)
+	    nl_link_set_up(n->nl, n->tap.ifindex, true) < 0)
 		return false;
 	setup.tap_offload = lab->offload && n->tap.granted.tso;
 	setup.tap_uso = lab->offload && n->tap.granted.uso;

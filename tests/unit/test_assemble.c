@@ -11,7 +11,7 @@
 
 #include "fwd_one.h"
 
-#include "wire/datagram/fragment.h"
+#include "wire/datagram/leon.h"
 
 static size_t build_fragment(uint8_t *out, uint32_t id, uint16_t offset, uint16_t total,
 			     const uint8_t *frame, size_t len, uint8_t flags)

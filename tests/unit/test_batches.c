@@ -12,7 +12,7 @@
 
 #include "from_tap_lab.h"
 
-#include "wire/datagram/bundle.h"
+#include "wire/datagram/leon.h"
 
 /* Puts a frame into the next batch. */
 static void queue(uint8_t dst, size_t len, uint8_t mark)

@@ -15,9 +15,9 @@
 #include <sys/ioctl.h>
 
 #include "base/loop.h"
-#include "daemon/report/event_text.h"
+#include "daemon/report/report.h"
 #include "daemon/states.h"
-#include "daemon/underlay/bottleneck.h"
+#include "daemon/underlay/underlay.h"
 #include "fwd/fwd.h"
 #include "io/tap.h"
 #include "state/conf/conf.h"

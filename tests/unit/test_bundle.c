@@ -9,7 +9,6 @@
 #include <errno.h>
 
 #include "golden.h"
-#include "wire/datagram/bundle.h"
 #include "wire/datagram/leon.h"
 
 static size_t add(uint8_t *buf, size_t at, size_t len, uint8_t flags, uint8_t fill)

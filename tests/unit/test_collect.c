@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/capture/collect.h"
+#include "daemon/capture/captures.h"
 #include "wire/capture/record.h"
 
 #define LIMIT 4096u

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "base/hex.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "conf_lab.h"
 #include "state/conf/conf.h"
 

@@ -8,7 +8,6 @@
 #include <errno.h>
 
 #include "golden.h"
-#include "wire/datagram/copy.h"
 #include "wire/datagram/leon.h"
 
 static void test_document(void **state)

@@ -14,8 +14,7 @@
 
 #include "fwd/send/send_state.h"
 #include "state/tables/policy.h"
-#include "wire/datagram/copy.h"
-#include "wire/datagram/fragment.h"
+#include "wire/datagram/leon.h"
 
 #define TEST_PORT 5060
 

@@ -17,7 +17,7 @@
 #include "fwd/send/send_steps.h"
 #include "io/clock.h"
 #include "state/tables/policy.h"
-#include "wire/datagram/fragment.h"
+#include "wire/datagram/leon.h"
 
 static struct policy policy;
 

@@ -14,10 +14,10 @@
 #include "fwd/accel/divert.h"
 #include "fwd_fixture.h"
 #include "gso_reference.h"
-#include "wire/accel.h"
 #include "ipc/accel_queue.h"
 #include "state/tables/mac_damping.h"
-#include "wire/datagram/fragment.h"
+#include "wire/accel.h"
+#include "wire/datagram/leon.h"
 #include "wire/frame/csum.h"
 #include "wire/frame/ip.h"
 

@@ -18,8 +18,7 @@
 
 #include "base/loop.h"
 #include "daemon/leond.h"
-#include "daemon/report/event_log.h"
-#include "daemon/report/event_text.h"
+#include "daemon/report/report.h"
 #include "proto/overlay.h"
 #include "proto/overlay_ops.h"
 #include "state/conf/conf.h"

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/report/event_log.h"
+#include "daemon/report/report.h"
 
 static unsigned n_logged;
 static char last_log[512];

@@ -8,7 +8,7 @@
 #include <errno.h>
 
 #include "golden.h"
-#include "wire/datagram/fragment.h"
+#include "wire/datagram/leon.h"
 
 static int decode(uint16_t offset, uint16_t total, size_t piece_len)
 {

@@ -14,7 +14,7 @@
 #include "daemon/accel/leon_accel.h"
 #include "daemon/lan/local_lan.h"
 #include "daemon/life/life.h"
-#include "daemon/report/event_text.h"
+#include "daemon/report/report.h"
 #include "daemon/states.h"
 #include "fwd/fwd.h"
 #include "proto/view.h"

@@ -16,7 +16,7 @@
 #include "fwd_one.h"
 
 #include "state/tables/mac_damping.h"
-#include "wire/datagram/bundle.h"
+#include "wire/datagram/leon.h"
 #include "wire/frame/guard.h"
 
 /* --- one table: datagrams and their expected ends --- */

@@ -14,7 +14,7 @@
 
 #include "from_tap_lab.h"
 
-#include "wire/datagram/fragment.h"
+#include "wire/datagram/leon.h"
 #include "wire/frame/csum.h"
 #include "wire/frame/guard.h"
 

@@ -16,7 +16,6 @@
 #include "crypto/keys.h"
 #include "daemon/guard/loop_guard.h"
 #include "daemon/lan/local_lan.h"
-#include "daemon/lan/vlans.h"
 #include "daemon/leond.h"
 #include "fwd/fwd.h"
 #include "state/conf/conf.h"

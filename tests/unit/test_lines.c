@@ -16,10 +16,9 @@
 #include <stdlib.h>
 
 #include "base/loop.h"
+#include "daemon/report/report.h"
 #include "daemon/states.h"
-#include "daemon/report/event_text.h"
 #include "daemon/underlay/underlay.h"
-#include "daemon/underlay/underlay_state.h"
 #include "io/netlink/netlink.h"
 #include "io/tap.h"
 #include "state/conf/conf.h"

@@ -14,8 +14,7 @@
 
 #include "fwd/send/send_steps.h"
 #include "ones_sum.h"
-#include "wire/datagram/bundle.h"
-#include "wire/datagram/fragment.h"
+#include "wire/datagram/leon.h"
 
 #define ALONE 1000 /* bytes of a frame that is never bundled */
 #define SMALL 100

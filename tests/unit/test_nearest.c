@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "base/nearest.h"
+#include "base/text.h"
 
 static void distances(void **state)
 {

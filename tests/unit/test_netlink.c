@@ -236,7 +236,7 @@ static struct nl_route_change change(const char *dst, const char *gateway, uint3
 static void routes(void **state)
 {
 	struct nl_route_change c[6], *many = calloc(N_ROUTES, sizeof(*many));
-	struct nl_monitor *m = NULL;
+	struct nl *m = NULL;
 	struct seen seen = { 0 };
 	unsigned n[3] = { 0 };
 	char text[32];
@@ -295,7 +295,7 @@ static void routes(void **state)
 	assert_true(run("ip route del 10.7.0.1/32 dev v10 proto 76"));
 	assert_int_equal(nl_monitor_read(m, on_event, &seen), 0);
 	assert_int_equal(seen.routes, 2); /* the earlier route to lo, and this route */
-	nl_monitor_close(m);
+	nl_close(m);
 	free(many);
 	assert_true(run("ip link del v10"));
 }
@@ -431,7 +431,7 @@ static void next_hops(void **state)
 
 static void monitor(void **state)
 {
-	struct nl_monitor *m = NULL;
+	struct nl *m = NULL;
 	struct seen seen = { 0 };
 
 	(void)state;
@@ -449,7 +449,7 @@ static void monitor(void **state)
 		assert_int_equal(nl_monitor_read(m, on_event, &seen), 0);
 	}
 	assert_true(seen.link_up && seen.addr_added && seen.addr_gone);
-	nl_monitor_close(m);
+	nl_close(m);
 }
 
 /* Adds and deletes N_ROUTES routes. The notifications exceed any buffer. */
@@ -472,7 +472,7 @@ static void many_routes(struct nl *by, int index, uint8_t protocol)
 /* Changes of unrelated routes take no buffer from link events. A lost event is reported. */
 static void monitor_room(void **state)
 {
-	struct nl_monitor *m = NULL;
+	struct nl *m = NULL;
 	struct nl *other = NULL;
 	struct seen seen = { 0 };
 	struct nl_link v;
@@ -499,7 +499,7 @@ static void monitor_room(void **state)
 	assert_true(run("ip addr add 192.0.2.9/24 dev v10"));
 	assert_int_equal(nl_monitor_read(m, on_event, &seen), 0);
 	assert_true(seen.addr_added);
-	nl_monitor_close(m);
+	nl_close(m);
 	nl_close(other);
 	assert_true(run("ip link del v10"));
 }
@@ -521,9 +521,9 @@ static void tap_queues(void **state)
 	assert_int_equal(tap_open(&t, nl, "leon7", 3), 0);
 	assert_int_equal(t.n_queues, 3);
 	assert_string_equal(t.name, "leon7");
-	assert_int_equal(tap_set_mac(&t, nl, mac), 0);
-	assert_int_equal(tap_set_mtu(&t, nl, 1420), 0);
-	assert_int_equal(tap_set_up(&t, nl, true), 0);
+	assert_int_equal(nl_link_set_mac(nl, t.ifindex, mac), 0);
+	assert_int_equal(nl_link_set_mtu(nl, t.ifindex, 1420), 0);
+	assert_int_equal(nl_link_set_up(nl, t.ifindex, true), 0);
 	assert_int_equal(nl_link_by_name(nl, "leon7", &link), 0);
 	assert_int_equal(link.index, t.ifindex);
 	assert_string_equal(link.kind, "tun");

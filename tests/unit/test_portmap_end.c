@@ -22,7 +22,6 @@
 
 #include "base/loop.h"
 #include "daemon/states.h"
-#include "daemon/transport/child.h"
 #include "daemon/transport/transport.h"
 #include "io/netlink/netlink.h"
 #include "io/tcp_socket.h"
@@ -139,9 +138,7 @@ static unsigned order(void)
 
 static bool is_shown(void)
 {
-	struct portmap_view v;
-
-	return portmap_view(&d, &v);
+	return portmap_view(&d) != NULL;
 }
 
 static void delete_key(void)

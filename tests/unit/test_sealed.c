@@ -15,9 +15,7 @@
 
 #include "fwd_one.h"
 
-#include "wire/datagram/bundle.h"
-#include "wire/datagram/copy.h"
-#include "wire/datagram/fragment.h"
+#include "wire/datagram/leon.h"
 
 #define HOST   0x20
 #define REMOTE 0x31 /* behind slot 1 */

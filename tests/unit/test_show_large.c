@@ -13,7 +13,7 @@
 
 #include "base/json/jsonr.h"
 #include "base/loop.h"
-#include "daemon/answer/command.h"
+#include "daemon/answer/answer.h"
 #include "daemon/leond.h"
 #include "io/ctlsock.h"
 #include "proto/overlay.h"

@@ -14,7 +14,6 @@
 
 #include "base/loop.h"
 #include "daemon/lan/local_lan.h"
-#include "daemon/lan/vlans.h"
 #include "daemon/leond.h"
 #include "fwd/fwd.h"
 #include "state/conf/conf.h"

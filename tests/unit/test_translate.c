@@ -12,7 +12,7 @@
 
 #include "from_tap_lab.h"
 #include "wire/bytes.h"
-#include "wire/datagram/fragment.h"
+#include "wire/datagram/leon.h"
 #include "wire/datagram/segment.h"
 
 static const struct segment mapped[] = { { "storage", 10, 70010 },

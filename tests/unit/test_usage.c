@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/underlay/usage.h"
+#include "daemon/underlay/underlay.h"
 
 static void data_counts_at_once(void **state)
 {

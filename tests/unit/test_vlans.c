@@ -17,13 +17,15 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "daemon/guard/loop_guard.h"
-#include "daemon/lan/vlans.h"
+#include "daemon/lan/local_lan.h"
 #include "daemon/leond.h"
-#include "daemon/report/event_text.h"
+#include "daemon/report/report.h"
 #include "io/tap.h"
 #include "state/conf/conf.h"
 #include "state/tables/fdb.h"
 #include "state/tables/neigh.h"
+#include "wire/bytes.h"
+#include "wire/frame/eth.h"
 #include "wire/frame/mcast.h"
 
 #define BURST_MS 500  /* longer than the wait for further changes */

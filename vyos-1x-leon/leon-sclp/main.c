@@ -216,7 +216,9 @@ static int start(struct nl *nl, const struct options *o)
 		log_error("sclp",
 			  "cannot open a socket of IP protocol 234 between these addresses: %s%s",
 			  strerror(-rc), rc == -EPERM ? "; it takes CAP_NET_RAW" : "");
-	else if (tap_set_up(&tap, nl, true) == 0)
+	else if ((rc = nl_link_set_up(nl, tap.ifindex, true)) < 0)
+		log_error("sclp", "cannot set up: %s interface=%s", strerror(-rc), tap.name);
+	else
 		status = run(nl, &tap, t, signals);
 	tunnel_close(t);
 	tap_close(&tap);

@@ -13,7 +13,7 @@
 #include "base/defs.h"
 #include "base/json/jsonw.h"
 #include "base/mem.h"
-#include "base/nearest.h"
+#include "base/text.h"
 #include "run.h"
 #include "show/show.h"
 #include "state/invitations.h"

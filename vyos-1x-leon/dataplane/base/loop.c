@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Dispatches each call of loop.h to the implementation and counts timers, so that a timer that
+ * Dispatches the calls of loop.h that both loops have, and counts timers, so that a timer that
  * outlives its loop is detected. Control thread.
  */
 #include "loop.h"
-
-#include <errno.h>
 
 #include "log.h"
 #include "loop_ops.h"
@@ -60,42 +58,4 @@ void timer_free(struct timer *t)
 		return;
 	t->loop->n_timers--;
 	t->loop->ops->timer_free(t);
-}
-
-int loop_fd_add(struct loop *l, int fd, uint32_t events, loop_fd_fn fn, void *arg)
-{
-	return l->ops->fd_add ? l->ops->fd_add(l, fd, events, fn, arg) : -ENOTSUP;
-}
-
-int loop_fd_mod(struct loop *l, int fd, uint32_t events)
-{
-	return l->ops->fd_mod ? l->ops->fd_mod(l, fd, events) : -ENOTSUP;
-}
-
-void loop_fd_del(struct loop *l, int fd)
-{
-	if (l->ops->fd_del)
-		l->ops->fd_del(l, fd);
-}
-
-int loop_signal_add(struct loop *l, int signo, loop_signal_fn fn, void *arg)
-{
-	return l->ops->signal_add ? l->ops->signal_add(l, signo, fn, arg) : -ENOTSUP;
-}
-
-int loop_run(struct loop *l)
-{
-	return l->ops->run ? l->ops->run(l) : -ENOTSUP;
-}
-
-void loop_quit(struct loop *l, int code)
-{
-	if (l->ops->quit)
-		l->ops->quit(l, code);
-}
-
-void loop_notify(struct loop *l, const char *state)
-{
-	if (l->ops->notify)
-		l->ops->notify(l, state);
 }

@@ -29,8 +29,6 @@ struct fd_watch {
 };
 
 struct signal_watch {
-	struct signal_watch *next;
-	sd_event_source *source;
 	loop_signal_fn fn;
 	void *arg;
 };
@@ -40,7 +38,6 @@ struct sd_loop {
 	sd_event *event;
 	struct fd_watch **fds; /* indexed by descriptor */
 	uint32_t n_fds;
-	struct signal_watch *signals;
 	bool quit;
 	int exit_code;
 };
@@ -60,13 +57,6 @@ static void sd_loop_free(struct loop *l)
 		free(s->fds[i]);
 	}
 	free(s->fds);
-	while (s->signals) {
-		struct signal_watch *w = s->signals;
-
-		s->signals = w->next;
-		sd_event_source_disable_unref(w->source);
-		free(w);
-	}
 	sd_event_unref(s->event);
 	free(s);
 }
@@ -80,12 +70,10 @@ static mono_t sd_loop_now(struct loop *l)
 	return (mono_t){ (int64_t)us * NS_PER_US };
 }
 
-static int on_timer(sd_event_source *source, uint64_t us, void *userdata)
+static int on_timer(sd_event_source *source attr_unused, uint64_t us attr_unused, void *userdata)
 {
 	struct sd_timer *t = userdata;
 
-	(void)source;
-	(void)us;
 	/* The callback may free the timer. */
 	t->timer.fn(t->timer.arg, sd_loop_now(t->timer.loop));
 	return 0;
@@ -141,30 +129,48 @@ static void sd_timer_free(struct timer *timer)
 	free(t);
 }
 
-static int on_fd(sd_event_source *source, int fd, uint32_t events, void *userdata)
+static int on_fd(sd_event_source *source attr_unused, int fd, uint32_t events, void *userdata)
 {
 	struct fd_watch *w = userdata;
 
-	(void)source;
 	/* The callback may remove the watch. */
 	w->fn(w->arg, fd, events);
 	return 0;
 }
 
-static struct fd_watch *find_fd(struct sd_loop *s, int fd)
+static const struct loop_ops sd_ops = {
+	.free = sd_loop_free,
+	.now = sd_loop_now,
+	.timer_new = sd_timer_new,
+	.timer_set = sd_timer_set,
+	.timer_stop = sd_timer_stop,
+	.timer_is_set = sd_timer_is_set,
+	.timer_free = sd_timer_free,
+};
+
+static bool is_sd(const struct loop *l)
 {
-	return fd >= 0 && (size_t)fd < s->n_fds ? s->fds[fd] : NULL;
+	return l->ops == &sd_ops;
 }
 
-static int sd_fd_add(struct loop *l, int fd, uint32_t events, loop_fd_fn fn, void *arg)
+static struct fd_watch *find_fd(struct loop *l, int fd)
+{
+	struct sd_loop *s = sd_of(l);
+
+	return is_sd(l) && fd >= 0 && (size_t)fd < s->n_fds ? s->fds[fd] : NULL;
+}
+
+int loop_fd_add(struct loop *l, int fd, uint32_t events, loop_fd_fn fn, void *arg)
 {
 	struct sd_loop *s = sd_of(l);
 	struct fd_watch *w;
 	int r;
 
+	if (!is_sd(l))
+		return -ENOTSUP;
 	if (fd < 0)
 		return -EBADF;
-	if (find_fd(s, fd))
+	if (find_fd(l, fd))
 		return -EEXIST;
 	w = x_new(struct fd_watch);
 	w->fn = fn;
@@ -179,45 +185,46 @@ static int sd_fd_add(struct loop *l, int fd, uint32_t events, loop_fd_fn fn, voi
 	return 0;
 }
 
-static int sd_fd_mod(struct loop *l, int fd, uint32_t events)
+int loop_fd_mod(struct loop *l, int fd, uint32_t events)
 {
-	struct fd_watch *w = find_fd(sd_of(l), fd);
+	struct fd_watch *w = find_fd(l, fd);
 	int r;
 
 	if (!w)
-		return -ENOENT;
+		return is_sd(l) ? -ENOENT : -ENOTSUP;
 	r = sd_event_source_set_io_events(w->source, events);
 	return r < 0 ? r : 0;
 }
 
-static void sd_fd_del(struct loop *l, int fd)
+void loop_fd_del(struct loop *l, int fd)
 {
-	struct sd_loop *s = sd_of(l);
-	struct fd_watch *w = find_fd(s, fd);
+	struct fd_watch *w = find_fd(l, fd);
 
 	if (!w)
 		return;
-	s->fds[fd] = NULL;
+	sd_of(l)->fds[fd] = NULL;
 	sd_event_source_disable_unref(w->source);
 	free(w);
 }
 
-static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
+static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info attr_unused,
+		     void *userdata)
 {
 	struct signal_watch *w = userdata;
 
-	(void)info;
 	w->fn(w->arg, sd_event_source_get_signal(source));
 	return 0;
 }
 
-static int sd_signal_add(struct loop *l, int signo, loop_signal_fn fn, void *arg)
+int loop_signal_add(struct loop *l, int signo, loop_signal_fn fn, void *arg)
 {
-	struct sd_loop *s = sd_of(l);
+	sd_event_source *source;
 	struct signal_watch *w;
 	sigset_t set;
 	int r;
 
+	if (!is_sd(l))
+		return -ENOTSUP;
 	sigemptyset(&set);
 	if (sigaddset(&set, signo) < 0)
 		return -EINVAL;
@@ -227,23 +234,28 @@ static int sd_signal_add(struct loop *l, int signo, loop_signal_fn fn, void *arg
 	w = x_new(struct signal_watch);
 	w->fn = fn;
 	w->arg = arg;
-	r = sd_event_add_signal(s->event, &w->source, signo, on_signal, w);
+	r = sd_event_add_signal(sd_of(l)->event, &source, signo, on_signal, w);
 	if (r < 0) {
 		free(w);
 		return r;
 	}
-	w->next = s->signals;
-	s->signals = w;
+	/* The loop owns the source, and the source owns the watch. */
+	sd_event_source_set_destroy_callback(source, free);
+	sd_event_source_set_floating(source, true);
+	sd_event_source_unref(source);
 	return 0;
 }
 
-static int sd_run(struct loop *l)
+int loop_run(struct loop *l)
 {
 	struct sd_loop *s = sd_of(l);
+	int watchdog;
+
+	if (!is_sd(l))
+		return -ENOTSUP;
 	/* The watchdog is enabled only here. sd-event notifies systemd at once and systemd then
 	 * expects regular notifications, which a slow start would miss. */
-	int watchdog = sd_event_set_watchdog(s->event, true);
-
+	watchdog = sd_event_set_watchdog(s->event, true);
 	if (watchdog < 0)
 		return watchdog;
 	/* sd_event_loop() cannot run a second time. */
@@ -257,37 +269,22 @@ static int sd_run(struct loop *l)
 	return s->exit_code;
 }
 
-static void sd_quit(struct loop *l, int code)
+void loop_quit(struct loop *l, int code)
 {
 	struct sd_loop *s = sd_of(l);
 
+	if (!is_sd(l))
+		return;
 	s->quit = true;
 	s->exit_code = code;
 }
 
-static void sd_notify_state(struct loop *l, const char *state)
+void loop_notify(struct loop *l, const char *state)
 {
-	(void)l;
 	/* An error means that systemd is absent; the notification has no receiver. */
-	(void)sd_notify(0, state);
+	if (is_sd(l))
+		(void)sd_notify(0, state);
 }
-
-static const struct loop_ops sd_ops = {
-	.free = sd_loop_free,
-	.now = sd_loop_now,
-	.timer_new = sd_timer_new,
-	.timer_set = sd_timer_set,
-	.timer_stop = sd_timer_stop,
-	.timer_is_set = sd_timer_is_set,
-	.timer_free = sd_timer_free,
-	.fd_add = sd_fd_add,
-	.fd_mod = sd_fd_mod,
-	.fd_del = sd_fd_del,
-	.signal_add = sd_signal_add,
-	.run = sd_run,
-	.quit = sd_quit,
-	.notify = sd_notify_state,
-};
 
 struct loop *loop_sd_new(void)
 {

@@ -6,10 +6,10 @@
 
 #include "base/mem.h"
 #include "daemon/guard/loop_guard.h"
-#include "daemon/lan/vlans.h"
+#include "daemon/lan/local_lan.h"
 #include "daemon/states.h"
 #include "daemon/underlay/ipsec.h"
-#include "daemon/underlay/underlay_state.h"
+#include "daemon/underlay/underlay.h"
 #include "io/tap.h"
 
 struct whole {

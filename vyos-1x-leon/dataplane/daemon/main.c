@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "base/hex.h"
+#include "base/text.h"
 #include "base/version.h"
 #include "daemon/identity/own_identity.h"
 #include "daemon/leond.h"

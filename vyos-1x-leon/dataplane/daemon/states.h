@@ -56,7 +56,7 @@ struct states {
 	/* life */
 	bool tap_is_open, udp_is_open, workers_run;
 	struct housekeeping *housekeeping;
-	struct nl_monitor *monitor;
+	struct nl *monitor;	     /* of netlink */
 	struct stretcher *stretcher; /* overlay_glue.c; NULL before the first use */
 	struct timer *drain_timer, *leave_timer, *release_timer;
 	mono_t stop_at;

@@ -11,9 +11,7 @@
 #include "fwd/worker.h"
 #include "io/clock.h"
 #include "wire/bytes.h"
-#include "wire/datagram/bundle.h"
-#include "wire/datagram/copy.h"
-#include "wire/datagram/fragment.h"
+#include "wire/datagram/leon.h"
 #include "wire/datagram/parity.h"
 #include "wire/frame/eth.h"
 

@@ -238,28 +238,6 @@ void tap_close(struct tap *t)
 	*t = (struct tap){ 0 };
 }
 
-static int report(const struct tap *t, const char *what, int rc)
-{
-	if (rc < 0)
-		log_error("tap", "cannot set %s: %s interface=%s", what, strerror(-rc), t->name);
-	return rc;
-}
-
-int tap_set_mac(const struct tap *t, struct nl *nl, struct mac mac)
-{
-	return report(t, "mac", nl_link_set_mac(nl, t->ifindex, mac));
-}
-
-int tap_set_mtu(const struct tap *t, struct nl *nl, uint32_t mtu)
-{
-	return report(t, "mtu", nl_link_set_mtu(nl, t->ifindex, mtu));
-}
-
-int tap_set_up(const struct tap *t, struct nl *nl, bool up)
-{
-	return report(t, up ? "up" : "down", nl_link_set_up(nl, t->ifindex, up));
-}
-
 int tap_send(int fd, const void *frame, size_t len)
 {
 	struct virtio_net_hdr plain = { 0 };

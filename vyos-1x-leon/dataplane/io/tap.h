@@ -11,7 +11,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/addr.h"
 
@@ -54,11 +53,6 @@ void tap_use_offload(struct tap *t, struct tap_offload wanted);
 void tap_pass_super(struct tap *t, bool pass);
 /* Closes the queues. A device created by tap_open() disappears with the queues. */
 void tap_close(struct tap *t);
-
-/* Device settings through netlink. Each returns 0 or -errno. */
-int tap_set_mac(const struct tap *t, struct nl *nl, struct mac mac);
-int tap_set_mtu(const struct tap *t, struct nl *nl, uint32_t mtu);
-int tap_set_up(const struct tap *t, struct nl *nl, bool up);
 
 /* Writes a frame to the host side without any offload, for the few frames of leond. Returns 0 or
  * -errno. Any thread. */

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hex.h"
 #include "base/json/jsonr.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "state/state_file.h"
 
 #define FILE_VERSION 1

@@ -17,7 +17,7 @@
 
 #include "base/defs.h"
 #include "base/log.h"
-#include "io/netlink/netlink_own.h"
+#include "io/netlink/netlink.h"
 #include "wire/bytes.h"
 #include "wire/frame/eth.h"
 
@@ -53,7 +53,7 @@ static int open_device(struct tun *t, struct nl *nl, const char *name)
 	if (rc == 0)
 		rc = nl_link_by_index(nl, t->tap.ifindex, &link);
 	if (rc == 0)
-		rc = tap_set_up(&t->tap, nl, true);
+		rc = nl_link_set_up(nl, t->tap.ifindex, true);
 	if (rc < 0) {
 		tap_close(&t->tap);
 		return rc;
@@ -88,7 +88,7 @@ int tun_open_interproxy(struct tun *t, struct nl *nl, const char *name, const st
 	if (rc < 0)
 		return rc;
 	addr.index = t->tap.ifindex;
-	rc = tap_set_mtu(&t->tap, nl, MTU_MAX);
+	rc = nl_link_set_mtu(nl, t->tap.ifindex, MTU_MAX);
 	if (rc == 0)
 		rc = nl_addr_add(nl, &addr, false);
 	if (rc < 0)

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/defs.h"
-#include "base/hex.h"
 #include "base/json/jsonw.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "live/live.h"
 #include "text/text.h"
 

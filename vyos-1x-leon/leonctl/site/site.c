@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/hex.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "io/file.h"
 #include "state/conf/conf.h"
 #include "state/conf/new_node.h"

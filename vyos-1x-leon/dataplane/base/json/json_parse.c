@@ -13,7 +13,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #define DEPTH_MAX 32
 

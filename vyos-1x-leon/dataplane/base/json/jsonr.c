@@ -20,7 +20,7 @@
 #include "base/json/json_parse.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/nearest.h"
+#include "base/text.h"
 
 #define ERROR_MAX     576
 #define PATH_TEXT_MAX 256

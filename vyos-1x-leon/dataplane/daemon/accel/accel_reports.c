@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reports of leon-accel about its connections, see accel_reports.h. Control thread.
+ * Reports of leon-accel about its connections, see leon_accel.h. Control thread.
  */
-#include "daemon/accel/accel_reports.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +11,8 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/accel/leon_accel.h"
+#include "daemon/report/report.h"
 #include "daemon/states.h"
-#include "daemon/report/event_text.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"
 #include "state/tables/nodedb.h"

@@ -17,7 +17,6 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "daemon/accel/accel_reports.h"
 #include "daemon/states.h"
 #include "fwd/fwd.h"
 #include "ipc/accel_queue.h"

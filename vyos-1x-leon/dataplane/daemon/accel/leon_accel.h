@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leon-accel, which accelerates TCP: its connection to leond, the queues of frames, and requests.
- * accel_reports.h has its reports. Control thread.
+ * leon-accel, which accelerates TCP: its connection to leond, the queues of frames, requests, and
+ * its reports. Control thread.
  */
 #pragma once
 
@@ -11,6 +11,7 @@
 
 #include "base/addr.h"
 #include "base/mono.h"
+#include "ipc/accel_report.h"
 
 struct conf;
 struct leond;
@@ -129,3 +130,27 @@ int accel_relay(struct leond *d, struct jsonw *request, accel_relay_fn fn, void 
 int accel_relay_report(struct leond *d, accel_relay_fn fn, void *arg);
 /* Ends all requests without an answer. */
 void accel_relays_free(struct leond *d);
+
+/* --- accel_reports.c --- */
+/* Time without a report after which leon-accel counts as hung. A stalled one holds every received
+ * segment. */
+#define ACCEL_SILENT_S 5
+
+struct leond;
+
+void accel_reports_open(struct leond *d);
+void accel_reports_free(struct leond *d);
+
+/* leon-accel has connected or disconnected. A disconnection ends all requests to it. */
+void accel_reports_here(struct leond *d);
+void accel_reports_gone(struct leond *d);
+/* Requests the next report. Returns false if leon-accel has not reported for too long. */
+bool accel_reports_second(struct leond *d);
+
+/* leond refused a frame between accelerators, because the source is not the sending node. */
+void accel_reports_foreign(struct leond *d, node_id_t id);
+
+/* The last totals. NULL: not connected, or not received yet. */
+const struct accel_totals *accel_reports_totals(const struct leond *d);
+/* The last report about a node. Returns false without a report. */
+bool accel_reports_node(const struct leond *d, node_id_t id, struct accel_node *out);

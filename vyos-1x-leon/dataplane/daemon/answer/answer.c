@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "base/hex.h"
+#include "base/text.h"
 #include "daemon/guard/loop_guard.h"
 #include "daemon/leond.h"
-#include "io/clock.h"
-#include "daemon/report/event_text.h"
+#include "daemon/report/report.h"
 #include "daemon/underlay/ipsec.h"
+#include "io/clock.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"
 #include "state/latency/path.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * JSON representation of LEON's values: ids as text, unknown as null, times in RFC 3339. All show
- * commands use these functions, so equal values look equal. Control thread.
+ * Requests of the control socket, and LEON's values in their answers. Control thread.
  */
 #pragma once
 
@@ -10,12 +9,67 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "base/defs.h"
+#include "base/json/jsonr.h"
 #include "base/json/jsonw.h"
 #include "base/mono.h"
+#include "state/tables/nodedb.h"
 
 struct conf;
 struct leond;
 struct path;
+
+/* --- command.c --- */
+
+/* A request until its answer. A handler writes the members of an open answer object, or refuses
+ * with one sentence. A handler that waits for packets keeps the command and finishes later. */
+
+#define COMMAND_JSON_VERSION 1
+
+struct command {
+	struct leond *d;
+	struct overlay *overlay;
+	node_id_t self;
+	struct ctl_conn *conn;
+	struct jsonr *doc;
+	struct jsonr_node *arguments; /* arguments, or NULL */
+	struct jsonw *w;	      /* the answer; the outer object is open */
+	mono_t now;
+	char error[512];
+};
+
+enum command_result {
+	CMD_DONE,
+	CMD_FAILED, /* error holds one sentence */
+	CMD_LATER,  /* the handler keeps the command and calls command_finish() */
+};
+typedef enum command_result (*command_fn)(struct command *c);
+
+/* The configuration; the next reload ends its life. */
+const struct conf *command_conf(const struct command *c);
+/* Sends the answer or the error and frees the command. */
+void command_finish(struct command *c, enum command_result result);
+/* Frees a command without an answer when the daemon stops. */
+void command_drop(struct command *c);
+/* Sets the error; returns CMD_FAILED. */
+enum command_result command_refuse(struct command *c, const char *fmt, ...) attr_printf(2, 3);
+/* Returns the member with this node-id or node-name. NULL: the error is set. */
+const struct node *command_find_node(struct command *c, const char *text);
+/* Returns the member of argument "node", a node-id or node-name. NULL: the error is set. */
+const struct node *command_node(struct command *c);
+/* Writes an array with an element, or none, for each other member. */
+void answer_nodes(struct command *c, const char *key,
+		  void (*write)(struct command *c, const struct node *n));
+
+/* Handlers of the commands. */
+#define COMMAND(words, access, handler) enum command_result handler(struct command *c);
+#include "daemon/answer/commands.def"
+#undef COMMAND
+
+/* --- answer.c --- */
+
+/* JSON representation of LEON's values: ids as text, unknown as null, times in RFC 3339. All show
+ * commands use these functions, so equal values look equal. */
 
 void answer_id(struct jsonw *w, const char *key, node_id_t id); /* NODE_ID_NONE: null */
 /* Writes the node-name of a member, or null. */

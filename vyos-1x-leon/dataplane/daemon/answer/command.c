@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Common parts of command handlers: find the node argument, refuse with one sentence, send the
- * answer. See command.h. Control thread.
+ * answer. See answer.h. Control thread.
  */
-#include "daemon/answer/command.h"
+#include "daemon/answer/answer.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -110,4 +110,15 @@ const struct node *command_node(struct command *c)
 		return command_find_node(c, text);
 	command_refuse(c, "argument \"node\" is missing: give a node-id or a node-name");
 	return NULL;
+}
+
+void answer_nodes(struct command *c, const char *key,
+		  void (*write)(struct command *c, const struct node *n))
+{
+	struct nodedb *db = overlay_nodes(c->overlay);
+
+	jsonw_array(c->w, key);
+	for (const struct node *n = NULL; (n = nodedb_next(db, n));)
+		write(c, n);
+	jsonw_end(c->w);
 }

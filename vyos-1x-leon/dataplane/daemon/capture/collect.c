@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See collect.h: the capture as a whole. collect_nodes.c has the dialogue with one node.
+ * See captures.h: the capture as a whole. collect_nodes.c has the dialogue with one node.
  */
-#include "daemon/capture/collect.h"
+#include "daemon/capture/captures.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "crypto/aead.h"
-#include "daemon/capture/provide.h"
 #include "daemon/states.h"
 #include "proto/overlay.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See collect.h: the dialogue with one node. Each request is repeated until an answer arrives, and
+ * See captures.h: the dialogue with one node. Each request is repeated until an answer arrives, and
  * each answer is complete in itself, so a lost message costs time only.
  */
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
-#include "daemon/capture/collect.h"
+#include "daemon/capture/captures.h"
 
 #define START_MS    500
 #define STARTS_MAX  10 /* an older release ignores the message */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See provide.h. The records are a stream of bytes in memory until the end of the capture. The
+ * See captures.h. The records are a stream of bytes in memory until the end of the capture. The
  * other node may read any part again, so a lost message loses nothing.
  */
-#include "daemon/capture/provide.h"
+#include "daemon/capture/captures.h"
 
 #include <stdlib.h>
 #include <string.h>

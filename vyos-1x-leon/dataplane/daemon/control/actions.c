@@ -7,11 +7,10 @@
 
 #include "base/defs.h"
 #include "daemon/answer/answer.h"
-#include "daemon/answer/command.h"
 #include "daemon/leond.h"
-#include "io/clock.h"
-#include "daemon/underlay/reach.h"
+#include "daemon/underlay/underlay.h"
 #include "daemon/verdict.h"
+#include "io/clock.h"
 #include "proto/overlay.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"

@@ -5,10 +5,9 @@
  */
 #include <stdlib.h>
 
-#include "base/hex.h"
+#include "base/text.h"
 #include "daemon/answer/answer.h"
-#include "daemon/answer/command.h"
-#include "daemon/capture/collect.h"
+#include "daemon/capture/captures.h"
 #include "daemon/states.h"
 #include "io/clock.h"
 #include "proto/view.h"

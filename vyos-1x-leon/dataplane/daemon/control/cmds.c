@@ -9,7 +9,7 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
-#include "daemon/answer/command.h"
+#include "daemon/answer/answer.h"
 #include "daemon/control/control.h"
 #include "daemon/leond.h"
 #include "io/ctlsock.h"

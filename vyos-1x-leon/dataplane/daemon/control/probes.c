@@ -11,7 +11,6 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/answer/answer.h"
-#include "daemon/answer/command.h"
 #include "daemon/control/control.h"
 #include "daemon/states.h"
 #include "proto/overlay.h"

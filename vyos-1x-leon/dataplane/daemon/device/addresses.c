@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "daemon/leond.h"
-#include "daemon/report/event_text.h"
+#include "daemon/report/report.h"
 #include "daemon/routes/routes.h"
 #include "io/netlink/netlink.h"
 #include "io/tap.h"

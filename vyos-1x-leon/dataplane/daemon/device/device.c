@@ -13,7 +13,7 @@
 #include "daemon/identity/own_identity.h"
 #include "daemon/lan/local_lan.h"
 #include "daemon/leond.h"
-#include "daemon/report/event_text.h"
+#include "daemon/report/report.h"
 #include "daemon/routes/routes.h"
 #include "fwd/fwd.h"
 #include "io/netlink/netlink.h"
@@ -163,7 +163,7 @@ static void bridge_changed(struct leond *d, const struct nl_event *ev)
 
 static void set_mtu(struct leond *d)
 {
-	int r = tap_set_mtu(d->tap, d->nl, d->device.mtu.mtu);
+	int r = nl_link_set_mtu(d->nl, d->tap->ifindex, d->device.mtu.mtu);
 
 	if (r < 0)
 		log_warn("device", "MTU cannot be set: %s interface=%s mtu=%u", strerror(-r),
@@ -217,33 +217,23 @@ void device_run_mtu(struct leond *d, mono_t now)
 	set_mtu(d);
 }
 
-/* Returns 0, or -errno after logging. */
-static int set_mac(struct leond *d)
-{
-	struct mac mac = identity_mac(d->conf, d->self);
-	int r = tap_set_mac(d->tap, d->nl, mac);
-
-	if (r < 0) {
-		log_error("device", "MAC cannot be set: %s interface=%s", strerror(-r),
-			  d->tap->name);
-		return r;
-	}
-	d->device.mac = mac;
-	return 0;
-}
-
 /* A kept device has the MAC. Setting the same MAC again would delete the neighbor entries of the
  * kernel, and the next packet to each neighbor would wait for an answer. */
 int device_set_mac(struct leond *d)
 {
 	struct mac wanted = identity_mac(d->conf, d->self);
-	struct nl_link link;
+	struct nl_link link = { 0 };
+	int r = 0;
 
-	if (nl_link_by_index(d->nl, d->tap->ifindex, &link) < 0 ||
-	    mac_to_u64(link.mac) != mac_to_u64(wanted))
-		return set_mac(d);
-	d->device.mac = wanted;
-	return 0;
+	nl_link_by_index(d->nl, d->tap->ifindex, &link);
+	if (mac_to_u64(link.mac) != mac_to_u64(wanted))
+		r = nl_link_set_mac(d->nl, d->tap->ifindex, wanted);
+	if (r < 0)
+		log_error("device", "MAC cannot be set: %s interface=%s", strerror(-r),
+			  d->tap->name);
+	else
+		d->device.mac = wanted;
+	return r;
 }
 
 int device_start(struct leond *d)
@@ -258,7 +248,7 @@ int device_start(struct leond *d)
 	if (nl_link_by_index(d->nl, d->tap->ifindex, &link) == 0)
 		note_master(d, link.master);
 	device_run_mtu(d, loop_now(d->loop));
-	r = tap_set_up(d->tap, d->nl, true);
+	r = nl_link_set_up(d->nl, d->tap->ifindex, true);
 	if (r < 0)
 		log_error("device", "interface cannot be brought up: %s interface=%s", strerror(-r),
 			  d->tap->name);
@@ -269,10 +259,7 @@ int device_start(struct leond *d)
 
 void device_apply_conf(struct leond *d)
 {
-	struct mac wanted = identity_mac(d->conf, d->self);
-
-	if (mac_to_u64(wanted) != mac_to_u64(d->device.mac))
-		set_mac(d);
+	device_set_mac(d); /* logged */
 	device_run_mtu(d, loop_now(d->loop));
 }
 

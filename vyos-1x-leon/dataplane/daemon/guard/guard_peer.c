@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Other nodes of the loop guard, see guard_peer.h. Pure; control thread.
+ * Other nodes of the loop guard, see loop_guard.h. Pure; control thread.
  */
-#include "daemon/guard/guard_peer.h"
+#include "daemon/guard/loop_guard.h"
 
 #include "base/defs.h"
 

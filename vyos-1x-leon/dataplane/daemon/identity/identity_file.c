@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/hex.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "daemon/identity/own_identity.h"
 #include "daemon/states.h"
 #include "io/file.h"

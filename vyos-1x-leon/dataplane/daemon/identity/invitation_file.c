@@ -9,11 +9,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/hex.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "daemon/leond.h"
+#include "daemon/report/report.h"
 #include "io/clock.h"
-#include "daemon/report/event_text.h"
 #include "io/file.h"
 #include "proto/overlay.h"
 #include "state/conf/conf.h"

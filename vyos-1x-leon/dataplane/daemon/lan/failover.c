@@ -11,10 +11,8 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/guard/loop_guard.h"
-#include "daemon/lan/vlans.h"
 #include "daemon/states.h"
 #include "io/clock.h"
-#include "io/tap.h"
 #include "proto/view.h"
 #include "state/tables/fdb.h"
 #include "state/tables/neigh.h"
@@ -32,14 +30,6 @@ struct failover {
 	enum round round;
 	uint32_t at;
 };
-
-static void send_frame(struct leond *d, uint8_t *frame, size_t len)
-{
-	vlans_set_tag(d->vlans, frame);
-	/* Fails while the interface is down; then no switch can be informed. */
-	if (tap_send(d->tap->fd[0], frame, len) >= 0)
-		d->guard->n_announced++;
-}
 
 static bool is_meant(const struct leond *d, uint16_t vlan)
 {
@@ -68,7 +58,7 @@ static bool next_host(struct leond *d, bool *more)
 	*more = fdb_next(d->fdb, &d->states->failover->at, &e);
 	if (!*more || !is_elsewhere(d, e.slot, e.vlan) || !is_meant(d, e.vlan))
 		return false;
-	send_frame(d, frame, rarp_build_announcement(e.vlan, e.mac, frame));
+	vlans_send(d, frame, rarp_build_announcement(e.vlan, e.mac, frame), &d->guard->n_announced);
 	return true;
 }
 
@@ -87,7 +77,7 @@ static bool next_neighbor(struct leond *d, bool *more)
 	len = e.ip.family == 4
 		      ? arp_build_announcement(e.vlan, e.mac, &e.ip, frame)
 		      : nd_build_announcement(e.vlan, e.mac, &e.ip, e.role == NEIGH_ROUTER, frame);
-	send_frame(d, frame, len);
+	vlans_send(d, frame, len, &d->guard->n_announced);
 	return true;
 }
 

@@ -5,9 +5,8 @@
 #include "daemon/lan/local_lan.h"
 
 #include "daemon/guard/loop_guard.h"
-#include "daemon/lan/vlans.h"
 #include "daemon/leond.h"
-#include "daemon/report/event_text.h"
+#include "daemon/report/report.h"
 
 /* Sets *out to the changed VLANs in the given state. Returns the first other node on the LANs of
  * these VLANs. */

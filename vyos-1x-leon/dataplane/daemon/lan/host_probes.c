@@ -14,9 +14,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/guard/loop_guard.h"
-#include "daemon/lan/vlans.h"
 #include "daemon/states.h"
-#include "io/tap.h"
 #include "proto/view.h"
 #include "state/tables/fdb.h"
 #include "state/tables/neigh.h"
@@ -100,10 +98,7 @@ static void send_one(struct leond *d, const struct host_probe *host)
 		return;
 	len = host->ip.family == 4 ? arp_build_question(host->vlan, src, &host->ip, frame)
 				   : nd_build_question(host->vlan, src, &host->ip, frame);
-	vlans_set_tag(d->vlans, frame);
-	/* Fails while the interface is down; then the LAN is unreachable. */
-	if (tap_send(d->tap->fd[0], frame, len) >= 0)
-		d->guard->n_requested++;
+	vlans_send(d, frame, len, &d->guard->n_requested);
 }
 
 static void on_timer(void *arg, mono_t now)

@@ -14,13 +14,11 @@
 #include "daemon/accel/leon_accel.h"
 #include "daemon/guard/guard_parts.h"
 #include "daemon/lan/local_lan.h"
-#include "daemon/lan/vlans.h"
-#include "daemon/states.h"
-#include "io/clock.h"
-#include "daemon/report/event_text.h"
+#include "daemon/report/report.h"
 #include "daemon/routes/routes.h"
+#include "daemon/states.h"
 #include "fwd/fwd.h"
-#include "io/tap.h"
+#include "io/clock.h"
 #include "proto/overlay.h"
 #include "proto/view.h"
 #include "state/latency/choice.h"
@@ -70,10 +68,7 @@ static void send_frame(struct leond *d, uint16_t vlan)
 	keyring_guard_auth(overlay_keyring(d->overlay), guard_signed(frame), GUARD_SIGNED_LEN,
 			   g.auth);
 	len = guard_encode(&g, frame);
-	vlans_set_tag(d->vlans, frame);
-	/* Fails while the interface is down. No loop is possible then. */
-	if (tap_send(d->tap->fd[0], frame, len) >= 0)
-		d->guard->n_sent++;
+	vlans_send(d, frame, len, &d->guard->n_sent);
 }
 
 static bool may_send(const struct leond *d)

@@ -10,10 +10,8 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/guard/loop_guard.h"
-#include "daemon/lan/vlans.h"
 #include "daemon/states.h"
 #include "fwd/fwd.h"
-#include "io/tap.h"
 #include "proto/overlay.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"
@@ -149,10 +147,7 @@ static void send_query(struct leond *d, uint16_t vlan, uint8_t family, const str
 	size_t len = mcast_build_query(vlan, eth_source_of(d->self), family, group,
 				       group ? MCAST_LAST_MEMBER_MS : MCAST_RESPONSE_MS, frame);
 
-	vlans_set_tag(d->vlans, frame);
-	/* Fails while the interface is down; then no host can answer. */
-	if (tap_send(d->tap->fd[0], frame, len) >= 0)
-		d->states->snooping->n_queries++;
+	vlans_send(d, frame, len, &d->states->snooping->n_queries);
 }
 
 static void ask_group(void *arg, uint16_t vlan, const struct ip_addr *group)

@@ -4,7 +4,6 @@
  * bridge, or the VLAN interfaces on leon0. Any other configuration may carry all VLANs. The loop
  * guard listens to them before their first frame. Control thread.
  */
-#include "daemon/lan/vlans.h"
 
 #include <string.h>
 
@@ -13,9 +12,9 @@
 #include "daemon/guard/loop_guard.h"
 #include "daemon/lan/local_lan.h"
 #include "daemon/leond.h"
-#include "io/clock.h"
-#include "daemon/report/event_text.h"
+#include "daemon/report/report.h"
 #include "fwd/fwd.h"
+#include "io/clock.h"
 #include "io/tap.h"
 #include "proto/overlay.h"
 #include "proto/view.h"

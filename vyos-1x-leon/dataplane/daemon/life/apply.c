@@ -8,9 +8,9 @@
 
 #include "base/loop.h"
 #include "daemon/device/device.h"
-#include "daemon/states.h"
 #include "daemon/life/life.h"
-#include "daemon/report/event_text.h"
+#include "daemon/report/report.h"
+#include "daemon/states.h"
 #include "daemon/transport/transport.h"
 #include "daemon/underlay/underlay.h"
 #include "daemon/verdict.h"

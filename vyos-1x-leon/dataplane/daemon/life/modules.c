@@ -6,18 +6,14 @@
 
 #include "base/defs.h"
 #include "daemon/accel/leon_accel.h"
+#include "daemon/capture/captures.h"
 #include "daemon/device/device.h"
 #include "daemon/identity/own_identity.h"
 #include "daemon/lan/local_lan.h"
-#include "daemon/lan/vlans.h"
-#include "daemon/capture/provide.h"
 #include "daemon/metrics/metrics.h"
 #include "daemon/routes/routes.h"
-#include "daemon/underlay/bottleneck.h"
-#include "daemon/underlay/underlay.h"
 #include "daemon/transport/transport.h"
-#include "daemon/underlay/reach.h"
-#include "daemon/underlay/usage.h"
+#include "daemon/underlay/underlay.h"
 
 /* Each function may be NULL. */
 struct module {

@@ -4,13 +4,13 @@
  * thread; called when paths change, when the loop guard blocks or unblocks, and at reload.
  */
 #include "daemon/accel/leon_accel.h"
-#include "daemon/capture/provide.h"
+#include "daemon/capture/captures.h"
 #include "daemon/device/device.h"
 #include "daemon/guard/loop_guard.h"
-#include "daemon/lan/vlans.h"
-#include "daemon/states.h"
+#include "daemon/lan/local_lan.h"
 #include "daemon/life/life.h"
-#include "daemon/underlay/bottleneck.h"
+#include "daemon/states.h"
+#include "daemon/underlay/underlay.h"
 #include "fwd/fwd.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"

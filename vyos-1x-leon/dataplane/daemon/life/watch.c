@@ -12,9 +12,8 @@
 #include "base/loop.h"
 #include "daemon/device/device.h"
 #include "daemon/lan/local_lan.h"
-#include "daemon/lan/vlans.h"
-#include "daemon/states.h"
 #include "daemon/routes/routes.h"
+#include "daemon/states.h"
 #include "daemon/underlay/underlay.h"
 
 #define BIT(change) (1u << (change))
@@ -65,5 +64,5 @@ int watch_start(struct leond *d)
 
 void watch_stop(struct leond *d)
 {
-	nl_monitor_close(d->states->monitor);
+	nl_close(d->states->monitor);
 }

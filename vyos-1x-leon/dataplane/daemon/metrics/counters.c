@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "daemon/answer/command.h"
+#include "daemon/answer/answer.h"
 #include "daemon/metrics/metrics.h"
 #include "daemon/states.h"
 #include "fwd/fwd.h"

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "daemon/metrics/metrics_out.h"
 #include "daemon/leond.h"
+#include "daemon/metrics/metrics_out.h"
 #include "fwd/fwd.h"
 #include "io/tap.h"
 #include "proto/view.h"

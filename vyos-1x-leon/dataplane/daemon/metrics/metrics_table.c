@@ -9,15 +9,13 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "daemon/accel/leon_accel.h"
-#include "daemon/accel/accel_reports.h"
 #include "daemon/guard/loop_guard.h"
-#include "daemon/leond.h"
 #include "daemon/metrics/metrics.h"
 #include "daemon/metrics/metrics_out.h"
-#include "daemon/report/event_log.h"
+#include "daemon/report/report.h"
 #include "daemon/routes/routes.h"
+#include "daemon/states.h"
 #include "daemon/transport/transport.h"
-#include "daemon/underlay/bottleneck.h"
 #include "daemon/underlay/ipsec.h"
 #include "daemon/underlay/underlay.h"
 #include "fwd/fwd.h"
@@ -36,12 +34,11 @@ struct facts {
 	mono_t now;
 	const struct overlay_counters *control;
 	struct stream_counts tls;
-	struct portmap_view port;
-	struct routes_view routes;
+	const struct portmap_view *port;
+	const struct routes *routes;
 	unsigned n_wanted, n_refused, n_failed, n_announced;
 	uint64_t backlog_bytes;
 	const struct accel_totals *accel;
-	bool maps_port;
 
 	/* about another member; `link` is zero without a link */
 	const struct node *node;
@@ -98,11 +95,10 @@ static void gather_routes(struct facts *f)
 {
 	struct prefix announced[MSG_PREFIXES_MAX];
 
-	routes_view(f->d, &f->routes);
-	rib_routes(f->routes.plan, &f->n_wanted);
-	rib_refusals(f->routes.plan, &f->n_refused);
-	for (unsigned i = 0; i < f->routes.n_installed; i++)
-		f->n_failed += f->routes.installed[i].error != 0;
+	rib_routes(f->routes->plan, &f->n_wanted);
+	rib_refusals(f->routes->plan, &f->n_refused);
+	for (unsigned i = 0; i < f->routes->n_have; i++)
+		f->n_failed += f->routes->have[i].error != 0;
 	f->n_announced = announce_list(announcer_view(f->d), announced);
 }
 
@@ -112,10 +108,11 @@ static struct facts gather(const struct out *o)
 			   .now = o->now,
 			   .control = overlay_counters(o->overlay),
 			   .tls = streams_counts(o->d),
+			   .port = portmap_view(o->d),
+			   .routes = o->d->states->routes,
 			   .accel = o->conf->acceleration ? accel_reports_totals(o->d) : NULL };
 	struct fwd_queue q;
 
-	f.maps_port = portmap_view(o->d, &f.port);
 	gather_routes(&f);
 	for (unsigned i = 0; i < o->d->tap->n_queues; i++) {
 		fwd_queue(o->d->fwd, i, &q);

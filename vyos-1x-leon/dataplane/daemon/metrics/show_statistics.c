@@ -6,7 +6,6 @@
 #include "base/defs.h"
 #include "base/version.h"
 #include "daemon/answer/answer.h"
-#include "daemon/answer/command.h"
 #include "daemon/device/mtu.h"
 #include "daemon/guard/loop_guard.h"
 #include "daemon/metrics/metrics.h"
@@ -79,19 +78,14 @@ static void write_control(struct command *c)
 	jsonw_end(w);
 }
 
-static void write_broken(struct command *c)
+static void write_broken(struct command *c, const struct node *n)
 {
-	struct nodedb *nodes = overlay_nodes(c->overlay);
 	struct overlay_link link;
 
-	jsonw_array(c->w, "udp_gso_broken");
-	for (const struct node *n = NULL; (n = nodedb_next(nodes, n));) {
-		if (!overlay_link(c->overlay, n->slot, &link) || !link.segmentation_broken)
-			continue;
-		jsonw_object(c->w, NULL);
-		answer_node(c->w, "node_id", c->d, n->id);
-		jsonw_end(c->w);
-	}
+	if (!overlay_link(c->overlay, n->slot, &link) || !link.segmentation_broken)
+		return;
+	jsonw_object(c->w, NULL);
+	answer_node(c->w, "node_id", c->d, n->id);
 	jsonw_end(c->w);
 }
 
@@ -110,7 +104,7 @@ static void write_offloads(struct command *c)
 	for (unsigned i = 0; i < N_OFFLOADS; i++)
 		jsonw_str(c->w, offload_name(i), offload_unused(d, i));
 	jsonw_end(c->w);
-	write_broken(c);
+	answer_nodes(c, "udp_gso_broken", write_broken);
 	jsonw_end(c->w);
 }
 
@@ -194,25 +188,25 @@ static void write_tls(struct command *c)
 
 static void write_port_mapping(struct command *c)
 {
-	struct portmap_view v;
+	const struct portmap_view *v = portmap_view(c->d);
 	int64_t left_ms;
 	bool mapped;
 
-	if (!portmap_view(c->d, &v)) {
+	if (!v) {
 		jsonw_null(c->w, "port_mapping");
 		return;
 	}
-	mapped = v.external.port != 0;
-	left_ms = mapped ? max_of(mono_sub_ms(v.expires_at, c->now), (int64_t)0) : 0;
+	mapped = v->external.port != 0;
+	left_ms = mapped ? max_of(mono_sub_ms(v->expires_at, c->now), (int64_t)0) : 0;
 	jsonw_object(c->w, "port_mapping");
-	jsonw_str(c->w, "state", portmap_state_name(v.state));
-	answer_ip(c->w, "gateway", &v.gateway);
-	jsonw_str(c->w, "protocol", mapped ? portmap_method_name(v.method) : NULL);
-	answer_endpoint(c->w, "external", &v.external);
+	jsonw_str(c->w, "state", portmap_state_name(v->state));
+	answer_ip(c->w, "gateway", &v->gateway);
+	jsonw_str(c->w, "protocol", mapped ? portmap_method_name(v->method) : NULL);
+	answer_endpoint(c->w, "external", &v->external);
 	answer_known(c->w, "expires_seconds", mapped, (uint64_t)left_ms / 1000);
-	jsonw_str(c->w, "reason", v.reason);
-	jsonw_u64(c->w, "reports", v.reports);
-	jsonw_u64(c->w, "failures", v.failures);
+	jsonw_str(c->w, "reason", v->reason[0] ? v->reason : NULL);
+	jsonw_u64(c->w, "reports", v->reports);
+	jsonw_u64(c->w, "failures", v->failures);
 	jsonw_end(c->w);
 }
 

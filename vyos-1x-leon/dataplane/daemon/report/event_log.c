@@ -3,7 +3,7 @@
  * Event ring. Owns its memory and one log limiter per kind of event, so that a flapping link cannot
  * suppress messages of other kinds. Control thread.
  */
-#include "daemon/report/event_log.h"
+#include "daemon/report/report.h"
 
 #include <stdlib.h>
 

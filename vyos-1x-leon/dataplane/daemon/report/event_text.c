@@ -9,9 +9,8 @@
 
 #include "base/loop.h"
 #include "daemon/leond.h"
+#include "daemon/report/report.h"
 #include "io/clock.h"
-#include "daemon/report/event_log.h"
-#include "daemon/report/event_text.h"
 #include "proto/overlay_ops.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"

@@ -14,9 +14,9 @@
 
 #include "base/loop.h"
 #include "base/mem.h"
-#include "daemon/states.h"
-#include "daemon/report/event_text.h"
+#include "daemon/report/report.h"
 #include "daemon/routes/routes.h"
+#include "daemon/states.h"
 #include "io/netlink/netlink.h"
 #include "io/tap.h"
 #include "proto/overlay.h"

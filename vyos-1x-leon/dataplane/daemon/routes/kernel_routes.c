@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Executes the plans of state/routes/rib.h, see kernel_routes_core.h: schedules kernel dumps and
+ * Executes the plans of state/routes/rib.h, see routes.h: schedules kernel dumps and
  * planner runs, and answers queries of the daemon. Control thread.
  *
  * All routes have protocol 76 and lead to this interface; routes of other programs are never
@@ -8,8 +8,8 @@
  * leftovers of an earlier run are removed at the start.
  */
 #include "base/loop.h"
+#include "daemon/routes/routes.h"
 #include "daemon/states.h"
-#include "daemon/routes/kernel_routes_core.h"
 
 #include <stdlib.h>
 
@@ -186,23 +186,4 @@ bool routes_announces(const struct conf *c, const struct ip_addr *ip)
 		if (ip_equal(&c->overlay[i], ip))
 			return true;
 	return false;
-}
-
-void routes_view(const struct leond *d, struct routes_view *v)
-{
-	const struct routes *r = d->states->routes;
-
-	*v = (struct routes_view){
-		.plan = r->plan,
-		.installed = r->have,
-		.n_installed = r->n_have,
-		.reason = routes_why_unusable(d),
-		.added = r->count[RIB_ADDED],
-		.changed = r->count[RIB_MOVED] + r->count[RIB_METRIC],
-		.withdrawn = r->count[RIB_WITHDRAWN],
-		.repaired = r->repaired,
-		.failed = r->failed,
-		.withheld = r->withheld,
-	};
-	v->usable = !v->reason;
 }

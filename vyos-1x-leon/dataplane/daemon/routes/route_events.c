@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Events about routes, see kernel_routes_core.h: a few in full, many merged into one sentence.
+ * Events about routes, see routes.h: a few in full, many merged into one sentence.
  * Control thread.
  */
-#include "daemon/routes/kernel_routes_core.h"
+#include "daemon/routes/routes.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/report/event_text.h"
+#include "daemon/report/report.h"
 
 #define METRIC_NOTIFY_MS 10000 /* minimum interval of events about metrics */
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Inputs of the route planner, see kernel_routes_core.h: members with their latencies, addresses of
+ * Inputs of the route planner, see routes.h: members with their latencies, addresses of
  * this host, and underlay addresses of other nodes. Control thread.
  */
 #include "daemon/guard/loop_guard.h"
+#include "daemon/routes/routes.h"
 #include "daemon/states.h"
-#include "daemon/routes/kernel_routes_core.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "daemon/report/event_text.h"
+#include "daemon/report/report.h"
 #include "io/tap.h"
 #include "proto/overlay_seeds.h"
 #include "proto/view.h"
@@ -48,7 +48,6 @@ const char *routes_why_unusable(const struct leond *d)
 	return NULL;
 }
 
-/* Returns true in a VRF other than the underlay's, which our routes cannot affect. */
 bool routes_are_apart(const struct routes *r)
 {
 	return r->table != NL_TABLE_MAIN && r->table != r->underlay_table;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * State of the kernel's routes, see kernel_routes_core.h: reads them and executes plans in batches.
+ * State of the kernel's routes, see routes.h: reads them and executes plans in batches.
  * Control thread.
  */
 #include "daemon/leond.h"
-#include "daemon/routes/kernel_routes_core.h"
+#include "daemon/routes/routes.h"
 
 #include <errno.h>
 #include <stdlib.h>

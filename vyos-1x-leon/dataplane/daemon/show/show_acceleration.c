@@ -9,9 +9,7 @@
 
 #include "base/mem.h"
 #include "daemon/accel/leon_accel.h"
-#include "daemon/accel/accel_reports.h"
 #include "daemon/answer/answer.h"
-#include "daemon/answer/command.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"
 #include "state/latency/choice.h"
@@ -151,14 +149,10 @@ static void write_node(struct command *c, const struct node *n)
 enum command_result show_acceleration(struct command *c)
 {
 	const struct accel_totals none = { 0 }, *t = accel_reports_totals(c->d);
-	struct nodedb *db = overlay_nodes(c->overlay);
 
 	write_terms(c);
 	write_totals(c, t ? t : &none);
-	jsonw_array(c->w, "nodes");
-	for (const struct node *n = NULL; (n = nodedb_next(db, n));)
-		write_node(c, n);
-	jsonw_end(c->w);
+	answer_nodes(c, "nodes", write_node);
 	return CMD_DONE;
 }
 

@@ -5,9 +5,7 @@
  * limit requested from each sender, and the rate of the sender. Control thread.
  */
 #include "daemon/answer/answer.h"
-#include "daemon/answer/command.h"
 #include "daemon/leond.h"
-#include "daemon/underlay/bottleneck.h"
 #include "daemon/underlay/underlay.h"
 #include "fwd/fwd.h"
 #include "io/tap.h"
@@ -67,11 +65,14 @@ static void write_tier(struct command *c, enum fwd_tier tier)
 	jsonw_end(c->w);
 }
 
-static void write_next_hop(struct command *c, const struct node *n, uint32_t kbits)
+static void write_next_hop(struct command *c, const struct node *n)
 {
 	uint32_t asked = overlay_requested_kbits(c->overlay, n->slot);
+	uint32_t kbits = fwd_hop_kbits(c->d->fwd, n->slot);
 	struct fwd_queue q;
 
+	if (!kbits)
+		return;
 	fwd_queue_hop(c->d->fwd, n->slot, &q);
 	jsonw_object(c->w, NULL);
 	answer_node(c->w, "node_id", c->d, n->id);
@@ -81,52 +82,33 @@ static void write_next_hop(struct command *c, const struct node *n, uint32_t kbi
 	jsonw_end(c->w);
 }
 
-static void write_next_hops(struct command *c)
+static void write_sender(struct command *c, const struct node *n)
 {
-	struct nodedb *db = overlay_nodes(c->overlay);
+	uint32_t kbits = overlay_share(c->overlay, n->slot);
 
-	jsonw_array(c->w, "next_hops");
-	for (const struct node *n = NULL; (n = nodedb_next(db, n));) {
-		uint32_t kbits = fwd_hop_kbits(c->d->fwd, n->slot);
-
-		if (kbits)
-			write_next_hop(c, n, kbits);
-	}
-	jsonw_end(c->w);
-}
-
-static void write_senders(struct command *c)
-{
-	struct nodedb *db = overlay_nodes(c->overlay);
-
-	jsonw_array(c->w, "senders");
-	for (const struct node *n = NULL; (n = nodedb_next(db, n));) {
-		uint32_t kbits = overlay_share(c->overlay, n->slot);
-
-		if (!kbits)
-			continue;
-		jsonw_object(c->w, NULL);
-		answer_node(c->w, "node_id", c->d, n->id);
-		jsonw_u64(c->w, "received_kbits", senders_kbits(c->d, n->slot));
-		jsonw_u64(c->w, "share_kbits", kbits);
-		jsonw_end(c->w);
-	}
+	if (!kbits)
+		return;
+	jsonw_object(c->w, NULL);
+	answer_node(c->w, "node_id", c->d, n->id);
+	jsonw_u64(c->w, "received_kbits", senders_kbits(c->d, n->slot));
+	jsonw_u64(c->w, "share_kbits", kbits);
 	jsonw_end(c->w);
 }
 
 static void write_bottleneck(struct command *c)
 {
-	struct bottleneck_view v = bottleneck_view(c->d);
+	const struct bottleneck_view v = bottleneck_view(c->d);
+	bool automatic = c->d->conf->shaper_automatic;
 
 	jsonw_object(c->w, "bottleneck");
-	jsonw_bool(c->w, "automatic", v.automatic);
+	jsonw_bool(c->w, "automatic", automatic);
 	answer_known(c->w, "limit_kbits", v.limit_kbits != 0, v.limit_kbits);
-	jsonw_str(c->w, "state", autorate_state_name(v.state));
-	answer_known(c->w, "capacity_kbits", v.capacity_kbits != 0, v.capacity_kbits);
-	answer_known(c->w, "queue_us", v.automatic, v.queue_us);
-	answer_known(c->w, "delivered_kbits", v.automatic, v.delivered_kbits);
-	jsonw_u64(c->w, "found", v.found);
-	jsonw_u64(c->w, "suspensions", v.suspensions);
+	jsonw_str(c->w, "state", autorate_state_name(v.rate.state));
+	answer_known(c->w, "capacity_kbits", v.rate.kbits != 0, v.rate.kbits);
+	answer_known(c->w, "queue_us", automatic, v.load.queue_us);
+	answer_known(c->w, "delivered_kbits", automatic, v.load.delivered_kbits);
+	jsonw_u64(c->w, "found", v.rate.found);
+	jsonw_u64(c->w, "suspensions", v.rate.suspensions);
 	jsonw_end(c->w);
 }
 
@@ -148,7 +130,7 @@ enum command_result show_queues(struct command *c)
 	for (unsigned i = FWD_TIERS; i-- > 0;)
 		write_tier(c, (enum fwd_tier)i);
 	jsonw_end(c->w);
-	write_next_hops(c);
-	write_senders(c);
+	answer_nodes(c, "next_hops", write_next_hop);
+	answer_nodes(c, "senders", write_sender);
 	return CMD_DONE;
 }

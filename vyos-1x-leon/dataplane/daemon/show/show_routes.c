@@ -7,15 +7,13 @@
 #include <string.h>
 
 #include "daemon/answer/answer.h"
-#include "daemon/answer/command.h"
-#include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/routes/routes.h"
 #include "proto/view.h"
 #include "state/latency/choice.h"
 
 /* Returns the installed route of a wanted route, or NULL. */
-static const struct rib_installed *installed_as(const struct routes_view *v,
-						const struct rib_route *e)
+static const struct rib_installed *installed_as(const struct routes *r, const struct rib_route *e)
 {
 	const struct rib_installed key = {
 		.dst = e->dst,
@@ -23,9 +21,8 @@ static const struct rib_installed *installed_as(const struct routes_view *v,
 		.metric = rib_kernel_metric(e),
 	};
 
-	return v->n_installed ? bsearch(&key, v->installed, v->n_installed, sizeof(key),
-					rib_installed_compare)
-			      : NULL;
+	return r->n_have ? bsearch(&key, r->have, r->n_have, sizeof(key), rib_installed_compare)
+			 : NULL;
 }
 
 static const char *state_of(const struct rib_installed *e)
@@ -43,10 +40,10 @@ static void write_head(struct command *c, const struct prefix *dst, bool is_pref
 	answer_node(c->w, "node_id", c->d, node);
 }
 
-static void write_route(struct command *c, const struct routes_view *v, const struct rib_route *e)
+static void write_route(struct command *c, const struct routes *r, const struct rib_route *e)
 {
 	struct nodedb *db = overlay_nodes(c->overlay);
-	const struct rib_installed *in = installed_as(v, e);
+	const struct rib_installed *in = installed_as(r, e);
 	const struct node *n = nodedb_find(db, e->node);
 	const struct choice *ch = n ? overlay_choice(c->overlay, n->slot) : NULL;
 
@@ -97,28 +94,28 @@ enum command_result show_routes(struct command *c)
 {
 	const struct rib_route *route;
 	const struct rib_refused *refused;
-	struct routes_view v;
+	const struct routes *r = c->d->states->routes;
+	const char *unusable = routes_why_unusable(c->d);
 	unsigned n;
 
-	routes_view(c->d, &v);
-	jsonw_bool(c->w, "exporting", v.usable);
-	jsonw_str(c->w, "reason", v.reason);
+	jsonw_bool(c->w, "exporting", !unusable);
+	jsonw_str(c->w, "reason", unusable);
 	jsonw_u64(c->w, "protocol", ROUTE_PROTOCOL);
 	jsonw_u64(c->w, "table", c->d->device.table);
 	jsonw_array(c->w, "routes");
-	route = rib_routes(v.plan, &n);
+	route = rib_routes(r->plan, &n);
 	for (unsigned i = 0; i < n; i++)
-		write_route(c, &v, &route[i]);
-	refused = rib_refusals(v.plan, &n);
+		write_route(c, r, &route[i]);
+	refused = rib_refusals(r->plan, &n);
 	for (unsigned i = 0; i < n; i++)
 		write_refused(c, &refused[i]);
 	jsonw_end(c->w);
 	write_own(c);
-	jsonw_u64(c->w, "added", v.added);
-	jsonw_u64(c->w, "changed", v.changed);
-	jsonw_u64(c->w, "withdrawn", v.withdrawn);
-	jsonw_u64(c->w, "repaired", v.repaired);
-	jsonw_u64(c->w, "failed", v.failed);
-	jsonw_u64(c->w, "withheld", v.withheld);
+	jsonw_u64(c->w, "added", r->count[RIB_ADDED]);
+	jsonw_u64(c->w, "changed", r->count[RIB_MOVED] + r->count[RIB_METRIC]);
+	jsonw_u64(c->w, "withdrawn", r->count[RIB_WITHDRAWN]);
+	jsonw_u64(c->w, "repaired", r->repaired);
+	jsonw_u64(c->w, "failed", r->failed);
+	jsonw_u64(c->w, "withheld", r->withheld);
 	return CMD_DONE;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Programs that leond starts, see child.h.
+ * Programs that leond starts, see transport.h.
  */
-#include "daemon/transport/child.h"
+#include "daemon/transport/transport.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -12,13 +12,12 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "daemon/report/report.h"
 #include "daemon/states.h"
-#include "daemon/report/event_text.h"
-#include "daemon/transport/child.h"
 #include "io/netlink/netlink.h"
+#include "io/tcp_socket.h"
 #include "io/udp.h"
 #include "ipc/stream_control.h"
-#include "io/tcp_socket.h"
 #include "proto/overlay.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"
@@ -39,20 +38,15 @@ struct portmap {
 	bool removes;	    /* `port-mapping` was deleted, and leon-portmap removes the mapping */
 	mono_t close_at;    /* its end */
 
-	struct nl_next_hop hop; /* of the request */
-	struct ip_addr source;	/* of the request */
-	uint32_t number;	/* of the request; 0: none */
-	uint32_t last_number;	/* never used again, as late reports may state it */
-	enum portmap_state state;
-	struct endpoint external; /* port 0: no mapping */
-	uint32_t method;
-	mono_t mapped_at, expires_at;
+	struct portmap_view shown;
+	struct ip_addr source; /* of the request */
+	uint32_t number;       /* of the request; 0: none */
+	uint32_t last_number;  /* never used again, as late reports may state it */
+	mono_t mapped_at;
 	bool announced;		/* in the record of this node */
 	bool refused;		/* the refusal was reported */
 	mono_t announced_at[2]; /* the last one first */
 	unsigned credit;	/* reports that may arrive in this second */
-	char reason[PORTMAP_REASON_LEN];
-	uint64_t reports, failures;
 };
 
 const char *portmap_state_name(enum portmap_state s)
@@ -74,12 +68,12 @@ static void report_refused(struct portmap *m, const char *reason)
 		return;
 	m->refused = true;
 	report_event(m->d, FACTS(EV_PORT_MAPPING_REFUSED, .detail = reason),
-		     "gateway %s gives no port mapping: %s", IP_TEXT(&m->hop.gateway), reason);
+		     "gateway %s gives no port mapping: %s", IP_TEXT(&m->shown.gateway), reason);
 }
 
 static void report_lost(struct portmap *m, const char *reason)
 {
-	const char *external = ENDPOINT_TEXT(&m->external);
+	const char *external = ENDPOINT_TEXT(&m->shown.external);
 
 	report_event(m->d, FACTS(EV_PORT_MAPPING_LOST, .detail = external),
 		     "the port mapping %s ended: %s", external, reason);
@@ -87,11 +81,11 @@ static void report_lost(struct portmap *m, const char *reason)
 
 static void report_mapped(struct portmap *m)
 {
-	const char *external = ENDPOINT_TEXT(&m->external);
+	const char *external = ENDPOINT_TEXT(&m->shown.external);
 
 	report_event(m->d, FACTS(EV_PORT_MAPPED, .detail = external),
-		     "gateway %s maps UDP port %u to %s (%s)", IP_TEXT(&m->hop.gateway),
-		     m->d->udp->port, external, portmap_method_name(m->method));
+		     "gateway %s maps UDP port %u to %s (%s)", IP_TEXT(&m->shown.gateway),
+		     m->d->udp->port, external, portmap_method_name(m->shown.method));
 }
 
 /* --- the mapping --- */
@@ -104,68 +98,68 @@ static void withdraw(struct portmap *m, const char *reason)
 		overlay_set_mapped(m->d->overlay, NULL);
 	}
 	m->announced = false;
-	m->external = (struct endpoint){ .port = 0 };
+	m->shown.external = (struct endpoint){ .port = 0 };
 }
 
 /* A gateway may have a private address itself, or lie. Its address counts if the Internet can reach
  * it, or if another node sees this node there, in a private underlay. */
 static bool is_credible(const struct portmap *m)
 {
-	const struct ip_addr *ip = &m->external.ip;
+	const struct ip_addr *ip = &m->shown.external.ip;
 
 	return ip_is_global(ip) || overlay_is_observed_at(m->d->overlay, ip);
 }
 
 static void announce(struct portmap *m, mono_t now)
 {
-	if (m->external.port == 0 || m->announced)
+	if (m->shown.external.port == 0 || m->announced)
 		return;
 	if (is_credible(m)) {
 		if (mono_is_recent(m->announced_at[1], ANNOUNCE_MS, now)) {
-			m->state = PORTMAP_IS_REQUESTED;
+			m->shown.state = PORTMAP_IS_REQUESTED;
 			return;
 		}
 		m->announced_at[1] = m->announced_at[0];
 		m->announced_at[0] = now;
-		m->state = PORTMAP_IS_MAPPED;
+		m->shown.state = PORTMAP_IS_MAPPED;
 		m->announced = true;
 		m->refused = false;
-		m->reason[0] = '\0';
-		overlay_set_mapped(m->d->overlay, &m->external);
+		m->shown.reason[0] = '\0';
+		overlay_set_mapped(m->d->overlay, &m->shown.external);
 		report_mapped(m);
 		return;
 	}
-	m->state = PORTMAP_IS_PRIVATE;
-	snprintf(m->reason, sizeof(m->reason),
+	m->shown.state = PORTMAP_IS_PRIVATE;
+	snprintf(m->shown.reason, sizeof(m->shown.reason),
 		 "its external address %s is no public address: a second NAT follows, or the line "
 		 "has a shared address",
-		 IP_TEXT(&m->external.ip));
+		 IP_TEXT(&m->shown.external.ip));
 	if (mono_sub_ms(now, m->mapped_at) >= PATIENCE_MS)
-		report_refused(m, m->reason);
+		report_refused(m, m->shown.reason);
 }
 
 static void mapped(struct portmap *m, const struct portmap_report *p, mono_t now)
 {
-	if (!endpoint_equal(&p->external, &m->external)) {
+	if (!endpoint_equal(&p->external, &m->shown.external)) {
 		withdraw(m, "the gateway has another one now");
-		m->external = p->external;
+		m->shown.external = p->external;
 		m->mapped_at = now;
 	}
-	m->method = p->method;
-	m->expires_at = mono_add_ms(now, (int64_t)p->lifetime_s * 1000);
+	m->shown.method = p->method;
+	m->shown.expires_at = mono_add_ms(now, (int64_t)p->lifetime_s * 1000);
 	if (m->announced)
-		m->reason[0] = '\0';
+		m->shown.reason[0] = '\0';
 	announce(m, now);
 }
 
 static void failed(struct portmap *m, const struct portmap_report *p)
 {
-	m->failures++;
-	snprintf(m->reason, sizeof(m->reason), "%s", p->reason);
-	if (m->external.port && p->news == PORTMAP_FAILED)
+	m->shown.failures++;
+	snprintf(m->shown.reason, sizeof(m->shown.reason), "%s", p->reason);
+	if (m->shown.external.port && p->news == PORTMAP_FAILED)
 		return; /* until the end of its lifetime */
 	withdraw(m, p->reason);
-	m->state = PORTMAP_IS_FAILED;
+	m->shown.state = PORTMAP_IS_FAILED;
 	report_refused(m, p->reason);
 }
 
@@ -178,7 +172,7 @@ static bool took(struct portmap *m, struct portmap_report *p)
 	/* A report about an earlier request crossed this one. */
 	if (m->number == 0 || p->number != m->number)
 		return true;
-	m->reports++;
+	m->shown.reports++;
 	m->child.wait_s = 1;
 	if (p->news == PORTMAP_MAPPED)
 		mapped(m, p, loop_now(m->d->loop));
@@ -189,10 +183,10 @@ static bool took(struct portmap *m, struct portmap_report *p)
 
 static void expire(struct portmap *m, mono_t now)
 {
-	if (m->external.port == 0 || mono_before(now, m->expires_at))
+	if (m->shown.external.port == 0 || mono_before(now, m->shown.expires_at))
 		return;
-	withdraw(m, m->reason[0] ? m->reason : "leon-portmap did not renew it");
-	m->state = PORTMAP_IS_FAILED;
+	withdraw(m, m->shown.reason[0] ? m->shown.reason : "leon-portmap did not renew it");
+	m->shown.state = PORTMAP_IS_FAILED;
 }
 
 /* --- the program --- */
@@ -221,7 +215,7 @@ static void on_control(void *arg, int control, uint32_t events attr_unused)
 	log_warn("portmap", "leon-portmap %s; leond starts it again in %u s",
 		 rc ? "ended" : "sends invalid reports, and leond ends it", m->child.wait_s);
 	end_program(m);
-	m->failures++;
+	m->shown.failures++;
 	child_delay(&m->child);
 }
 
@@ -233,11 +227,11 @@ static void start_program(struct portmap *m)
 
 	if (rc == 0)
 		return;
-	m->state = PORTMAP_IS_FAILED;
-	snprintf(m->reason, sizeof(m->reason), "leon-portmap cannot be started: %s%s",
+	m->shown.state = PORTMAP_IS_FAILED;
+	snprintf(m->shown.reason, sizeof(m->shown.reason), "leon-portmap cannot be started: %s%s",
 		 strerror(-rc), rc == -ENOENT ? " (install the package leon-portmap)" : "");
 	if (!m->refused)
-		log_error("portmap", "%s", m->reason);
+		log_error("portmap", "%s", m->shown.reason);
 	m->refused = true;
 }
 
@@ -260,11 +254,11 @@ static void request(struct portmap *m)
 				       .device =
 					       c->source_interface[0] ? c->source_interface : NULL,
 				       .fwmark = c->fwmark };
-	const struct endpoint to = { .ip = m->hop.gateway, .port = NATPMP_PORT_NUMBER };
+	const struct endpoint to = { .ip = m->shown.gateway, .port = NATPMP_PORT_NUMBER };
 	struct portmap_command q = { .protocol = PORTMAP_PROTOCOL,
 				     .order = PORTMAP_SETUP,
 				     .lifetime_s = c->port_mapping_s,
-				     .gateway = m->hop.gateway,
+				     .gateway = m->shown.gateway,
 				     .source = m->source,
 				     .port = m->d->udp->port,
 				     .external_port = m->d->udp->port };
@@ -272,15 +266,15 @@ static void request(struct portmap *m)
 
 	if (fd < 0)
 		return; /* the address or the interface is gone; the next second has news */
-	if (m->external.port)
-		q.external_port = m->external.port;
+	if (m->shown.external.port)
+		q.external_port = m->shown.external.port;
 	m->last_number = m->last_number % UINT32_MAX + 1;
 	m->number = q.number = m->last_number;
 	if (stream_send(m->child.control, &q, sizeof(q), fd) < 0)
 		m->number = 0;
 	close(fd);
-	if (m->external.port == 0)
-		m->state = PORTMAP_IS_REQUESTED;
+	if (m->shown.external.port == 0)
+		m->shown.state = PORTMAP_IS_REQUESTED;
 }
 
 static bool order_removal(struct portmap *m)
@@ -293,8 +287,8 @@ static bool order_removal(struct portmap *m)
 static void leave_gateway(struct portmap *m, enum portmap_state s, const char *reason)
 {
 	withdraw(m, reason);
-	m->reason[0] = '\0';
-	m->state = s;
+	m->shown.reason[0] = '\0';
+	m->shown.state = s;
 	m->number = 0;
 }
 
@@ -311,11 +305,11 @@ static bool look_for_gateway(struct portmap *m)
 	if (nl_next_hop(m->d->nl, &flow, &hop) < 0)
 		return m->number != 0;
 	source = m->d->conf->source4.family ? m->d->conf->source4 : hop.source;
-	if (!ip_equal(&hop.gateway, &m->hop.gateway) || !ip_equal(&source, &m->source)) {
+	if (!ip_equal(&hop.gateway, &m->shown.gateway) || !ip_equal(&source, &m->source)) {
 		leave_gateway(m, PORTMAP_IS_REQUESTED, "the route to the Internet changed");
 		m->refused = false;
 	}
-	m->hop = hop;
+	m->shown.gateway = hop.gateway;
 	m->source = source;
 	if (m->d->udp->fd4[0] >= 0 && hop.gateway.family && source.family && !ip_is_global(&source))
 		return true;
@@ -425,19 +419,9 @@ void portmap_apply_conf(struct leond *d)
 	portmap_second(d, loop_now(d->loop));
 }
 
-bool portmap_view(const struct leond *d, struct portmap_view *out)
+const struct portmap_view *portmap_view(const struct leond *d)
 {
 	const struct portmap *m = d->states->portmap;
 
-	if (!m || m->removes)
-		return false;
-	*out = (struct portmap_view){ .state = m->state,
-				      .gateway = m->hop.gateway,
-				      .external = m->external,
-				      .method = m->method,
-				      .expires_at = m->expires_at,
-				      .reason = m->reason[0] ? m->reason : NULL,
-				      .reports = m->reports,
-				      .failures = m->failures };
-	return true;
+	return m && !m->removes ? &m->shown : NULL;
 }

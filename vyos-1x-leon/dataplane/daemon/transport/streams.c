@@ -14,7 +14,6 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "daemon/states.h"
-#include "daemon/transport/child.h"
 #include "daemon/underlay/resolve.h"
 #include "io/tap.h"
 #include "io/tcp_socket.h"
@@ -51,7 +50,7 @@ struct stream_relay {
 	streams_changed_fn changed;
 	struct stream_counts now, before; /* of this leon-tls; of its predecessors */
 
-	struct resolver *resolver;   /* the proxy has a name */
+	int resolver;		     /* the proxy has a name; -1: none yet */
 	struct resolve_answer proxy; /* id: number of the configuration; n 0: unknown */
 	mono_t resolve_at;
 	bool unresolved; /* the failure was logged */
@@ -64,7 +63,7 @@ int streams_open(struct leond *d)
 	if (!d->conf->transport_tls)
 		return 0;
 	d->states->streams = x_new(struct stream_relay);
-	*d->states->streams = (struct stream_relay){ .d = d, .child = CHILD_INIT };
+	*d->states->streams = (struct stream_relay){ .d = d, .child = CHILD_INIT, .resolver = -1 };
 	return udp_open(&d->states->streams->udp, &c);
 }
 
@@ -362,9 +361,9 @@ static void resolve_proxy(struct stream_relay *s, mono_t now)
 	if (mono_before(now, s->resolve_at))
 		return;
 	s->resolve_at = mono_add_ms(now, PROXY_RESOLVE_S * 1000);
-	if (!s->resolver && (s->resolver = resolver_new()) != NULL)
-		loop_fd_add(s->d->loop, resolver_fd(s->resolver), EPOLLIN, on_proxy_resolved, s);
-	if (s->resolver)
+	if (s->resolver < 0 && (s->resolver = resolver_open()) >= 0)
+		loop_fd_add(s->d->loop, s->resolver, EPOLLIN, on_proxy_resolved, s);
+	if (s->resolver >= 0)
 		resolver_request(s->resolver, s->proxy.id, p->host, p->ep.port);
 }
 
@@ -491,7 +490,8 @@ void streams_stop(struct leond *d)
 		return;
 	/* leon-tls ends when it sees that; it is no zombie longer than leond. */
 	child_end(&s->child, d->loop);
-	resolver_free(s->resolver);
+	if (s->resolver >= 0)
+		close(s->resolver);
 	udp_close(&s->udp);
 	free(s->link);
 	x_free(d->states->streams);

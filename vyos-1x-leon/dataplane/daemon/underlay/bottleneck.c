@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Egress rate limit of the access link of the site, see bottleneck.h. With `shaper automatic`,
+ * Egress rate limit of the access link of the site, see underlay.h. With `shaper automatic`,
  * collects the link measurements for state/rates/autorate.h 20 times a second. Passes the result to
  * the workers and the TAP. Control thread.
  *
@@ -8,12 +8,12 @@
  * counts. A queue that all links see is at the own access link; a queue that one link sees is at
  * its far end.
  */
-#include "daemon/underlay/bottleneck.h"
+#include "daemon/underlay/underlay.h"
 
 #include "base/loop.h"
 #include "base/mem.h"
+#include "daemon/report/report.h"
 #include "daemon/states.h"
-#include "daemon/report/event_text.h"
 #include "fwd/fwd.h"
 #include "io/tap.h"
 #include "proto/overlay.h"
@@ -250,16 +250,12 @@ void bottleneck_notify_peers(struct leond *d)
 
 struct bottleneck_view bottleneck_view(const struct leond *d)
 {
-	struct bottleneck_view v = { .automatic = d->conf->shaper_automatic,
-				     .limit_kbits = limit_kbits(d) };
+	const struct bottleneck *b = d->states->bottleneck;
+	struct bottleneck_view v = { .limit_kbits = limit_kbits(d) };
 
-	if (!d->states->bottleneck)
-		return v;
-	v.state = d->states->bottleneck->rate.state;
-	v.capacity_kbits = d->states->bottleneck->rate.kbits;
-	v.queue_us = d->states->bottleneck->in.queue_us;
-	v.delivered_kbits = d->states->bottleneck->in.delivered_kbits;
-	v.found = d->states->bottleneck->rate.found;
-	v.suspensions = d->states->bottleneck->rate.suspensions;
+	if (b) {
+		v.rate = b->rate;
+		v.load = b->in;
+	}
 	return v;
 }

@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "base/defs.h"
+#include "daemon/report/report.h"
 #include "daemon/states.h"
-#include "daemon/report/event_text.h"
-#include "daemon/underlay/underlay_state.h"
 #include "fwd/fwd.h"
 #include "io/netlink/netlink.h"
 #include "io/tap.h"

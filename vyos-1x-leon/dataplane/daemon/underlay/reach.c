@@ -7,10 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/report/report.h"
 #include "daemon/states.h"
-#include "daemon/report/event_text.h"
-#include "daemon/underlay/reach.h"
-#include "daemon/underlay/underlay_state.h"
+#include "daemon/underlay/underlay.h"
 #include "state/conf/conf.h"
 #include "wire/datagram/leon.h"
 

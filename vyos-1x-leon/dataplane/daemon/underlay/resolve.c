@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Name resolution thread. Owns two bounded queues under one mutex, an eventfd and the thread.
- * getaddrinfo() cannot be interrupted. At the end a busy thread is therefore detached: it owns the
- * memory and frees it when the name server has answered.
+ * Name resolution thread. A pair of sockets holds the requests and the answers; the thread owns one
+ * end, and shares no memory with the caller. getaddrinfo() cannot be interrupted. At the end the
+ * thread is therefore left alone: it ends when the name server has answered.
  */
 #include "daemon/underlay/resolve.h"
 
@@ -10,39 +10,17 @@
 #include <netdb.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/mem.h"
-
-#define QUEUE_MAX 512 /* above CONF_PEERS_MAX: each seed has one pending request */
+#define QUEUE_BYTES (1 << 20)
 
 struct question {
 	uint64_t id;
 	char host[RESOLVE_HOST_LEN];
 	uint16_t port;
 };
-
-struct resolver {
-	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t asked;
-	bool stop, busy;
-	int wake_fd;
-	unsigned q_first, q_n, a_first, a_n;
-	struct question question[QUEUE_MAX];
-	struct resolve_answer answer[QUEUE_MAX];
-};
-
-static void resolver_destroy(struct resolver *r)
-{
-	close(r->wake_fd);
-	pthread_cond_destroy(&r->asked);
-	pthread_mutex_destroy(&r->lock);
-	free(r);
-}
 
 static void take_addresses(const struct addrinfo *list, uint16_t port, struct resolve_answer *a)
 {
@@ -78,144 +56,50 @@ static void resolve(const struct question *q, struct resolve_answer *a)
 		snprintf(a->error, sizeof(a->error), "the name has no usable address");
 }
 
-/* Called with the lock held. There is always room: the queue of answers is as long as that of
- * requests. */
-static void put_answer(struct resolver *r, const struct resolve_answer *a)
-{
-	if (r->a_n < QUEUE_MAX)
-		r->answer[(r->a_first + r->a_n++) % QUEUE_MAX] = *a;
-}
-
-/* Called without the lock: a reader with real-time priority runs before write() returns, and takes
- * the lock. */
-static void wake(struct resolver *r)
-{
-	uint64_t one = 1;
-
-	/* Fails only at the maximum of the counter, and then the reader is awake. */
-	if (write(r->wake_fd, &one, sizeof(one)) < 0)
-		return;
-}
-
 static void *resolver_main(void *arg)
 {
-	struct resolver *r = arg;
-	bool stop;
+	int fd = (int)(intptr_t)arg;
+	struct resolve_answer a;
+	struct question q;
 
-	pthread_mutex_lock(&r->lock);
-	while (!r->stop) {
-		struct question q;
-		struct resolve_answer a;
-
-		if (r->q_n == 0) {
-			pthread_cond_wait(&r->asked, &r->lock);
-			continue;
-		}
-		q = r->question[r->q_first];
-		r->q_first = (r->q_first + 1) % QUEUE_MAX;
-		r->q_n--;
-		r->busy = true;
-		pthread_mutex_unlock(&r->lock);
+	/* Without another end, nothing is received, or the answer cannot be sent. */
+	while (recv(fd, &q, sizeof(q), 0) == sizeof(q)) {
 		resolve(&q, &a);
-		pthread_mutex_lock(&r->lock);
-		if (r->stop)
+		if (send(fd, &a, sizeof(a), MSG_NOSIGNAL) < 0)
 			break;
-		r->busy = false;
-		put_answer(r, &a);
-		pthread_mutex_unlock(&r->lock);
-		wake(r);
-		pthread_mutex_lock(&r->lock);
 	}
-	/* Busy at the time of the stop: no thread waits for this one, which now owns the memory. */
-	stop = r->busy;
-	pthread_mutex_unlock(&r->lock);
-	if (stop)
-		resolver_destroy(r);
+	close(fd);
 	return NULL;
 }
 
-struct resolver *resolver_new(void)
+int resolver_open(void)
 {
-	struct resolver *r = x_new(struct resolver);
-	int err;
-
-	r->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (r->wake_fd < 0) {
-		err = errno;
-		free(r);
-		errno = err;
-		return NULL;
-	}
-	pthread_mutex_init(&r->lock, NULL);
-	pthread_cond_init(&r->asked, NULL);
-	err = pthread_create(&r->thread, NULL, resolver_main, r);
-	if (err != 0) {
-		resolver_destroy(r);
-		errno = err;
-		return NULL;
-	}
-	return r;
-}
-
-void resolver_free(struct resolver *r)
-{
+	int end[2], err, bytes = QUEUE_BYTES;
 	pthread_t thread;
-	bool busy;
 
-	if (!r)
-		return;
-	thread = r->thread;
-	pthread_mutex_lock(&r->lock);
-	r->stop = true;
-	busy = r->busy;
-	if (busy)
-		pthread_detach(thread);
-	pthread_cond_signal(&r->asked);
-	pthread_mutex_unlock(&r->lock);
-	if (busy)
-		return;
-	pthread_join(thread, NULL);
-	resolver_destroy(r);
-}
-
-bool resolver_request(struct resolver *r, uint64_t id, const char *host, uint16_t port)
-{
-	bool ok;
-
-	pthread_mutex_lock(&r->lock);
-	ok = r->q_n + r->a_n + 1 < QUEUE_MAX;
-	if (ok) {
-		struct question *q = &r->question[(r->q_first + r->q_n++) % QUEUE_MAX];
-
-		q->id = id;
-		q->port = port;
-		snprintf(q->host, sizeof(q->host), "%s", host);
-		pthread_cond_signal(&r->asked);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, end) < 0)
+		return -errno;
+	/* The default takes less than a request for each configured peer. */
+	setsockopt(end[0], SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes));
+	err = pthread_create(&thread, NULL, resolver_main, (void *)(intptr_t)end[1]);
+	if (err) {
+		close(end[0]);
+		close(end[1]);
+		return -err;
 	}
-	pthread_mutex_unlock(&r->lock);
-	return ok;
+	pthread_detach(thread);
+	return end[0];
 }
 
-int resolver_fd(const struct resolver *r)
+bool resolver_request(int fd, uint64_t id, const char *host, uint16_t port)
 {
-	return r->wake_fd;
+	struct question q = { .id = id, .port = port };
+
+	snprintf(q.host, sizeof(q.host), "%s", host);
+	return send(fd, &q, sizeof(q), MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(q);
 }
 
-bool resolver_next(struct resolver *r, struct resolve_answer *out)
+bool resolver_next(int fd, struct resolve_answer *out)
 {
-	uint64_t count;
-	bool found;
-
-	pthread_mutex_lock(&r->lock);
-	found = r->a_n > 0;
-	if (found) {
-		*out = r->answer[r->a_first];
-		r->a_first = (r->a_first + 1) % QUEUE_MAX;
-		r->a_n--;
-	} else if (read(r->wake_fd, &count, sizeof(count)) < 0) {
-		/* EAGAIN: nothing to acknowledge. */
-		count = 0;
-	}
-	pthread_mutex_unlock(&r->lock);
-	return found;
+	return recv(fd, out, sizeof(*out), MSG_DONTWAIT) == sizeof(*out);
 }

@@ -14,8 +14,6 @@
 #define RESOLVE_ADDRS_MAX 8
 #define RESOLVE_HOST_LEN  254
 
-struct resolver;
-
 struct resolve_answer {
 	uint64_t id;	 /* id of resolver_request() */
 	char error[128]; /* empty: resolved */
@@ -23,12 +21,10 @@ struct resolve_answer {
 	struct endpoint ep[RESOLVE_ADDRS_MAX];
 };
 
-/* Returns NULL and sets errno if the thread cannot be created. Signals must be blocked already. */
-struct resolver *resolver_new(void);
-/* Does not wait for an unresponsive name server: a busy thread frees the remaining memory. */
-void resolver_free(struct resolver *r); /* NULL ok */
-/* Returns false if the queue is full; the caller retries later. */
-bool resolver_request(struct resolver *r, uint64_t id, const char *host, uint16_t port);
-int resolver_fd(const struct resolver *r); /* readable if an answer is pending */
-/* Returns the next answer; false if none is pending (the descriptor is then not readable). */
-bool resolver_next(struct resolver *r, struct resolve_answer *out);
+/* Returns a descriptor for the other functions, readable if an answer is pending, or -errno.
+ * close() does not wait for an unresponsive name server. Signals must be blocked already. */
+int resolver_open(void);
+/* Returns false if too many requests wait; the caller retries later. */
+bool resolver_request(int fd, uint64_t id, const char *host, uint16_t port);
+/* Returns the next answer; false if none is pending. */
+bool resolver_next(int fd, struct resolve_answer *out);

@@ -4,20 +4,19 @@
  * resolver. Names of unreached peers are resolved again (after 5 s, doubling to 60 s). Cached
  * members follow the configured peers. Control thread.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include "base/defs.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "daemon/report/report.h"
 #include "daemon/states.h"
-#include "daemon/report/event_text.h"
-#include "daemon/underlay/underlay.h"
 #include "daemon/underlay/resolve.h"
-#include "daemon/underlay/underlay_state.h"
+#include "daemon/underlay/underlay.h"
 #include "proto/overlay_seeds.h"
 #include "state/conf/conf.h"
 
@@ -26,7 +25,7 @@
 
 struct seed_hosts {
 	uint32_t generation; /* answers for an earlier list of peers are ignored */
-	struct resolver *resolver;
+	int resolver;
 	uint32_t n;
 	struct seed_host *host;
 };
@@ -208,7 +207,8 @@ void seeds_stop(struct leond *d)
 {
 	if (!d->states->seeds)
 		return;
-	resolver_free(d->states->seeds->resolver);
+	if (d->states->seeds->resolver >= 0)
+		close(d->states->seeds->resolver);
 	free(d->states->seeds->host);
 	free(d->states->seeds);
 }
@@ -217,11 +217,11 @@ int seeds_start(struct leond *d)
 {
 	struct seed_hosts *s = d->states->seeds = x_new(struct seed_hosts);
 
-	s->resolver = resolver_new();
-	if (!s->resolver) {
-		log_error("peers", "resolver cannot be started: %s", strerror(errno));
-		return -errno;
+	s->resolver = resolver_open();
+	if (s->resolver < 0) {
+		log_error("peers", "resolver cannot be started: %s", strerror(-s->resolver));
+		return s->resolver;
 	}
 	seeds_reset(d);
-	return loop_fd_add(d->loop, resolver_fd(s->resolver), EPOLLIN, on_answers, d);
+	return loop_fd_add(d->loop, s->resolver, EPOLLIN, on_answers, d);
 }

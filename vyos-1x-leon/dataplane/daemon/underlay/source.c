@@ -8,8 +8,8 @@
 
 #include "base/loop.h"
 #include "base/mem.h"
+#include "daemon/report/report.h"
 #include "daemon/states.h"
-#include "daemon/report/event_text.h"
 #include "io/netlink/netlink.h"
 #include "state/conf/conf.h"
 

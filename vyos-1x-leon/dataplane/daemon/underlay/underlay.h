@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The underlay: sockets, addresses of this node and of others. bottleneck.h, reach.h and usage.h
- * have the rates, the state of peers and the use of links. Control thread.
+ * The underlay: sockets, addresses of this node and of others, rates, the state of peers, and the
+ * use of links. Control thread.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/addr.h"
 #include "base/mono.h"
 #include "daemon/underlay/members.h"
+#include "daemon/underlay/resolve.h"
+#include "fwd/fwd.h"
+#include "io/udp.h"
+#include "proto/overlay_seeds.h"
+#include "state/rates/autorate.h"
 
 struct conf;
-struct endpoint;
 struct leond;
 struct nl_event;
 
@@ -71,3 +76,92 @@ void senders_free(struct leond *d);
 void senders_apply_conf(struct leond *d);
 /* Direct arrival rate from the node in kbit/s of IP packets; 0 without measurement. */
 uint32_t senders_kbits(const struct leond *d, uint16_t slot);
+
+/* --- state of the configured peers and of the lines, for the files of this folder --- */
+/* A configured or cached peer, indexed like conf->peer. */
+struct seed_host {
+	mono_t request_at;  /* earliest next resolution */
+	uint32_t backoff_s; /* wait after the next resolution */
+	bool asking;	    /* a resolution is pending */
+	bool failing;	    /* the failure was reported */
+	unsigned n;	    /* number of addresses of the last resolution */
+	struct endpoint ep[RESOLVE_ADDRS_MAX];
+	struct endpoint stream; /* fallback.c; family 0: none */
+	mono_t resolved_at;	/* last answer with addresses */
+	char error[128];	/* error of the last answer; empty: none */
+	/* State of reach.c. */
+	uint64_t name; /* hash of the peer's definition; survives a reload */
+	bool reached;  /* last known state */
+	bool reported; /* its absence was reported */
+	mono_t since;  /* time of the last change of `reached` */
+};
+
+/* NULL: no such peer. */
+struct seed_host *seeds_host(const struct leond *d, uint32_t i);
+
+struct line {
+	int index;	  /* of its interface; 0: none, or missing */
+	int bind_error;	  /* errno of the last request or bind; 0: none */
+	const char *lost; /* reason why it cannot be used; NULL: none */
+};
+
+struct line_states {
+	struct line line[LINES_MAX];
+	struct udp second; /* sockets of the second line */
+};
+
+/* --- reach.c: reachability of configured peers, with the reason --- */
+struct reach {
+	const struct conf_peer *peer;
+	struct overlay_seed seed;
+	const char *state; /* "reached", "trying", "unresolved", "self", "disabled" */
+	mono_t since;
+	mono_t resolved_at;	   /* last answer with addresses */
+	const char *resolve_error; /* of the last answer; empty: none */
+	enum seed_diagnosis best;  /* most specific diagnosis of its addresses */
+	int error;
+};
+void reach_look(struct leond *d, uint32_t i, struct reach *out);
+const char *reach_diagnosis_name(enum seed_diagnosis f);
+#define REACH_TEXT_LEN 160
+const char *reach_diagnosis_text(enum seed_diagnosis f, int error, char buf[REACH_TEXT_LEN]);
+/* Returns a sentence; NULL if the peer is reached or disabled. */
+const char *reach_reason(const struct reach *r, char buf[REACH_TEXT_LEN]);
+/* Returns true if the peer has another wire version or another curve, and the sentence. */
+bool reach_is_impossible(struct leond *d, uint32_t i, char buf[REACH_TEXT_LEN]);
+void reach_run(struct leond *d, mono_t now); /* called once a second */
+
+/* --- usage.c: links with data traffic --- */
+/* A link at the last look. */
+struct link_use {
+	uint64_t link_tx, directed;
+	unsigned looks; /* successive ones that saw data */
+};
+enum use { USE_NONE, USE_FLOODS, USE_DATA };
+
+void usage_start(struct leond *d);
+void usage_free(struct leond *d);
+/* Evaluates the counters of a look. A stream of flooded frames counts as data. */
+enum use usage_look(struct link_use *u, const struct fwd_use *t);
+
+/* --- bottleneck.c: rate limits (decisions/039, 041) --- */
+/* Access link: configured (shaper egress), automatic (shaper automatic), or the lower of both.
+ * Direct traffic to each node: configured (shaper per-peer), requested by the node (its shaper
+ * ingress), or the lower of both. */
+void bottleneck_start(struct leond *d);
+void bottleneck_free(struct leond *d);
+/* Applies the configuration; called after a reload and before bottleneck_start(). */
+void bottleneck_apply_conf(struct leond *d);
+
+/* Passes the rates of all present nodes to the workers; called with each snapshot. */
+void bottleneck_notify_peers(struct leond *d);
+/* The rate limit that one node requests has changed. */
+void bottleneck_notify_peer(struct leond *d, uint16_t slot);
+
+/* State of the access link for show commands. */
+struct bottleneck_view {
+	uint32_t limit_kbits; /* effective limit; 0: none */
+	struct autorate rate;
+	struct site_load load; /* by the last PINGs */
+};
+struct bottleneck_view bottleneck_view(const struct leond *d);

@@ -3,7 +3,7 @@
  * Reports links with traffic to the protocol, which probes them faster. Reads the workers' counters
  * ten times a second. Control thread.
  */
-#include "daemon/underlay/usage.h"
+#include "daemon/underlay/underlay.h"
 
 #include <stdlib.h>
 

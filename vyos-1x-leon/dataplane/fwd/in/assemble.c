@@ -8,8 +8,7 @@
 #include "base/defs.h"
 #include "fwd/in/received_tables.h"
 #include "fwd/worker.h"
-#include "wire/datagram/copy.h"
-#include "wire/datagram/fragment.h"
+#include "wire/datagram/leon.h"
 #include "wire/datagram/parity.h"
 
 static struct arrived behind(const struct arrived *p, size_t header)

@@ -12,7 +12,7 @@
 #include "fwd/lan/lan_steps.h"
 #include "fwd/worker.h"
 #include "io/clock.h"
-#include "wire/datagram/bundle.h"
+#include "wire/datagram/leon.h"
 
 /* A datagram and the results of the checks. */
 struct datagram {

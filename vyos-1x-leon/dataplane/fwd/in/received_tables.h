@@ -11,8 +11,6 @@
 
 #include "base/addr.h"
 #include "base/mono.h"
-#include "wire/datagram/copy.h"
-#include "wire/datagram/fragment.h"
 #include "wire/datagram/leon.h"
 #include "wire/datagram/parity.h"
 #include "wire/frame/ecn.h"
@@ -71,7 +69,7 @@ unsigned reasm_waiting(const struct reasm *r);
 size_t reasm_bytes(const struct reasm *r);
 
 /* --- copies.c ---
- * Duplicate elimination for duplicated frames (wire/datagram/copy.h): a window of counters for each
+ * Duplicate elimination for duplicated frames (wire/datagram/leon.h): a window of counters for each
  * worker of each source. Shared by all workers without locks, because the two copies arrive from
  * two addresses and therefore at two sockets. Memory of unused sources is never touched.
  *

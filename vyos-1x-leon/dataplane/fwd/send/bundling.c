@@ -10,7 +10,7 @@
 #include "base/defs.h"
 #include "fwd/send/send_steps.h"
 #include "fwd/worker.h"
-#include "wire/datagram/bundle.h"
+#include "wire/datagram/leon.h"
 
 static bool send_bundle(struct worker *w, const struct bundle *b)
 {

@@ -6,8 +6,7 @@
 #include "fwd/send/send_state.h"
 #include "fwd/tap/tap_frames.h"
 #include "fwd/worker.h"
-#include "wire/datagram/copy.h"
-#include "wire/datagram/fragment.h"
+#include "wire/datagram/leon.h"
 
 /* Total payload and number of the datagrams of a frame. */
 struct load {

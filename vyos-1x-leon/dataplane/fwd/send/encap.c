@@ -8,7 +8,7 @@
 #include "fwd/send/send_state.h"
 #include "fwd/tap/tap_frames.h"
 #include "fwd/worker.h"
-#include "wire/datagram/fragment.h"
+#include "wire/datagram/leon.h"
 
 /* A segment above the path MTU: a segment of a UDP super-frame. */
 static bool split_segment(struct worker *w, const struct tso *t, unsigned i,

@@ -7,7 +7,7 @@
 #include "base/defs.h"
 #include "fwd/capture.h"
 #include "fwd/worker.h"
-#include "wire/datagram/copy.h"
+#include "wire/datagram/leon.h"
 #include "wire/datagram/parity.h"
 
 /* Copies and parities use paths other than the path in use and are not counted for it. */

@@ -72,7 +72,7 @@ void shaper_correct(struct shaper *s, int64_t us, mono_t now);
 
 /* --- bundling.c ---
  * Step: puts small frames of one batch for the same node into one datagram
- * (wire/datagram/bundle.h). The cost of a datagram in kernels, on the wire and for packet-counting
+ * (wire/datagram/leon.h). The cost of a datagram in kernels, on the wire and for packet-counting
  * devices far exceeds the cost of the bytes of a small frame. No frame is delayed: the bundle is
  * sent at the end of its batch, and a single frame is sent without a bundle. The order to a node is
  * kept. Worker-owned.

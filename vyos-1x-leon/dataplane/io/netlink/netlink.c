@@ -28,32 +28,29 @@
 #define NL_TIMEOUT_MS 2000
 #define IFF_TAP_TYPE  2 /* IFLA_TUN_TYPE of a TAP: IFF_TAP of linux/if_tun.h */
 
-int nl_open_socket(struct mnl_socket **out, int flags)
+int nl_open_socket(struct nl **out, int flags)
 {
-	struct mnl_socket *sock = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC | flags);
+	struct nl *nl = x_new(struct nl);
 	int rc;
 
-	if (!sock)
-		return nl_errno_or(EIO);
-	if (mnl_socket_bind(sock, 0, MNL_SOCKET_AUTOPID) < 0) {
+	nl->sock = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC | flags);
+	if (!nl->sock || mnl_socket_bind(nl->sock, 0, MNL_SOCKET_AUTOPID) < 0) {
 		rc = nl_errno_or(EIO);
-		mnl_socket_close(sock);
+		nl_close(nl);
 		return rc;
 	}
-	*out = sock;
+	*out = nl;
 	return 0;
 }
 
 int nl_open(struct nl **out)
 {
 	struct timeval tv = { .tv_sec = NL_TIMEOUT_MS / 1000 };
-	struct nl *nl = x_new(struct nl);
-	int rc = nl_open_socket(&nl->sock, 0);
+	struct nl *nl;
+	int rc = nl_open_socket(&nl, 0);
 
-	if (rc < 0) {
-		nl_close(nl);
+	if (rc < 0)
 		return rc;
-	}
 	if (setsockopt(mnl_socket_get_fd(nl->sock), SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv)) < 0) {
 		rc = -errno;
 		nl_close(nl);
@@ -234,22 +231,18 @@ int nl_read_link(const struct nlmsghdr *nlh, void *arg)
 	return MNL_CB_OK;
 }
 
-struct nlmsghdr *nl_link_request(void *buf, uint16_t type, int index, struct ifinfomsg **ifi)
+struct nlmsghdr *nl_link_request(struct nl *nl, uint16_t type, uint16_t flags, int index)
 {
-	struct nlmsghdr *nlh = nl_request(buf, type, NLM_F_ACK, sizeof(**ifi));
+	struct nlmsghdr *nlh = nl_request(nl->request, type, flags, sizeof(struct ifinfomsg));
 
-	*ifi = mnl_nlmsg_get_payload(nlh);
-	(*ifi)->ifi_family = AF_UNSPEC;
-	(*ifi)->ifi_index = index;
+	((struct ifinfomsg *)mnl_nlmsg_get_payload(nlh))->ifi_index = index;
 	return nlh;
 }
 
 static int get_link(struct nl *nl, const char *name, int index, struct nl_link *out)
 {
-	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
 	struct nl_link link = { 0 };
-	struct ifinfomsg *ifi;
-	struct nlmsghdr *nlh = nl_link_request(buf, RTM_GETLINK, index, &ifi);
+	struct nlmsghdr *nlh = nl_link_request(nl, RTM_GETLINK, NLM_F_ACK, index);
 	int rc;
 
 	if (name)
@@ -293,12 +286,9 @@ static int each_link(const struct nlmsghdr *nlh, void *arg)
 
 int nl_links(struct nl *nl, nl_link_fn fn, void *arg)
 {
-	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
 	struct link_scan scan = { fn, arg };
-	struct ifinfomsg *ifi;
-	struct nlmsghdr *nlh = nl_link_request(buf, RTM_GETLINK, 0, &ifi);
+	struct nlmsghdr *nlh = nl_link_request(nl, RTM_GETLINK, NLM_F_DUMP, 0);
 
-	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	return nl_transact(nl, nlh, each_link, &scan);
 }
 
@@ -315,9 +305,7 @@ uint32_t nl_link_table(struct nl *nl, const struct nl_link *link)
 
 static int set_link(struct nl *nl, int index, uint16_t attr, const void *value, size_t len)
 {
-	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	struct ifinfomsg *ifi;
-	struct nlmsghdr *nlh = nl_link_request(buf, RTM_SETLINK, index, &ifi);
+	struct nlmsghdr *nlh = nl_link_request(nl, RTM_SETLINK, NLM_F_ACK, index);
 
 	mnl_attr_put(nlh, attr, len, value);
 	return nl_transact(nl, nlh, NULL, NULL);
@@ -340,9 +328,8 @@ int nl_link_set_master(struct nl *nl, int index, int master)
 
 int nl_link_set_up(struct nl *nl, int index, bool up)
 {
-	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	struct ifinfomsg *ifi;
-	struct nlmsghdr *nlh = nl_link_request(buf, RTM_SETLINK, index, &ifi);
+	struct nlmsghdr *nlh = nl_link_request(nl, RTM_SETLINK, NLM_F_ACK, index);
+	struct ifinfomsg *ifi = mnl_nlmsg_get_payload(nlh);
 
 	ifi->ifi_change = IFF_UP;
 	ifi->ifi_flags = up ? IFF_UP : 0;

@@ -167,13 +167,29 @@ struct nl_event {
 };
 typedef void (*nl_event_fn)(void *arg, const struct nl_event *ev);
 
-struct nl_monitor;
 /* Subscribes to links, addresses, and routes of one protocol that processes other than `own`
  * change. A socket filter drops all other routes in the kernel; there may be a million. Returns 0
- * or -errno. */
-int nl_monitor_open(struct nl_monitor **out, uint8_t route_protocol, const struct nl *own);
-void nl_monitor_close(struct nl_monitor *m); /* NULL ok */
+ * or -errno; for nl_close(). */
+int nl_monitor_open(struct nl **out, uint8_t route_protocol, const struct nl *own);
 /* non-blocking descriptor, readable if notifications are pending */
-int nl_monitor_fd(const struct nl_monitor *m);
+int nl_monitor_fd(const struct nl *m);
 /* Reads all pending notifications and calls fn for each. Returns 0 or -errno. */
-int nl_monitor_read(struct nl_monitor *m, nl_event_fn fn, void *arg);
+int nl_monitor_read(struct nl *m, nl_event_fn fn, void *arg);
+
+/* --- a network namespace of the process: rules and routes that deliver every packet locally --- */
+
+/* All functions return 0 or -errno. Families are 4 and 6. */
+/* Delivers all packets that arrive through the link locally, for any destination address. A rule
+ * for the link leads to its table with a local route. The route names the link, because the kernel
+ * uses only such routes for IPv6 link-local addresses. */
+int nl_all_is_local(struct nl *nl, uint8_t family, const char *device, int index, uint32_t table);
+/* Routes all other packets of sockets bound to the link out through this link. */
+int nl_default_route(struct nl *nl, uint8_t family, int index, uint32_t metric);
+/* TCP parameters of a route. */
+struct nl_route_tcp {
+	uint32_t mtu;	   /* path MTU in bytes; existing connections follow it */
+	uint32_t mss;	   /* advertised MSS (advmss) */
+	uint32_t segments; /* initial congestion window in segments (initcwnd) */
+};
+/* Routes packets to ip out through the link. Replaces an existing route of the kind. */
+int nl_host_route(struct nl *nl, int index, const struct ip_addr *ip, const struct nl_route_tcp *t);

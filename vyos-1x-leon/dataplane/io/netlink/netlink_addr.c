@@ -80,11 +80,9 @@ static int collect_addr(const struct nlmsghdr *nlh, void *arg)
 
 static int dump_addrs(struct nl *nl, mnl_cb_t take, void *arg)
 {
-	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	struct nlmsghdr *nlh = nl_request(buf, RTM_GETADDR, NLM_F_DUMP, sizeof(struct ifaddrmsg));
-	struct ifaddrmsg *ifa = mnl_nlmsg_get_payload(nlh);
+	struct nlmsghdr *nlh =
+		nl_request(nl->request, RTM_GETADDR, NLM_F_DUMP, sizeof(struct ifaddrmsg));
 
-	ifa->ifa_family = AF_UNSPEC;
 	return nl_transact(nl, nlh, take, arg);
 }
 
@@ -123,8 +121,8 @@ int nl_has_addr(struct nl *nl, const struct ip_addr *ip)
 static int change_addr(struct nl *nl, uint16_t type, uint16_t flags, uint8_t addr_flags,
 		       const struct nl_addr *a)
 {
-	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	struct nlmsghdr *nlh = nl_request(buf, type, NLM_F_ACK | flags, sizeof(struct ifaddrmsg));
+	struct nlmsghdr *nlh =
+		nl_request(nl->request, type, NLM_F_ACK | flags, sizeof(struct ifaddrmsg));
 	struct ifaddrmsg *ifa = mnl_nlmsg_get_payload(nlh);
 
 	ifa->ifa_family = nl_family(a->ip.family);

@@ -84,15 +84,12 @@ static int collect_port(const struct nlmsghdr *nlh, void *arg)
 
 int nl_port_vlans(struct nl *nl, int index, struct vlan_set *out)
 {
-	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
 	struct port_scan scan = { .index = index, .out = out };
-	struct ifinfomsg *ifi;
-	struct nlmsghdr *nlh = nl_link_request(buf, RTM_GETLINK, 0, &ifi);
+	/* The kernel can dump the ports of all bridges only, not of one. */
+	struct nlmsghdr *nlh = nl_link_request(nl, RTM_GETLINK, NLM_F_DUMP, 0);
 	int rc;
 
-	/* The kernel can dump the ports of all bridges only, not of one. */
-	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-	ifi->ifi_family = AF_BRIDGE;
+	((struct ifinfomsg *)mnl_nlmsg_get_payload(nlh))->ifi_family = AF_BRIDGE;
 	mnl_attr_put_u32(nlh, IFLA_EXT_MASK, RTEXT_FILTER_BRVLAN_COMPRESSED);
 	*out = (struct vlan_set){ 0 };
 	rc = nl_transact(nl, nlh, collect_port, &scan);

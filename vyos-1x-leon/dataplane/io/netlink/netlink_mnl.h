@@ -21,6 +21,7 @@
 struct nl {
 	struct mnl_socket *sock;
 	unsigned seq;
+	_Alignas(struct nlmsghdr) uint8_t request[NL_REQUEST];
 	uint8_t buf[NL_BUFFER];
 };
 
@@ -59,15 +60,15 @@ struct nlmsghdr *nl_request(void *buf, uint16_t type, uint16_t flags, size_t bod
 /* Sends a request and passes the answers with its sequence number to cb. Returns 0 or -errno. */
 int nl_transact(struct nl *nl, struct nlmsghdr *nlh, mnl_cb_t cb, void *arg);
 
-/* Opens a socket with MNL_SOCKET_AUTOPID. Returns 0 or -errno. */
-int nl_open_socket(struct mnl_socket **out, int flags);
+/* Opens a socket with MNL_SOCKET_AUTOPID, for nl_close(). Returns 0 or -errno. */
+int nl_open_socket(struct nl **out, int flags);
 
 /* arg is struct nl_link; messages about other objects do not change it. */
 int nl_read_link(const struct nlmsghdr *nlh, void *arg);
 
 /* Starts a link request. With index 0 an attribute selects the link, or the request is for all
  * links. */
-struct nlmsghdr *nl_link_request(void *buf, uint16_t type, int index, struct ifinfomsg **ifi);
+struct nlmsghdr *nl_link_request(struct nl *nl, uint16_t type, uint16_t flags, int index);
 
 /* Returns false if the message is not about a bridge port, or about a port other than `index`.
  * Skips malformed attributes. */

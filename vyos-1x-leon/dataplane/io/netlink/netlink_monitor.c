@@ -10,17 +10,10 @@
 #include <linux/filter.h>
 #include <linux/rtnetlink.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 
 #include "base/defs.h"
-#include "base/mem.h"
 #include "io/netlink/netlink_mnl.h"
-
-struct nl_monitor {
-	struct mnl_socket *sock;
-	uint8_t buf[NL_BUFFER];
-};
 
 static const int groups[] = {
 	RTNLGRP_LINK,	    RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR,
@@ -37,7 +30,7 @@ static const int groups[] = {
 /* The filter drops routes of other protocols (there may be a million) and the echo of own requests.
  * The kernel drops both before the buffer for links and addresses can fill. BPF loads half words
  * and words as big-endian. */
-static int filter_routes(struct nl_monitor *m, uint8_t protocol, const struct nl *own)
+static int filter_routes(struct nl *m, uint8_t protocol, const struct nl *own)
 {
 	uint32_t own_port = htonl(mnl_socket_get_portid(own->sock));
 	struct sock_filter code[] = {
@@ -59,7 +52,7 @@ static int filter_routes(struct nl_monitor *m, uint8_t protocol, const struct nl
 		       : 0;
 }
 
-static int join_groups(struct nl_monitor *m)
+static int join_groups(struct nl *m)
 {
 	for (size_t i = 0; i < array_size(groups); i++) {
 		int group = groups[i];
@@ -71,33 +64,25 @@ static int join_groups(struct nl_monitor *m)
 	return 0;
 }
 
-int nl_monitor_open(struct nl_monitor **out, uint8_t route_protocol, const struct nl *own)
+int nl_monitor_open(struct nl **out, uint8_t route_protocol, const struct nl *own)
 {
-	struct nl_monitor *m = x_new(struct nl_monitor);
-	int rc = nl_open_socket(&m->sock, SOCK_NONBLOCK);
+	struct nl *m;
+	int rc = nl_open_socket(&m, SOCK_NONBLOCK);
 
-	if (rc == 0)
-		rc = filter_routes(m, route_protocol, own);
+	if (rc < 0)
+		return rc;
+	rc = filter_routes(m, route_protocol, own);
 	if (rc == 0)
 		rc = join_groups(m);
 	if (rc < 0) {
-		nl_monitor_close(m);
+		nl_close(m);
 		return rc;
 	}
 	*out = m;
 	return 0;
 }
 
-void nl_monitor_close(struct nl_monitor *m)
-{
-	if (!m)
-		return;
-	if (m->sock)
-		mnl_socket_close(m->sock);
-	free(m);
-}
-
-int nl_monitor_fd(const struct nl_monitor *m)
+int nl_monitor_fd(const struct nl *m)
 {
 	return mnl_socket_get_fd(m->sock);
 }
@@ -170,7 +155,7 @@ static int notify(const struct nlmsghdr *nlh, void *arg)
 	return MNL_CB_OK;
 }
 
-int nl_monitor_read(struct nl_monitor *m, nl_event_fn fn, void *arg)
+int nl_monitor_read(struct nl *m, nl_event_fn fn, void *arg)
 {
 	struct monitor_call call = { fn, arg };
 	struct nl_event overrun = { .change = NL_OVERRUN };

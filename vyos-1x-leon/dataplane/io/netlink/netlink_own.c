@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Configures a private network namespace, see netlink_own.h.
+ * Configures a private network namespace, see netlink.h.
  */
-#include "io/netlink/netlink_own.h"
+#include "io/netlink/netlink.h"
 
 #include <errno.h>
 #include <linux/fib_rules.h>
@@ -20,9 +20,10 @@ static int run(struct nl *nl, struct nlmsghdr *nlh)
 	return rc == -EEXIST ? 0 : rc;
 }
 
-static struct nlmsghdr *route(void *buf, uint8_t family, uint8_t type, int index, uint32_t table)
+static struct nlmsghdr *route(struct nl *nl, uint8_t family, uint8_t type, int index,
+			      uint32_t table)
 {
-	struct nlmsghdr *nlh = nl_request(buf, RTM_NEWROUTE, NEW, sizeof(struct rtmsg));
+	struct nlmsghdr *nlh = nl_request(nl->request, RTM_NEWROUTE, NEW, sizeof(struct rtmsg));
 	struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
 
 	rtm->rtm_family = nl_family(family);
@@ -37,8 +38,8 @@ static struct nlmsghdr *route(void *buf, uint8_t family, uint8_t type, int index
 
 static int add_rule(struct nl *nl, uint8_t family, const char *device, uint32_t table)
 {
-	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	struct nlmsghdr *nlh = nl_request(buf, RTM_NEWRULE, NEW, sizeof(struct fib_rule_hdr));
+	struct nlmsghdr *nlh =
+		nl_request(nl->request, RTM_NEWRULE, NEW, sizeof(struct fib_rule_hdr));
 	struct fib_rule_hdr *h = mnl_nlmsg_get_payload(nlh);
 
 	h->family = nl_family(family);
@@ -52,16 +53,14 @@ static int add_rule(struct nl *nl, uint8_t family, const char *device, uint32_t 
 
 int nl_all_is_local(struct nl *nl, uint8_t family, const char *device, int index, uint32_t table)
 {
-	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	int rc = run(nl, route(buf, family, RTN_LOCAL, index, table));
+	int rc = run(nl, route(nl, family, RTN_LOCAL, index, table));
 
 	return rc < 0 ? rc : add_rule(nl, family, device, table);
 }
 
 int nl_default_route(struct nl *nl, uint8_t family, int index, uint32_t metric)
 {
-	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	struct nlmsghdr *nlh = route(buf, family, RTN_UNICAST, index, NL_TABLE_MAIN);
+	struct nlmsghdr *nlh = route(nl, family, RTN_UNICAST, index, NL_TABLE_MAIN);
 
 	mnl_attr_put_u32(nlh, RTA_PRIORITY, metric);
 	return run(nl, nlh);
@@ -69,8 +68,7 @@ int nl_default_route(struct nl *nl, uint8_t family, int index, uint32_t metric)
 
 int nl_host_route(struct nl *nl, int index, const struct ip_addr *ip, const struct nl_route_tcp *t)
 {
-	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	struct nlmsghdr *nlh = route(buf, ip->family, RTN_UNICAST, index, NL_TABLE_MAIN);
+	struct nlmsghdr *nlh = route(nl, ip->family, RTN_UNICAST, index, NL_TABLE_MAIN);
 	struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
 	struct nlattr *metrics;
 

@@ -162,8 +162,8 @@ static int collect_route(const struct nlmsghdr *nlh, void *arg)
 
 static int scan_routes(struct nl *nl, uint8_t family, struct route_scan *scan)
 {
-	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	struct nlmsghdr *nlh = nl_request(buf, RTM_GETROUTE, NLM_F_DUMP, sizeof(struct rtmsg));
+	struct nlmsghdr *nlh =
+		nl_request(nl->request, RTM_GETROUTE, NLM_F_DUMP, sizeof(struct rtmsg));
 	struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
 
 	rtm->rtm_family = family;
@@ -258,8 +258,8 @@ static int read_lookup(const struct nlmsghdr *nlh, void *arg)
 int nl_route_lookup(struct nl *nl, const struct ip_addr *ip, int vrf, int own_index,
 		    struct nl_lookup *out)
 {
-	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	struct nlmsghdr *nlh = nl_request(buf, RTM_GETROUTE, NLM_F_ACK, sizeof(struct rtmsg));
+	struct nlmsghdr *nlh =
+		nl_request(nl->request, RTM_GETROUTE, NLM_F_ACK, sizeof(struct rtmsg));
 	struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
 	int rc;
 
@@ -316,8 +316,8 @@ static int read_next_hop(const struct nlmsghdr *nlh, void *arg)
 
 int nl_next_hop(struct nl *nl, const struct nl_flow *flow, struct nl_next_hop *out)
 {
-	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	struct nlmsghdr *nlh = nl_request(buf, RTM_GETROUTE, NLM_F_ACK, sizeof(struct rtmsg));
+	struct nlmsghdr *nlh =
+		nl_request(nl->request, RTM_GETROUTE, NLM_F_ACK, sizeof(struct rtmsg));
 	struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
 	int rc;
 

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "base/hex.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "proto/view.h"
 
 #define NOTIFY_AGAIN_MS 600000 /* interval per key and node-id */

@@ -11,10 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hex.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "crypto/invitation.h"
 #include "proto/handshake/handshake.h"
+#include "proto/service.h"
 #include "state/invitations.h"
 
 static void report(struct overlay *o, enum event_kind kind, const struct invitation *i,

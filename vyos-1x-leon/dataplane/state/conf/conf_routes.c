@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hex.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "state/conf/conf_section.h"
 
 static int compare_prefixes(const void *a, const void *b)

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/hex.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "crypto/keys.h"
 #include "state/conf/conf_section.h"
 

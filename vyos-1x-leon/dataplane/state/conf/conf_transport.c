@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/text.h"
 #include "state/conf/conf_section.h"
 
 #define PROXY_PORT 3128

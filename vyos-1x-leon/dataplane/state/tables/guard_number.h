@@ -16,7 +16,7 @@
 /* Intervals of the loop guard after which an earlier statement becomes the lower bound. */
 #define GUARD_STALE_INTERVALS 3
 /* Upper limit of the guards of a node between two PINGs. A forger reaches it with 2^28 frames, each
- * of which pushes the number ahead by GUARD_STEP (daemon/guard/guard_peer.h). */
+ * of which pushes the number ahead by GUARD_STEP (daemon/guard/loop_guard.h). */
 #define GUARD_AHEAD (1ULL << 44)
 
 /* The last three statements of a node. */

@@ -11,7 +11,6 @@
 
 #include <stdint.h>
 
-#include "base/id_range.h"
 #include "base/vlan_set.h"
 
 #define SEGMENT_NAME_MAX 32

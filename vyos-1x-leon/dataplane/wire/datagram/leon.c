@@ -6,6 +6,7 @@
 #include "wire/datagram/leon.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
 
 #include "base/defs.h"
@@ -114,4 +115,90 @@ size_t leon_encode(const struct leon_hdr *h, void *out)
 	for (unsigned i = 0; i < h->n_hops; i++)
 		put_u32(p + LEON_HDR_LEN(i), h->hop[i]);
 	return LEON_HDR_LEN(h->n_hops);
+}
+
+/* --- LEON_BUNDLE --- */
+
+#define PARTIAL 0x8000u
+#define SEGMENT 0x4000u
+
+int bundle_next(const void *data, size_t len, size_t *at, struct bundle_frame *f)
+{
+	const uint8_t *p = data;
+	uint16_t v;
+
+	if (*at == len)
+		return len ? 0 : -EBADMSG;
+	if (len - *at < BUNDLE_HDR_LEN)
+		return -EBADMSG;
+	v = get_u16(p + *at);
+	f->at = *at + BUNDLE_HDR_LEN;
+	f->len = v & BUNDLE_FRAME_MAX;
+	f->flags = (uint8_t)((v & PARTIAL ? LEON_F_CSUM_PARTIAL : 0) |
+			     (v & SEGMENT ? LEON_F_SEGMENT : 0));
+	if (f->len < BUNDLE_FRAME_MIN || f->len > len - f->at)
+		return -EBADMSG;
+	*at = f->at + f->len;
+	return 1;
+}
+
+void bundle_encode(size_t frame_len, uint8_t flags, void *out)
+{
+	put_u16(out, (uint16_t)(frame_len | (flags & LEON_F_CSUM_PARTIAL ? PARTIAL : 0) |
+				(flags & LEON_F_SEGMENT ? SEGMENT : 0)));
+}
+
+/* --- LEON_COPY --- */
+
+#define WORKER_SHIFT 56
+
+int copy_decode(const void *data, size_t len, struct copy_hdr *h)
+{
+	const uint8_t *p = data;
+	uint64_t sequence;
+
+	if (len <= COPY_HDR_LEN)
+		return -EBADMSG;
+	sequence = get_u64(p);
+	h->worker = (uint8_t)(sequence >> WORKER_SHIFT);
+	h->counter = sequence & COPY_COUNTER_MASK;
+	h->kind = p[8];
+	if (h->worker >= COPY_WORKERS_MAX)
+		return -EBADMSG;
+	return h->kind == LEON_FRAME || h->kind == LEON_FRAGMENT ? 0 : -EBADMSG;
+}
+
+void copy_encode(const struct copy_hdr *h, void *out)
+{
+	uint8_t *p = out;
+
+	put_u64(p, (uint64_t)h->worker << WORKER_SHIFT | (h->counter & COPY_COUNTER_MASK));
+	p[8] = h->kind;
+}
+
+/* --- LEON_FRAGMENT --- */
+
+int fragment_decode(const void *data, size_t len, struct fragment_hdr *h)
+{
+	const uint8_t *p = data;
+
+	if (len <= FRAGMENT_HDR_LEN)
+		return -EBADMSG;
+	h->id = get_u32(p);
+	h->offset = get_u16(p + 4);
+	h->total = get_u16(p + 6);
+	if (h->total == 0 || h->total > FRAGMENT_FRAME_MAX)
+		return -EBADMSG;
+	if (h->offset + (len - FRAGMENT_HDR_LEN) > h->total)
+		return -EBADMSG;
+	return 0;
+}
+
+void fragment_encode(const struct fragment_hdr *h, void *out)
+{
+	uint8_t *p = out;
+
+	put_u32(p, h->id);
+	put_u16(p + 4, h->offset);
+	put_u16(p + 6, h->total);
 }

@@ -47,10 +47,10 @@
 
 enum leon_kind {
 	LEON_FRAME = 1,	     /* one Ethernet frame */
-	LEON_FRAGMENT = 2,   /* a fragment of one Ethernet frame, see wire/datagram/fragment.h */
+	LEON_FRAGMENT = 2,   /* a fragment of one Ethernet frame */
 	LEON_BUNDLE = 3,     /* several Ethernet frames, each behind a 16-bit length */
 	LEON_CONTROL = 4,    /* a control message, see wire/message/msg.h */
-	LEON_COPY = 5,	     /* a duplicated frame or a fragment of one, see wire/datagram/copy.h */
+	LEON_COPY = 5,	     /* a duplicated frame or a fragment of one */
 	LEON_ACCEL = 6,	     /* a frame from one accelerator to another, see ipc/accel_queue.h */
 	LEON_INVITATION = 7, /* request of a machine with a one-time token, or the answer */
 	LEON_KINDS,	     /* number of kinds; 0 is invalid */
@@ -146,3 +146,82 @@ static inline bool leon_is_for(const struct leon_hdr *h, node_id_t self)
 	return (h->kind == LEON_CONTROL || h->kind == LEON_INVITATION) && h->n_hops == 1 &&
 	       h->hop[0] == NODE_ID_ANY;
 }
+
+/*
+ * Payload of LEON_BUNDLE: several Ethernet frames for one node, each behind its length. Pure;
+ * workers.
+ *
+ *   P (1) | S (1) | length (14) | frame ...
+ *
+ * P and S are LEON_F_CSUM_PARTIAL and LEON_F_SEGMENT of the frame. The flags of the datagram do not
+ * apply to frames of a bundle.
+ */
+#define BUNDLE_HDR_LEN	 2 /* header of each frame */
+#define BUNDLE_FRAME_MIN 14
+#define BUNDLE_FRAME_MAX 0x3fff
+
+struct bundle_frame {
+	size_t at; /* offset of the frame in the payload */
+	size_t len;
+	uint8_t flags; /* subset of LEON_FLAGS_FRAME */
+};
+
+/*
+ * Reads the frame at *at and advances *at. Returns 1; 0 at the end of the payload; -EBADMSG if the
+ * length is impossible or exceeds the payload, or if the bundle is empty.
+ */
+int bundle_next(const void *data, size_t len, size_t *at, struct bundle_frame *f);
+/* Writes BUNDLE_HDR_LEN bytes. */
+void bundle_encode(size_t frame_len, uint8_t flags, void *out);
+
+/*
+ * Payload of LEON_COPY: a frame, or a fragment of one, that its source sends along two paths. Pure;
+ * workers.
+ *
+ *   worker (8) | counter (56) | kind (8) | payload of that kind ...
+ *
+ * All datagrams with this frame have equal worker and counter on both paths, and no datagram with
+ * another frame has them. Each worker of the source has its own counter. The destination delivers
+ * the frame once.
+ */
+#define COPY_HDR_LEN	 9
+#define COPY_WORKERS_MAX 8
+/* The counter restarts beyond this value. */
+#define COPY_COUNTER_MASK ((1ULL << 56) - 1)
+
+struct copy_hdr {
+	uint8_t worker;	  /* worker of the source, below COPY_WORKERS_MAX */
+	uint64_t counter; /* 56 bits */
+	uint8_t kind;	  /* LEON_FRAME or LEON_FRAGMENT; with PARITY_MARK in a block (parity.h) */
+};
+
+/* Returns 0, or -EBADMSG if the payload is empty, the worker is out of range, or the kind is
+ * unknown. */
+int copy_decode(const void *data, size_t len, struct copy_hdr *h);
+/* Writes COPY_HDR_LEN bytes. */
+void copy_encode(const struct copy_hdr *h, void *out);
+
+/*
+ * Payload of LEON_FRAGMENT: a fragment of an Ethernet frame that exceeds the path MTU. The idea is
+ * the segment of the SCLP paper, section 3; an offset replaces its remaining-length field, so that
+ * fragments may arrive in any order. Pure; workers.
+ *
+ *   identification (32) | offset (16) | frame length (16) | bytes ...
+ *
+ * identification is unique per source node and worker within the reassembly time-out. Offset and
+ * length are in bytes. All fragments but the last are of equal size.
+ */
+#define FRAGMENT_HDR_LEN 8
+/* Largest frame that LEON splits: an MTU of 9000 bytes with VLAN tags and reserve. */
+#define FRAGMENT_FRAME_MAX 9216
+
+struct fragment_hdr {
+	uint32_t id;
+	uint16_t offset; /* bytes from the start of the frame */
+	uint16_t total;	 /* bytes of the whole frame, 1..FRAGMENT_FRAME_MAX */
+};
+
+/* Returns 0, or -EBADMSG: empty fragment, end beyond total, or total out of range. */
+int fragment_decode(const void *data, size_t len, struct fragment_hdr *h);
+/* Writes FRAGMENT_HDR_LEN bytes. */
+void fragment_encode(const struct fragment_hdr *h, void *out);

@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire/datagram/copy.h"
+#include "wire/datagram/leon.h"
 
 /* Symbols of a block: the block lasts 10 ms at 10,000 frames/s. More symbols resist longer bursts
  * and need more processor time for each frame. */

@@ -11,6 +11,8 @@
 #include "wire/frame/csum.h"
 #include "wire/frame/ip.h"
 
+#define OPT_MSS_LEN 4
+
 enum {
 	OPT_END = 0,
 	OPT_NOP = 1,
@@ -26,6 +28,17 @@ enum {
 	OPT_EXPERIMENT = 254, /* Fast Open before its assignment by IANA */
 };
 
+/* Length of the option at this offset; 0: no complete option. */
+static uint8_t option_len(const uint8_t *tcp, size_t at, size_t hdr_len)
+{
+	if (at >= hdr_len || tcp[at] == OPT_END)
+		return 0;
+	if (tcp[at] == OPT_NOP)
+		return 1;
+	return at + 2 <= hdr_len && tcp[at + 1] >= 2 && at + tcp[at + 1] <= hdr_len ? tcp[at + 1]
+										    : 0;
+}
+
 /* Reads one option with its full length. An option of unexpected length is ignored. */
 static void take_option(struct tcp_view *t, const uint8_t *tcp, size_t at, uint8_t len)
 {
@@ -33,7 +46,7 @@ static void take_option(struct tcp_view *t, const uint8_t *tcp, size_t at, uint8
 
 	switch (p[0]) {
 	case OPT_MSS:
-		if (len == 4 && t->flags & TCP_SYN)
+		if (len == OPT_MSS_LEN && t->flags & TCP_SYN)
 			t->mss = get_u16(p + 2);
 		break;
 	case OPT_SCALE:
@@ -68,21 +81,10 @@ static void take_option(struct tcp_view *t, const uint8_t *tcp, size_t at, uint8
 
 static void take_options(struct tcp_view *t, const uint8_t *tcp)
 {
-	size_t at = TCP_HDR_MIN;
+	uint8_t len;
 
-	while (at < t->hdr_len && tcp[at] != OPT_END) {
-		uint8_t len = 1;
-
-		if (tcp[at] != OPT_NOP) {
-			if (at + 2 > t->hdr_len)
-				return;
-			len = tcp[at + 1];
-			if (len < 2 || at + len > t->hdr_len)
-				return;
-			take_option(t, tcp, at, len);
-		}
-		at += len;
-	}
+	for (size_t at = TCP_HDR_MIN; (len = option_len(tcp, at, t->hdr_len)); at += len)
+		take_option(t, tcp, at, len);
 }
 
 static void take_addresses(struct tcp_view *t, const uint8_t *ip, uint8_t version)
@@ -137,6 +139,48 @@ int tcp_parse(const void *frame, size_t len, const struct eth_view *v, struct tc
 	t->end += (t->flags & TCP_FIN) != 0;
 	take_options(t, tcp);
 	return 0;
+}
+
+/* --- the maximum segment size --- */
+
+/* Returns the offset of the MSS value in the TCP header; 0 if none precedes the first malformed
+ * option. */
+static size_t find_mss(const uint8_t *tcp, size_t hdr_len)
+{
+	uint8_t len;
+
+	for (size_t at = TCP_HDR_MIN; (len = option_len(tcp, at, hdr_len)); at += len)
+		if (tcp[at] == OPT_MSS)
+			return len == OPT_MSS_LEN ? at + 2 : 0;
+	return 0;
+}
+
+/* Hosts behind a bridge with an MTU of 1500 then send segments that fit the overlay (RFC 9293
+ * section 3.7.1). The workers call it for frames in both directions. Changes only SYN and
+ * SYN-ACK. */
+bool tcp_clamp_mss(void *frame, size_t len, const struct eth_view *v, uint16_t mss,
+		   bool csum_partial)
+{
+	uint8_t *tcp = (uint8_t *)frame + v->l4_offset;
+	size_t hdr_len, at;
+	uint16_t before;
+
+	if (v->ip_proto != PROTO_TCP || v->ip_fragment || !v->l4_offset ||
+	    len - v->l4_offset < TCP_HDR_MIN)
+		return false;
+	hdr_len = (tcp[TCP_DOFF] >> 4) * 4u;
+	if (!(tcp[TCP_FLAGS] & TCP_SYN) || hdr_len < TCP_HDR_MIN || hdr_len > len - v->l4_offset)
+		return false;
+	at = find_mss(tcp, hdr_len);
+	if (!at)
+		return false;
+	before = get_u16(tcp + at);
+	if (before <= mss)
+		return false;
+	put_u16(tcp + at, mss);
+	if (!csum_partial)
+		csum_update(tcp + TCP_CHECKSUM, before, mss, at & 1);
+	return true;
 }
 
 /* --- generated segments --- */

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
-#include "base/id_range.h"
+#include "base/vlan_set.h"
 #include "wire/capture/filter.h"
 
 /* Largest message: type and body. With IPv6, UDP, the LEON header with the most hops, link value,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "wire/bytes.h"
 #include "wire/message/msg.h"
 #include "wire/message/msg_parts.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "wire/bytes.h"
 
 #define PREFIX_LEN (sizeof(TOKEN_PREFIX) - 1)

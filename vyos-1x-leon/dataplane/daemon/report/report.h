@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Records and logs events with a sentence for people. Control thread.
+ * Recent events of the overlay, with a sentence for people and fields for programs. Control thread.
  */
 #pragma once
 
@@ -9,12 +9,14 @@
 
 #include "base/addr.h"
 #include "base/defs.h"
+#include "base/mono.h"
 #include "state/event.h"
 #include "wire/message/msg.h"
 
 struct leond;
 struct overlay_event;
 
+/* --- event_text.c: records and logs events --- */
 /* Fields of an event in addition to its sentence. */
 struct event_facts {
 	enum event_kind kind;
@@ -35,3 +37,27 @@ char *node_label(struct leond *d, node_id_t id, char *buf, size_t len);
 const char *node_name_of(struct leond *d, node_id_t id);
 /* Writes "192.0.2.1:443", of the TCP connection for a stream, in ENDPOINT_STRLEN bytes. */
 char *endpoint_name(const struct leond *d, const struct endpoint *ep, char *buf, size_t len);
+
+/* --- event_log.c --- */
+#define EVENTS_KEPT 1000
+
+struct event {
+	mono_t at;
+	int64_t wall_us; /* time of the event, microseconds since 1970 */
+	enum event_kind kind;
+	node_id_t node, other; /* NODE_ID_NONE if the event concerns none */
+	char node_name[MSG_NAME_MAX + 1];
+	uint64_t value; /* depends on the kind of event; 0 none */
+	char detail[112];
+	char text[320]; /* one sentence, sized for the longest names (test_event_text) */
+};
+
+struct events;
+struct events *events_new(unsigned capacity);
+void events_free(struct events *e); /* NULL ok */
+/* Stores a copy, dropping the oldest event if full, and logs it. */
+void events_add(struct events *e, const struct event *ev);
+unsigned events_count(const struct events *e);
+uint64_t events_total(const struct events *e);
+/* Returns the i-th event; 0 is the oldest; NULL behind the newest. */
+const struct event *events_at(const struct events *e, unsigned i);

@@ -1,24 +1,175 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show multicast`: the VLANs in which hosts report groups, the groups with listeners at this and
- * other nodes, and the announcements of other nodes. Control thread.
+ * Commands about the LAN: hosts, segments, and multicast groups. Control thread.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "daemon/answer/answer.h"
-#include "daemon/answer/command.h"
+#include "daemon/guard/loop_guard.h"
 #include "daemon/lan/local_lan.h"
-#include "daemon/lan/vlans.h"
 #include "daemon/leond.h"
+#include "fwd/fwd.h"
+#include "io/clock.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"
+#include "state/tables/fdb.h"
 #include "state/tables/listeners.h"
+#include "state/tables/neigh.h"
 #include "wire/frame/mcast.h"
 
+/* `show fdb` and `reset fdb`: the node behind each MAC. */
+
+/* Bounds the answer, and the time of the control thread for it. */
+#define MACS_MAX 65536
+
+static void write_entry(struct command *c, const struct fdb_entry *e)
+{
+	const struct node *n = nodedb_at(overlay_nodes(c->overlay), e->slot);
+	node_id_t id = n ? n->id : NODE_ID_NONE;
+	uint32_t now_s = now_s_of(c->now);
+
+	jsonw_object(c->w, NULL);
+	answer_mac(c->w, "mac", e->mac);
+	jsonw_u64(c->w, "vlan", e->vlan);
+	answer_node(c->w, "node_id", c->d, id);
+	jsonw_bool(c->w, "local", e->slot == SLOT_SELF);
+	/* A worker's clock may be one tick ahead. */
+	jsonw_u64(c->w, "age_seconds", now_s > e->seen_s ? now_s - e->seen_s : 0);
+	jsonw_u64(c->w, "moves", e->n_moves);
+	jsonw_bool(c->w, "frozen", e->frozen);
+	jsonw_end(c->w);
+}
+
+enum command_result show_fdb(struct command *c)
+{
+	struct fdb_entry e;
+	uint32_t iter = 0;
+
+	jsonw_array(c->w, "entries");
+	for (unsigned n = 0; n < MACS_MAX && fdb_next(c->d->fdb, &iter, &e); n++)
+		write_entry(c, &e);
+	jsonw_end(c->w);
+	jsonw_u64(c->w, "count", fdb_count(c->d->fdb));
+	jsonw_u64(c->w, "maximum", fdb_maximum(c->d->fdb));
+	return CMD_DONE;
+}
+
+enum command_result reset_fdb(struct command *c)
+{
+	struct slot_set all = { 0 };
+
+	slot_set_add_range(&all, 0, nodedb_slots(overlay_nodes(c->overlay)));
+	jsonw_u64(c->w, "removed", fdb_flush(c->d->fdb));
+	neigh_forget_slots(c->d->neigh, &all, NULL);
+	return CMD_DONE;
+}
+
+/* `show segments`: the served VLANs with the reason, their segments and forwarders between LAN and
+ * overlay, flood counters, and the segments of other nodes. */
+
+static void write_ranges(struct jsonw *w, const char *key, const struct id_range *range, unsigned n)
+{
+	jsonw_array(w, key);
+	for (unsigned i = 0; i < n; i++) {
+		jsonw_object(w, NULL);
+		jsonw_u64(w, "first", range[i].first);
+		jsonw_u64(w, "last", range[i].last);
+		jsonw_end(w);
+	}
+	jsonw_end(w);
+}
+
+static void write_served(struct command *c)
+{
+	const struct vlan_set *served = vlans_served(c->d->vlans);
+	struct id_range range[VLAN_RANGES_MAX];
+
+	jsonw_str(c->w, "source", vlans_source_name(c->d->vlans->source));
+	if (served)
+		write_ranges(c->w, "vlans", range, vlan_set_ranges(served, range));
+	else
+		jsonw_null(c->w, "vlans");
+}
+
+/* Other nodes that receive flooded frames. */
+static unsigned count_members(const struct snap *s, uint16_t vlan)
+{
+	unsigned n = 0;
+
+	if (!s->members)
+		return s->n_flood;
+	for (uint16_t slot = snap_flood_next(s->members, vlan, 0); slot != SLOT_NONE;
+	     slot = snap_flood_next(s->members, vlan, slot + 1u))
+		n++;
+	return n;
+}
+
+static void write_segment(struct command *c, uint16_t vlan, const struct fwd_vlan *counted)
+{
+	const struct guard *g = c->d->guard;
+	const struct segment *mapped = segments_of(c->d->vlans->map, vlan);
+
+	jsonw_object(c->w, NULL);
+	jsonw_u64(c->w, "vlan", vlan);
+	jsonw_u64(c->w, "segment", segments_id(c->d->vlans->map, vlan));
+	jsonw_str(c->w, "name", mapped ? mapped->name : NULL);
+	jsonw_str(c->w, "state", guard_state_name(guard_vlan_state(g, vlan)));
+	answer_forwarder(c->w, c->d, vlan);
+	jsonw_u64(c->w, "nodes", count_members(fwd_snap(c->d->fwd), vlan));
+	jsonw_u64(c->w, "macs", fdb_count_in(c->d->fdb, vlan));
+	jsonw_u64(c->w, "flooded", counted->flooded);
+	jsonw_u64(c->w, "pruned", counted->pruned);
+	jsonw_u64(c->w, "limited", counted->limited);
+	jsonw_end(c->w);
+}
+
+/* All served VLANs if they are known, else the VLANs in use. */
+static bool is_shown(const struct leond *d, uint16_t vlan)
+{
+	const struct vlan_set *served = vlans_served(d->vlans);
+
+	if (served)
+		return vlan_set_has(served, vlan);
+	return d->guard->vlan[vlan] || segments_of(d->vlans->map, vlan) ||
+	       fdb_count_in(d->fdb, vlan);
+}
+
+static void write_node_segments(struct command *c, const struct node *n)
+{
+	if (!n->has_record)
+		return;
+	jsonw_object(c->w, NULL);
+	answer_node(c->w, "node_id", c->d, n->id);
+	if (n->rec.flags & RECORD_SEGMENTS)
+		write_ranges(c->w, "segments", n->rec.segment, n->rec.n_segments);
+	else
+		jsonw_null(c->w, "segments");
+	jsonw_end(c->w);
+}
+
+enum command_result show_segments(struct command *c)
+{
+	struct fwd_vlan *counted = x_calloc(VLAN_IDS, sizeof(*counted));
+
+	fwd_vlans(c->d->fwd, counted);
+	write_served(c);
+	jsonw_array(c->w, "segments");
+	for (uint16_t vlan = 0; vlan < VLAN_IDS; vlan++)
+		if (is_shown(c->d, vlan))
+			write_segment(c, vlan, &counted[vlan]);
+	free(counted);
+	jsonw_end(c->w);
+	answer_nodes(c, "nodes", write_node_segments);
+	return CMD_DONE;
+}
+
+/* `show multicast`: the VLANs in which hosts report groups, the groups with listeners at this and
+ * other nodes, and the announcements of other nodes. */
+
 /* Bounds the answer. A site has at most GROUPS_MAX groups. */
-#define ROWS_MAX 8192
+#define LISTENERS_SHOWN 8192
 
 /* A group with one listener: here (SLOT_SELF), or a node. */
 struct shown_listener {
@@ -33,7 +184,7 @@ struct shown_listeners {
 
 static void add(struct shown_listeners *r, const struct shown_listener *row)
 {
-	if (r->n == ROWS_MAX)
+	if (r->n == LISTENERS_SHOWN)
 		r->left_out++;
 	else
 		r->row[r->n++] = *row;
@@ -154,7 +305,7 @@ static unsigned write_group(struct command *c, const struct shown_listener *row,
 static void write_groups(struct command *c)
 {
 	struct nodedb *db = overlay_nodes(c->overlay);
-	struct shown_listeners r = { .row = x_calloc(ROWS_MAX, sizeof(*r.row)) };
+	struct shown_listeners r = { .row = x_calloc(LISTENERS_SHOWN, sizeof(*r.row)) };
 
 	collect_here(c, &r);
 	for (const struct node *n = NULL; (n = nodedb_next(db, n));)
@@ -168,12 +319,14 @@ static void write_groups(struct command *c)
 	free(r.row);
 }
 
-static void write_node(struct command *c, const struct node *n)
+static void write_node_groups(struct command *c, const struct node *n)
 {
 	const struct listener_set *s = listeners_of(c->d->listeners, n->slot);
 	unsigned lists = 0, count = 0;
 	const uint64_t *entry = s ? listener_set_entries(s, &count) : NULL;
 
+	if (!n->has_record)
+		return;
 	for (unsigned i = 0; i < count; i++)
 		lists += !listener_group(entry[i]);
 	jsonw_object(c->w, NULL);
@@ -186,7 +339,6 @@ static void write_node(struct command *c, const struct node *n)
 
 enum command_result show_multicast(struct command *c)
 {
-	struct nodedb *db = overlay_nodes(c->overlay);
 	const struct groups *g = snooping_groups(c->d);
 	const struct groups_domain *domain;
 
@@ -198,10 +350,6 @@ enum command_result show_multicast(struct command *c)
 		write_domain(c, domain);
 	jsonw_end(c->w);
 	write_groups(c);
-	jsonw_array(c->w, "nodes");
-	for (const struct node *n = NULL; (n = nodedb_next(db, n));)
-		if (n->has_record)
-			write_node(c, n);
-	jsonw_end(c->w);
+	answer_nodes(c, "nodes", write_node_groups);
 	return CMD_DONE;
 }

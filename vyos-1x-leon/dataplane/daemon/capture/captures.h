@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The capture of the operator of this node, on the nodes of the overlay including this node. Starts
- * the capture on each node and reads the records. Requests from relays the times of sealed
- * datagrams that a source reported. Ends 5 s after the last `capture read`. Control thread.
- * doc/decisions/084.
+ * Captures of flows. Control thread. doc/decisions/084.
  */
 #pragma once
 
@@ -11,11 +8,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/addr.h"
 #include "base/mono.h"
 #include "state/latency/clocks.h"
 #include "wire/capture/record.h"
 #include "wire/message/msg.h"
 
+struct leond;
+struct snap_capture;
+
+/* --- provide.c: the capture on this node, for the node that started it --- */
+typedef void (*provide_answer_fn)(struct leond *d, node_id_t to, const struct msg *m);
+
+/* A message from the node, which may be this node. `answer` is called during the call. */
+void provide_message(struct leond *d, node_id_t from, const struct msg *m,
+		     provide_answer_fn answer);
+/* Clocks of the direct links with the smallest round-trip times, in order. Returns the number. */
+unsigned provide_clocks(struct leond *d, struct msg_clock *clock, unsigned most);
+void capture_fill_snap(const struct leond *d, struct snap_capture *out);
+/* Ends a capture that the new configuration does not permit. */
+void provide_apply_conf(struct leond *d);
+void provide_stop(struct leond *d);
+
+/* --- collect.c: the capture of the operator of this node --- */
 #define COLLECT_NODES_MAX 64
 
 enum collect_state {
