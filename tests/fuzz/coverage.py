@@ -31,7 +31,7 @@ TARGETS = {
                      '../leon-accel/flow/local_pair.c'],
     'addr': ['base/addr.c'],
     'bundle': ['wire/datagram/leon.c'],
-    'capture': ['wire/capture/filter.c', 'wire/capture/record.c'],
+    'capture': ['wire/flow_capture.c'],
     'coalesce': ['fwd/tap/coalesce.c'],
     'conf': ['state/conf/conf.c', 'state/conf/conf_diff.c', 'state/conf/conf_routes.c', 'state/conf/conf_secrets.c'],
     'copy': ['wire/datagram/leon.c', 'fwd/in/copies.c'],

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "wire/bytes.h"
-#include "wire/capture/filter.h"
-#include "wire/capture/record.h"
+#include "wire/flow_capture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

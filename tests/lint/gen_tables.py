@@ -68,8 +68,8 @@ def regenerate(path, page):
 
 
 def unknown_placeholders():
-    """Sentences of event.def contain only placeholders of daemon/report/event_text.c."""
-    known = set(re.findall(r'"(\{\w+\})"', tree.read(f'{tree.DATAPLANE}/daemon/report/event_text.c')))
+    """Sentences of event.def contain only placeholders of daemon/report/report.c."""
+    known = set(re.findall(r'"(\{\w+\})"', tree.read(f'{tree.DATAPLANE}/daemon/report/report.c')))
     used = set(re.findall(r'\{\w+\}', tree.read(f'{tree.DATAPLANE}/state/event.def')))
     return [f'event.def: nobody fills in {word}' for word in sorted(used - known)]
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "wire/capture/record.h"
+#include "wire/flow_capture.h"
 #include "wire/message/msg.h"
 
 #define NODE_A 0xc0000201u /* 192.0.2.1 */

@@ -10,8 +10,7 @@
 
 #include "base/defs.h"
 #include "wire/bytes.h"
-#include "wire/capture/filter.h"
-#include "wire/capture/record.h"
+#include "wire/flow_capture.h"
 
 /* 10.0.0.1:1000 to 10.0.0.2:80, TCP, VLAN 7. */
 static const uint8_t tagged[] = {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "daemon/capture/captures.h"
-#include "wire/capture/record.h"
+#include "wire/flow_capture.h"
 
 #define LIMIT 4096u
 #define NOW   ((mono_t){ NS_PER_S })

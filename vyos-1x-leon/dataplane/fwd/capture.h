@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire/capture/record.h"
+#include "wire/flow_capture.h"
 
 struct worker;
 

@@ -143,15 +143,14 @@ static int open_socket(struct udp *u, const struct udp_config *c, bool v6)
 static int open_family(struct udp *u, const struct udp_config *c, bool v6)
 {
 	int *fd = v6 ? u->fd6 : u->fd4;
+	int rc = try_exclusive(c, v6, &u->port);
 
-	for (unsigned i = 0; i < u->n; i++) {
-		int rc = open_socket(u, c, v6);
-
-		if (rc < 0)
-			return rc;
-		fd[i] = rc;
+	for (unsigned i = 0; rc >= 0 && i < u->n; i++) {
+		rc = open_socket(u, c, v6);
+		if (rc >= 0)
+			fd[i] = rc;
 	}
-	return 0;
+	return min_of(rc, 0);
 }
 
 static const char *hint_of(int rc, bool v6)
@@ -188,8 +187,8 @@ static void report_failure(const struct udp_config *c, bool v6, int rc)
 
 int udp_open(struct udp *u, const struct udp_config *c)
 {
+	int rc = c->v4 || c->v6 ? 0 : -EAFNOSUPPORT;
 	bool v6 = false;
-	int rc = -EAFNOSUPPORT;
 
 	*u = (struct udp){ .n = min_of(max_of(c->n, 1u), (unsigned)UDP_SOCKETS_MAX),
 			   .port = c->port,
@@ -198,16 +197,11 @@ int udp_open(struct udp *u, const struct udp_config *c)
 			   .timestamps = true };
 	for (unsigned i = 0; i < UDP_SOCKETS_MAX; i++)
 		u->fd4[i] = u->fd6[i] = -1;
-	if (c->v4) {
-		rc = try_exclusive(c, false, &u->port);
-		if (rc == 0)
-			rc = open_family(u, c, false);
-	}
-	if (c->v6 && (rc == 0 || !c->v4)) {
+	if (c->v4)
+		rc = open_family(u, c, false);
+	if (c->v6 && rc == 0) {
 		v6 = true;
-		rc = try_exclusive(c, true, &u->port);
-		if (rc == 0)
-			rc = open_family(u, c, true);
+		rc = open_family(u, c, true);
 	}
 	if (rc < 0) {
 		report_failure(c, v6, rc);
@@ -217,41 +211,33 @@ int udp_open(struct udp *u, const struct udp_config *c)
 	return rc;
 }
 
-static int refused(const char *what, int rc)
-{
-	if (rc < 0)
-		log_error("udp", "%s cannot be set: %s", what, strerror(-rc));
-	return rc;
-}
-
-/* The kernel accepts -1 for the host's default and refuses 0. */
-static int hops_or_default(uint8_t hops)
-{
-	return hops ? hops : -1;
-}
-
+/* Sets all options, also after a failure. Returns the first failure. */
 static int mark_socket(int fd, bool v6, const struct udp_marking *m)
 {
-	int rc = refused("fwmark", socket_set_int(fd, SOL_SOCKET, SO_MARK, (int)m->fwmark)), r;
+	/* The kernel accepts -1 for the host's default of hops and refuses 0. */
+	const struct {
+		const char *what;
+		int level, name, value;
+	} all[] = { { "fwmark", SOL_SOCKET, SO_MARK, (int)m->fwmark },
+		    { "parameters.ip.tos", IPPROTO_IP, IP_TOS, m->tos },
+		    { "parameters.ip.ttl", IPPROTO_IP, IP_TTL, m->ttl ? m->ttl : -1 },
+		    { "parameters.ip.df", IPPROTO_IP, IP_MTU_DISCOVER,
+		      m->df_unset ? IP_PMTUDISC_DONT : IP_PMTUDISC_PROBE },
+		    { "parameters.ipv6.tclass", IPPROTO_IPV6, IPV6_TCLASS, m->tclass },
+		    { "parameters.ipv6.hoplimit", IPPROTO_IPV6, IPV6_UNICAST_HOPS,
+		      m->hoplimit ? m->hoplimit : -1 } };
+	int rc = 0;
 
-	if (v6) {
-		r = refused("parameters.ipv6.tclass",
-			    socket_set_int(fd, IPPROTO_IPV6, IPV6_TCLASS, m->tclass));
+	for (size_t i = 0; i < array_size(all); i++) {
+		int r = all[i].level == (v6 ? IPPROTO_IP : IPPROTO_IPV6)
+				? 0
+				: socket_set_int(fd, all[i].level, all[i].name, all[i].value);
+
+		if (r < 0)
+			log_error("udp", "%s cannot be set: %s", all[i].what, strerror(-r));
 		rc = rc ? rc : r;
-		r = refused("parameters.ipv6.hoplimit",
-			    socket_set_int(fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS,
-					   hops_or_default(m->hoplimit)));
-		return rc ? rc : r;
 	}
-	r = refused("parameters.ip.tos", socket_set_int(fd, IPPROTO_IP, IP_TOS, m->tos));
-	rc = rc ? rc : r;
-	r = refused("parameters.ip.ttl",
-		    socket_set_int(fd, IPPROTO_IP, IP_TTL, hops_or_default(m->ttl)));
-	rc = rc ? rc : r;
-	r = refused("parameters.ip.df",
-		    socket_set_int(fd, IPPROTO_IP, IP_MTU_DISCOVER,
-				   m->df_unset ? IP_PMTUDISC_DONT : IP_PMTUDISC_PROBE));
-	return rc ? rc : r;
+	return rc;
 }
 
 int udp_set_marking(struct udp *u, const struct udp_marking *m)

@@ -11,7 +11,7 @@
 #include "base/addr.h"
 #include "base/mono.h"
 #include "state/latency/clocks.h"
-#include "wire/capture/record.h"
+#include "wire/flow_capture.h"
 #include "wire/message/msg.h"
 
 struct leond;

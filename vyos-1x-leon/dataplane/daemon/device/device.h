@@ -47,7 +47,8 @@ void device_changed(struct leond *d, const struct nl_event *ev); /* life/watch.c
 /* Makes the kernel's addresses those of the configuration, see addresses.c. */
 void addresses_apply(struct leond *d);
 
-/* --- offload.c: offloads of the device and the sockets (system offload) --- */
+/* --- system.c --- */
+/* Offloads of the device and the sockets (system offload). */
 enum offload {
 	OFFLOAD_UDP_GSO,
 	OFFLOAD_UDP_GRO,
@@ -68,7 +69,7 @@ const char *offload_name(enum offload o);
 /* Reason for which an offload is not used; NULL: it is used. */
 const char *offload_unused(const struct leond *d, enum offload o);
 
-/* --- scheduling.c: real-time scheduling of the threads (decisions/037) --- */
+/* Real-time scheduling of the threads (decisions/037). */
 /* Called after the workers were started and after a reload; a refusal is logged once with its
  * reason. */
 void scheduling_apply_conf(struct leond *d);
@@ -77,7 +78,7 @@ void scheduling_apply_conf(struct leond *d);
  * program that sends the next frame. */
 uint32_t scheduling_busy_poll_us(const struct conf *c);
 
-/* --- cipher_library.c: the library for AES-256-GCM (system cipher-library, decisions/073) --- */
+/* The library for AES-256-GCM (system cipher-library, decisions/073). */
 /* Called at the start, before any key and any worker exists, and after a reload. Present contexts
  * keep the library. Logs a change with the reason. */
 void cipher_library_apply_conf(struct leond *d);

@@ -45,7 +45,7 @@ bool guard_reaches_others(const struct guard *g, const struct guard_vlan *v);
 enum guard_state guard_election(const struct guard *g, const struct guard_vlan *v,
 				enum guard_reason *reason);
 
-/* --- guard_neighbors.c: the nodes received in a VLAN, in the order of their ranks --- */
+/* --- guard_peer.c: the nodes received in a VLAN, in the order of their ranks --- */
 /* The peer of an entry; NULL if another node has its place. */
 struct guard_peer *guard_neighbor_peer(struct guard *g, const struct guard_neighbor *h);
 /* Returns the index of a node in the list, or n_received. */

@@ -28,7 +28,7 @@ bool conf_base_refused(char *err, size_t err_len);
 /* The path is a member of the result, and is not copied. */
 struct conf *conf_read_file(const char *path, char *err, size_t err_len);
 
-/* --- advice.c: permitted but ineffective configurations, one sentence each --- */
+/* Permitted but ineffective configurations, one sentence each. */
 typedef void (*advice_fn)(void *arg, const char *text);
 void advice_of(const struct conf *c, advice_fn fn, void *arg);
 /* The sentence about a short secret; NULL if the secret is long enough or there is none. */

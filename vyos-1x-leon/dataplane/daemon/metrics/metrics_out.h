@@ -46,5 +46,3 @@ void put_ones(struct out *o);
 /* METRICS_NODE or METRICS_NODE_ACCEL. */
 void put_nodes(struct out *o, enum metric_group group);
 void put_pairs(struct out *o);
-/* metrics_queues.c: the queue before the overlay. */
-void put_queues(struct out *o);

@@ -16,7 +16,6 @@
 struct leond;
 struct overlay_event;
 
-/* --- event_text.c: records and logs events --- */
 /* Fields of an event in addition to its sentence. */
 struct event_facts {
 	enum event_kind kind;
@@ -38,7 +37,6 @@ const char *node_name_of(struct leond *d, node_id_t id);
 /* Writes "192.0.2.1:443", of the TCP connection for a stream, in ENDPOINT_STRLEN bytes. */
 char *endpoint_name(const struct leond *d, const struct endpoint *ep, char *buf, size_t len);
 
-/* --- event_log.c --- */
 #define EVENTS_KEPT 1000
 
 struct event {

@@ -1,31 +1,105 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Executes the plans of state/routes/rib.h, see routes.h: schedules kernel dumps and
- * planner runs, and answers queries of the daemon. Control thread.
+ * Executes the plans of state/routes/rib.h, see routes.h: schedules kernel dumps and planner runs,
+ * reports events, and answers queries of the daemon. Control thread.
  *
  * All routes have protocol 76 and lead to this interface; routes of other programs are never
  * changed. The routes disappear with the interface. If the interface persists (VyOS creates it),
  * leftovers of an earlier run are removed at the start.
  */
-#include "base/loop.h"
 #include "daemon/routes/routes.h"
-#include "daemon/states.h"
 
 #include <stdlib.h>
 
+#include "base/loop.h"
 #include "base/mem.h"
+#include "daemon/report/report.h"
+#include "daemon/states.h"
 #include "io/tap.h"
 
-#define TICK_MS	   250
-#define SPACING_MS 50 /* minimum interval of runs after changes */
-#define REACT_MS   20 /* debounce of changes by other programs */
+#define TICK_MS		 250
+#define SPACING_MS	 50    /* minimum interval of runs after changes */
+#define REACT_MS	 20    /* debounce of changes by other programs */
+#define METRIC_NOTIFY_MS 10000 /* minimum interval of events about metrics */
+
+/* --- events: a few in full, many merged into one sentence --- */
+
+static void on_change(void *arg, enum rib_change change, const struct rib_route *before,
+		      const struct rib_route *now)
+{
+	struct routes *r = arg;
+	struct route_count *t = &r->tally[change];
+
+	r->count[change]++;
+	if (t->n < ROUTE_NOTIFIED_MAX)
+		t->route[t->n] = now ? *now : *before;
+	t->n++;
+}
+
+static void on_refused(void *arg, const struct rib_refused *refused)
+{
+	struct routes *r = arg;
+
+	if (rib_refusal_is_trouble(refused->why) && r->n_refused < ROUTE_NOTIFIED_MAX)
+		r->refused[r->n_refused++] = *refused;
+}
+
+static const struct {
+	enum event_kind kind;
+	const char *one, *many;
+} words[N_RIB_CHANGES] = {
+	[RIB_ADDED] = { EV_ROUTE_ADDED, "is added", "routes are added" },
+	[RIB_MOVED] = { EV_ROUTE_CHANGED, "leads there now", "routes lead elsewhere now" },
+	[RIB_METRIC] = { EV_ROUTE_METRIC, "has another metric", "routes have other metrics" },
+	[RIB_WITHDRAWN] = { EV_ROUTE_WITHDRAWN, "is withdrawn", "routes are withdrawn" },
+};
+
+static void notify(struct routes *r, enum rib_change change)
+{
+	struct route_count *t = &r->tally[change];
+
+	if (t->n > ROUTE_NOTIFIED_MAX)
+		report_event(r->d, FACTS(words[change].kind, .value = t->n), "%u %s", t->n,
+			     words[change].many);
+	for (unsigned i = 0; t->n <= ROUTE_NOTIFIED_MAX && i < t->n; i++) {
+		const struct rib_route *e = &t->route[i];
+		const char *dst = PREFIX_TEXT(&e->dst);
+
+		report_event(r->d,
+			     FACTS(words[change].kind, .node = e->node, .value = e->metric,
+				   .detail = dst),
+			     "route to %s through %s %s, metric %u", dst, NODE_LABEL(r->d, e->node),
+			     words[change].one, e->metric);
+	}
+	t->n = 0;
+}
+
+static void notify_all(struct routes *r, mono_t now)
+{
+	notify(r, RIB_ADDED);
+	notify(r, RIB_MOVED);
+	notify(r, RIB_WITHDRAWN);
+	if (r->tally[RIB_METRIC].n && mono_sub_ms(now, r->metrics_reported) >= METRIC_NOTIFY_MS) {
+		r->metrics_reported = now;
+		notify(r, RIB_METRIC);
+	}
+	for (unsigned i = 0; i < r->n_refused; i++) {
+		const struct rib_refused *e = &r->refused[i];
+		const char *dst = PREFIX_TEXT(&e->dst);
+
+		report_event(r->d, FACTS(EV_ROUTE_REFUSED, .node = e->node, .detail = dst),
+			     "route to %s announced by %s is refused: %s", dst,
+			     NODE_LABEL(r->d, e->node), rib_refusal_text(e->why));
+	}
+	r->n_refused = 0;
+}
 
 /* --- schedule --- */
 
 static void run(struct routes *r, mono_t now)
 {
 	struct leond *d = r->d;
-	const struct rib_report report = { routes_on_change, routes_on_refused, r };
+	const struct rib_report report = { on_change, on_refused, r };
 	struct rib_input in = {
 		.conf = d->conf,
 		.own = r->own,
@@ -51,7 +125,7 @@ static void run(struct routes *r, mono_t now)
 	n_steps = routes_bring_up_to_date(r, now);
 	if (n_steps && n_steps < ROUTE_BATCH)
 		routes_bring_up_to_date(r, now); /* additions that waited for a deletion */
-	routes_notify_all(r, now);
+	notify_all(r, now);
 }
 
 static bool is_idle(const struct routes *r)

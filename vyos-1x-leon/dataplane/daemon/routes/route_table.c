@@ -3,7 +3,6 @@
  * State of the kernel's routes, see routes.h: reads them and executes plans in batches.
  * Control thread.
  */
-#include "daemon/leond.h"
 #include "daemon/routes/routes.h"
 
 #include <errno.h>
@@ -11,7 +10,30 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "daemon/leond.h"
+#include "daemon/report/report.h"
 #include "io/tap.h"
+
+static void notify_failure(struct routes *r, const struct rib_installed *e, int error)
+{
+	const char *dst = PREFIX_TEXT(&e->dst);
+
+	report_event(
+		r->d, FACTS(EV_ROUTE_FAILED, .value = e->metric & RIB_METRIC_MAX, .detail = dst),
+		"route to %s cannot be set: %s", dst,
+		error == EEXIST
+			? "another program has installed a route with this destination and metric"
+			: strerror(error));
+}
+
+static void notify_repair(struct routes *r, unsigned n)
+{
+	r->repaired += n;
+	report_event(
+		r->d, FACTS(EV_ROUTE_REPAIRED, .value = n),
+		"%u route%s of this interface %s removed by another program and installed again", n,
+		n == 1 ? "" : "s", n == 1 ? "was" : "were");
+}
 
 static void have_add(struct routes *r, const struct rib_installed *e)
 {
@@ -131,7 +153,7 @@ void routes_resync(struct routes *r, mono_t now)
 	have_sort(r);
 	missing = count_missing(r, before, n_before);
 	if (missing && !r->loss_is_known)
-		routes_notify_repair(r, missing);
+		notify_repair(r, missing);
 	r->loss_is_known = false;
 	for (unsigned i = 0; i < n_before; i++)
 		if (before[i].error)
@@ -205,7 +227,7 @@ static void note_result(struct routes *r, const struct rib_step *s, unsigned n_s
 		if (s->op == RIB_DELETE)
 			r->resync_at = mono_add_ms(now, ROUTE_RETRY_MS);
 		else
-			routes_notify_failure(r, &e, -rc);
+			notify_failure(r, &e, -rc);
 	}
 	e.error = s->op == RIB_DELETE ? 0 : rc;
 	e.retry_at = mono_add_ms(now, ROUTE_RETRY_MS);

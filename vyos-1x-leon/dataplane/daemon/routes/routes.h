@@ -92,17 +92,6 @@ void routes_gather_own(struct routes *r);
 
 /* --- route_table.c --- */
 /* Dumps the kernel's routes; the next plan corrects deviations. */
-
 void routes_resync(struct routes *r, mono_t now);
 /* Returns the number of steps. */
 unsigned routes_bring_up_to_date(struct routes *r, mono_t now);
-
-/* --- route_events.c --- */
-/* For rib_run(). */
-
-void routes_on_change(void *arg, enum rib_change change, const struct rib_route *before,
-		      const struct rib_route *now);
-void routes_on_refused(void *arg, const struct rib_refused *refused);
-void routes_notify_all(struct routes *r, mono_t now);
-void routes_notify_repair(struct routes *r, unsigned n);
-void routes_notify_failure(struct routes *r, const struct rib_installed *e, int error);

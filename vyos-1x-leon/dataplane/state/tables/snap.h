@@ -18,8 +18,8 @@
 #include "state/tables/neigh.h"
 #include "state/tables/policy.h"
 #include "state/tables/segments.h"
-#include "wire/capture/filter.h"
 #include "wire/datagram/leon.h"
+#include "wire/flow_capture.h"
 #include "wire/message/msg.h"
 
 #define SNAP_SOCKADDR_LEN 28 /* sizeof(struct sockaddr_in6) */

@@ -16,7 +16,7 @@
 
 #include "base/addr.h"
 #include "base/vlan_set.h"
-#include "wire/capture/filter.h"
+#include "wire/flow_capture.h"
 
 /* Largest message: type and body. With IPv6, UDP, the LEON header with the most hops, link value,
  * envelope and seal it fits the smallest link MTU of IPv6 (1280 bytes). */

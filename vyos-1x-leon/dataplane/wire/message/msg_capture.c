@@ -4,7 +4,7 @@
  * pure.
  */
 #include "wire/bytes.h"
-#include "wire/capture/record.h"
+#include "wire/flow_capture.h"
 #include "wire/message/msg.h"
 #include "wire/message/msg_parts.h"
 
