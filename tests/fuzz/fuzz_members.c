@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/underlay/members.h"
+#include "daemon/underlay/underlay.h"
 
 #define VNI 7
 

@@ -45,7 +45,7 @@ OWNERS = {
     'systemd/': 'base/loop_sd.c',
     'json-c/': 'base/json/',
     'libmnl/': 'io/netlink/netlink_mnl.h',
-    'openssl/': ('crypto/aead.c', 'crypto/primitive.c', 'crypto/public_key.c', 'leon-tls/tls.c'),
+    'openssl/': ('crypto/aead.c', 'crypto/public_key.c', 'leon-tls/tls.c'),
     'intel-ipsec-mb.h': 'crypto/gcm_mb.c',
     'zstd.h': 'leon-accel/peer/pack.c',
     'natpmp.h': 'leon-portmap/natpmp.c',

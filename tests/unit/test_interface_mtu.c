@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "daemon/device/mtu.h"
-#include "wire/frame/eth.h"
+#include "daemon/device/device.h"
 #include "wire/datagram/leon.h"
+#include "wire/frame/eth.h"
 
 #define HEADER ((uint32_t)LEON_HDR_LEN(1))
 

@@ -13,7 +13,7 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
-#include "daemon/underlay/ipsec.h"
+#include "daemon/underlay/underlay.h"
 
 #define START ((mono_t){ 5 * NS_PER_S })
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "daemon/underlay/members.h"
+#include "daemon/underlay/underlay.h"
 
 #define VNI 7
 

@@ -13,7 +13,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "daemon/underlay/resolve.h"
+#include "daemon/underlay/underlay.h"
 
 #define DEADLINE_MS 30000
 

@@ -21,7 +21,7 @@
 #include "daemon/life/life.h"
 #include "daemon/states.h"
 #include "daemon/transport/transport.h"
-#include "daemon/underlay/resolve.h"
+#include "daemon/underlay/underlay.h"
 #include "io/tap.h"
 #include "io/tcp_socket.h"
 #include "io/udp.h"

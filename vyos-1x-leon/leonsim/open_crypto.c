@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A replacement of crypto/aead.c, public_key.c and primitive.c for overlays inside one process.
+ * A replacement of crypto/aead.c and public_key.c for overlays inside one process.
  * Sealed text stays readable, and a secret equals its public key. The simulation needs no secrecy,
  * and libcrypto would take most of the time of a replay (an overlay of 490 nodes creates 120,000
  * sessions). The properties that the protocol relies on hold. Lengths are equal. Text that was
@@ -15,7 +15,6 @@
 #include "base/mem.h"
 #include "base/siphash.h"
 #include "crypto/aead.h"
-#include "crypto/primitive.h"
 #include "crypto/public_key.h"
 
 /* Content of a struct aead in leonsim. */

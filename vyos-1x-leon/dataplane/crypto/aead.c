@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * AES-256-GCM, ChaCha20-Poly1305, HMAC and HKDF with SHA-256, scrypt and PBKDF2 over libcrypto, and
- * random bytes from the kernel. Only this file, public_key.c and primitive.c include OpenSSL.
+ * random bytes from the kernel. Only this file and public_key.c include OpenSSL.
  * ipsec-mb computes AES-256-GCM instead if the control thread selected it (gcm_mb.h). crypto/keys.c
  * calls this file on the control thread, crypto/seal.c also on the workers. An aead belongs to a
  * single thread. Never logs; a failure of libcrypto itself is a bug.

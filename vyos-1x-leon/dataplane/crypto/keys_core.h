@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Contents of a keyring, and the sealing of a control message, for the files of keys.h (keys.c,
- * session.c, envelope.c). Control thread.
+ * session.c). Control thread.
  */
 #pragma once
 
@@ -37,7 +37,7 @@ static inline size_t label_info(uint8_t *info, const char *label)
 	return len;
 }
 
-/* --- envelope.c --- */
+/* --- envelope --- */
 
 /* Checks common to every received datagram: size and mode (sealed or clear). */
 bool envelope_is_openable(const uint8_t *buf, size_t hdr_len, size_t len, size_t envelope_len,

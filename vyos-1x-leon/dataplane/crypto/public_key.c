@@ -12,7 +12,11 @@
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/kdf.h>
 #include <openssl/params.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -147,7 +151,7 @@ int dh_shared(enum dh_curve curve, const uint8_t secret[DH_KEY_LEN],
 }
 
 /* A provider may have the key and not its operation, so the operation itself is tried. */
-bool dh_is_permitted(enum dh_curve curve)
+static bool dh_is_permitted(enum dh_curve curve)
 {
 	static const uint8_t secret[DH_KEY_LEN] = { 1 };
 	EVP_PKEY *key = dh_private(curve, secret);
@@ -193,7 +197,7 @@ bool sign_verify(const uint8_t public[DH_KEY_LEN], const void *data, size_t len,
 	return ok;
 }
 
-bool sign_is_permitted(void)
+static bool sign_is_permitted(void)
 {
 	static const uint8_t secret[DH_KEY_LEN] = { 1 };
 	EVP_PKEY *key = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, secret, DH_KEY_LEN);
@@ -203,4 +207,62 @@ bool sign_is_permitted(void)
 	EVP_MD_CTX_free(ctx);
 	EVP_PKEY_free(key);
 	return ok;
+}
+
+/* --- what libcrypto permits on this host --- */
+
+static bool has_cipher(const char *name)
+{
+	EVP_CIPHER *c = EVP_CIPHER_fetch(NULL, name, NULL);
+
+	EVP_CIPHER_free(c);
+	return c;
+}
+
+static bool has_kdf(const char *name)
+{
+	EVP_KDF *k = EVP_KDF_fetch(NULL, name, NULL);
+
+	EVP_KDF_free(k);
+	return k;
+}
+
+static bool has_hmac(void)
+{
+	uint8_t hash[EVP_MAX_MD_SIZE];
+
+	return HMAC(EVP_sha256(), "", 0, hash, 0, hash, NULL);
+}
+
+bool primitive_is_permitted(enum primitive p)
+{
+	switch (p) {
+	case PRIMITIVE_AES_256_GCM:
+		return has_cipher("AES-256-GCM");
+	case PRIMITIVE_HMAC_SHA_256:
+		return has_hmac();
+	case PRIMITIVE_X25519:
+		return dh_is_permitted(DH_X25519);
+	case PRIMITIVE_P256:
+		return dh_is_permitted(DH_P256);
+	case PRIMITIVE_ED25519:
+		return sign_is_permitted();
+	case PRIMITIVE_CHACHA20_POLY1305:
+		return has_cipher("ChaCha20-Poly1305");
+	case PRIMITIVE_SCRYPT:
+		return has_kdf("SCRYPT");
+	case PRIMITIVE_PBKDF2:
+		return has_kdf("PBKDF2");
+	}
+	return false;
+}
+
+const char *primitive_name(enum primitive p)
+{
+	static const char *const name[] = {
+		"AES-256-GCM", "HMAC-SHA-256",	    "X25519", "P-256",
+		"Ed25519",     "ChaCha20-Poly1305", "scrypt", "PBKDF2"
+	};
+
+	return name[p];
 }

@@ -23,8 +23,6 @@ void dh_generate(enum dh_curve curve, uint8_t secret[DH_KEY_LEN], uint8_t public
  * zero for every secret. */
 int dh_shared(enum dh_curve curve, const uint8_t secret[DH_KEY_LEN],
 	      const uint8_t theirs[DH_KEY_LEN], uint8_t out[DH_KEY_LEN]);
-/* Returns true if libcrypto has the curve, see primitive.h. */
-bool dh_is_permitted(enum dh_curve curve);
 
 /* Ed25519 (RFC 8032). The secret is any random 32 bytes. */
 void sign_public(const uint8_t secret[DH_KEY_LEN], uint8_t out[DH_KEY_LEN]);
@@ -32,4 +30,19 @@ void sign_make(const uint8_t secret[DH_KEY_LEN], const void *data, size_t len,
 	       uint8_t out[SIGNATURE_LEN]);
 bool sign_verify(const uint8_t public[DH_KEY_LEN], const void *data, size_t len,
 		 const uint8_t signature[SIGNATURE_LEN]);
-bool sign_is_permitted(void); /* see primitive.h */
+
+/* Primitives that the configuration of libcrypto can refuse, such as default_properties = fips=yes.
+ * The functions of this header and of aead.h abort without their primitive, so callers ask
+ * first. */
+enum primitive {
+	PRIMITIVE_AES_256_GCM,
+	PRIMITIVE_HMAC_SHA_256,
+	PRIMITIVE_X25519,
+	PRIMITIVE_P256,
+	PRIMITIVE_ED25519,
+	PRIMITIVE_CHACHA20_POLY1305,
+	PRIMITIVE_SCRYPT,
+	PRIMITIVE_PBKDF2,
+};
+bool primitive_is_permitted(enum primitive p);
+const char *primitive_name(enum primitive p);

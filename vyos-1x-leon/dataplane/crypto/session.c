@@ -10,7 +10,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "crypto/keys_core.h"
-#include "crypto/primitive.h"
+#include "crypto/public_key.h"
 #include "wire/bytes.h"
 
 #define LABEL_SESSION	"session"

@@ -8,7 +8,6 @@
 #include "daemon/guard/loop_guard.h"
 #include "daemon/lan/local_lan.h"
 #include "daemon/states.h"
-#include "daemon/underlay/ipsec.h"
 #include "daemon/underlay/underlay.h"
 #include "io/tap.h"
 

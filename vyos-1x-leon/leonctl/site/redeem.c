@@ -19,7 +19,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "crypto/invitation.h"
-#include "crypto/primitive.h"
+#include "crypto/public_key.h"
 #include "io/clock.h"
 #include "text/text.h"
 

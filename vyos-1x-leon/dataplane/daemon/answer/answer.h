@@ -19,7 +19,7 @@ struct conf;
 struct leond;
 struct path;
 
-/* --- command.c --- */
+/* --- commands --- */
 
 /* A request until its answer. A handler writes the members of an open answer object, or refuses
  * with one sentence. A handler that waits for packets keeps the command and finishes later. */

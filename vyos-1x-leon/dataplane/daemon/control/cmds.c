@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The control socket: a JSON request, a JSON answer. Owns the table of commands with their access
- * rights; command.c has the common parts of handlers. The group of the socket may read. Only root
+ * rights; answer.c has the common parts of handlers. The group of the socket may read. Only root
  * and the daemon's own user may change state. Control thread.
  */
 #include <string.h>

@@ -9,7 +9,6 @@
 
 #include "base/loop.h"
 #include "daemon/device/device.h"
-#include "daemon/device/mtu.h"
 #include "daemon/identity/own_identity.h"
 #include "daemon/lan/local_lan.h"
 #include "daemon/leond.h"

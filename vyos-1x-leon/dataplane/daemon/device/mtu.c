@@ -2,7 +2,7 @@
 /*
  * Rule of the interface MTU. Pure; control thread.
  */
-#include "daemon/device/mtu.h"
+#include "daemon/device/device.h"
 
 #include "base/defs.h"
 #include "wire/frame/eth.h"

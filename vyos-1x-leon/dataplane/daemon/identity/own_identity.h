@@ -32,7 +32,7 @@ int identity_load(struct leond *d);
 int identity_generate(const char *path, char *text);
 void identity_hand_over(struct leond *d); /* passes the key to the overlay */
 
-/* --- invitation_file.c --- */
+/* --- identity_file.c: invitations --- */
 /* The issued invitations, beside the identity file: leon0.invitations for leon0.identity; mode
  * 0600, because it has the values of the tokens. */
 

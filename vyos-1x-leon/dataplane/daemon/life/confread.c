@@ -11,7 +11,7 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
-#include "crypto/primitive.h"
+#include "crypto/public_key.h"
 #include "daemon/accel/leon_accel.h"
 #include "daemon/identity/own_identity.h"
 #include "daemon/life/life.h"

@@ -24,7 +24,6 @@
 #include "daemon/routes/routes.h"
 #include "daemon/states.h"
 #include "daemon/transport/transport.h"
-#include "daemon/underlay/ipsec.h"
 #include "daemon/underlay/underlay.h"
 #include "daemon/verdict.h"
 #include "fwd/fwd.h"

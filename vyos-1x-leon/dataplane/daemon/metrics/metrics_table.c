@@ -16,7 +16,6 @@
 #include "daemon/routes/routes.h"
 #include "daemon/states.h"
 #include "daemon/transport/transport.h"
-#include "daemon/underlay/ipsec.h"
 #include "daemon/underlay/underlay.h"
 #include "fwd/fwd.h"
 #include "io/tap.h"

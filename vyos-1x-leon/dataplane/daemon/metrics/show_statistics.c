@@ -3,14 +3,18 @@
  * `show statistics`: counters since the start or the last reset, and the state of parts without a
  * command: offloads, loop guard, MTU, memory. Control thread.
  */
+#include <stdio.h>
+#include <unistd.h>
+
 #include "base/defs.h"
+#include "base/mem.h"
 #include "base/version.h"
 #include "daemon/answer/answer.h"
-#include "daemon/device/mtu.h"
-#include "daemon/guard/loop_guard.h"
-#include "daemon/metrics/metrics.h"
 #include "daemon/device/device.h"
+#include "daemon/guard/loop_guard.h"
 #include "daemon/leond.h"
+#include "daemon/metrics/metrics.h"
+#include "daemon/states.h"
 #include "daemon/transport/transport.h"
 #include "fwd/fwd.h"
 #include "io/netlink/netlink.h"
@@ -274,5 +278,60 @@ enum command_result show_statistics(struct command *c)
 	jsonw_bool(c->w, "authenticated", keyring_sealed(overlay_keyring(d->overlay)));
 	answer_age(c->w, "uptime_seconds", c->now, d->started);
 	answer_age(c->w, "counted_seconds", c->now, counters_since(d));
+	return CMD_DONE;
+}
+
+/* --- counters of the packet path --- */
+
+/* Workers own the counters, so a reset stores the values and later subtracts the stored values. */
+
+/* Values at the last reset. */
+struct counters_reset {
+	uint64_t counter[N_COUNTERS], drop[N_DROPS];
+	mono_t at;
+};
+
+void counters_read(struct leond *d, uint64_t counter[N_COUNTERS], uint64_t drop[N_DROPS])
+{
+	const struct counters_reset *r = d->states->counters_reset;
+
+	fwd_stats(d->fwd, counter, drop);
+	for (unsigned i = 0; r && i < N_COUNTERS; i++)
+		counter[i] -= r->counter[i];
+	for (unsigned i = 0; r && i < N_DROPS; i++)
+		drop[i] -= r->drop[i];
+}
+
+mono_t counters_since(const struct leond *d)
+{
+	return d->states->counters_reset ? d->states->counters_reset->at : d->started;
+}
+
+void counters_free(struct leond *d)
+{
+	x_free(d->states->counters_reset);
+}
+
+uint64_t resident_bytes(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long long size, resident = 0;
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%llu %llu", &size, &resident) != 2)
+		resident = 0;
+	fclose(f);
+	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+enum command_result reset_statistics(struct command *c)
+{
+	struct counters_reset *r = c->d->states->counters_reset;
+
+	if (!r)
+		r = c->d->states->counters_reset = x_new(struct counters_reset);
+	fwd_stats(c->d->fwd, r->counter, r->drop);
+	r->at = c->now;
 	return CMD_DONE;
 }

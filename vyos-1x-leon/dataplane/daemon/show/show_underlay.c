@@ -11,7 +11,6 @@
 #include "daemon/answer/answer.h"
 #include "daemon/leond.h"
 #include "daemon/transport/transport.h"
-#include "daemon/underlay/ipsec.h"
 #include "daemon/underlay/underlay.h"
 #include "proto/overlay_seeds.h"
 #include "proto/view.h"

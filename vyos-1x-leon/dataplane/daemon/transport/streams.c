@@ -14,7 +14,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "daemon/states.h"
-#include "daemon/underlay/resolve.h"
+#include "daemon/underlay/underlay.h"
 #include "io/tap.h"
 #include "io/tcp_socket.h"
 #include "io/udp.h"

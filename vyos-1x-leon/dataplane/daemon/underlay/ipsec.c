@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The report of the IPsec manager, see ipsec.h. Control thread.
+ * The report of the IPsec manager, see underlay.h. Control thread.
  */
-#include "daemon/underlay/ipsec.h"
+#include "daemon/underlay/underlay.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  * end, and shares no memory with the caller. getaddrinfo() cannot be interrupted. At the end the
  * thread is therefore left alone: it ends when the name server has answered.
  */
-#include "daemon/underlay/resolve.h"
+#include "daemon/underlay/underlay.h"
 
 #include <errno.h>
 #include <netdb.h>

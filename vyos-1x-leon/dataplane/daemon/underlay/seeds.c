@@ -15,7 +15,6 @@
 #include "base/mem.h"
 #include "daemon/report/report.h"
 #include "daemon/states.h"
-#include "daemon/underlay/resolve.h"
 #include "daemon/underlay/underlay.h"
 #include "proto/overlay_seeds.h"
 #include "state/conf/conf.h"

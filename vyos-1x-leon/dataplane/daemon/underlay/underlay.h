@@ -6,12 +6,12 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "base/json/jsonw.h"
 #include "base/mono.h"
-#include "daemon/underlay/members.h"
-#include "daemon/underlay/resolve.h"
 #include "fwd/fwd.h"
 #include "io/udp.h"
 #include "proto/overlay_seeds.h"
@@ -20,6 +20,81 @@
 struct conf;
 struct leond;
 struct nl_event;
+
+/* --- ipsec.c: IPsec state of addresses, as reported by the IPsec manager --- */
+/* A report expires, so that displayed state is never older. This module decides nothing about
+ * datagrams: the kernel's firewall table does. */
+
+#define IPSEC_REPORT_S 30 /* lifetime of a report */
+
+#define IPSEC_TEXT_LEN 200
+
+/* Reason why an address is not protected, as one sentence. */
+struct ipsec_problem {
+	struct ip_addr ip; /* family 0: concerns all addresses */
+	char text[IPSEC_TEXT_LEN];
+};
+
+struct ipsec_report {
+	size_t n, n_problems;
+	struct ip_addr *ip; /* sorted */
+	struct ipsec_problem *problem;
+	mono_t at; /* MONO_NEVER: no report yet */
+};
+
+/* Takes the allocated array and sorts it. Clears the problems of the previous report. */
+void ipsec_report_set(struct ipsec_report *r, struct ip_addr *ip, size_t n, mono_t now);
+/* Sets the problems of the last report; takes the allocated array. */
+void ipsec_report_problems(struct ipsec_report *r, struct ipsec_problem *problem, size_t n);
+/* Returns the recent problem of an address; NULL: none. ip of family 0: the first problem of all
+ * addresses. */
+const char *ipsec_problem(const struct ipsec_report *r, const struct ip_addr *ip, mono_t now);
+bool ipsec_protects(const struct ipsec_report *r, const struct ip_addr *ip, mono_t now);
+void ipsec_report_free(struct ipsec_report *r);
+
+/* --- cache.c: the member cache, last endpoints of other members beside the control socket --- */
+/* A restarted daemon can then rejoin if its configured peers are dead. */
+
+#define MEMBERS_MAX	  32
+#define MEMBERS_ENDPOINTS 4
+#define MEMBERS_FILE_MAX  65536
+
+struct member_entry {
+	node_id_t node;
+	unsigned n;
+	struct endpoint ep[MEMBERS_ENDPOINTS];
+};
+struct member_list {
+	unsigned n;
+	struct member_entry member[MEMBERS_MAX];
+};
+
+/* Returns 0, or -EINVAL with one sentence in err: wrong content, or another overlay. */
+int members_parse(const char *text, size_t len, uint32_t vni, struct member_list *out, char *err,
+		  size_t err_len);
+void members_write(const struct member_list *l, uint32_t vni, struct jsonw *w);
+
+/* --- resolve.c: asynchronous name resolution by a helper thread that calls getaddrinfo() --- */
+/* The control thread posts requests and is woken through a descriptor; seeds.c schedules the
+ * requests. */
+
+#define RESOLVE_ADDRS_MAX 8
+#define RESOLVE_HOST_LEN  254
+
+struct resolve_answer {
+	uint64_t id;	 /* id of resolver_request() */
+	char error[128]; /* empty: resolved */
+	unsigned n;
+	struct endpoint ep[RESOLVE_ADDRS_MAX];
+};
+
+/* Returns a descriptor for the other functions, readable if an answer is pending, or -errno.
+ * close() does not wait for an unresponsive name server. Signals must be blocked already. */
+int resolver_open(void);
+/* Returns false if too many requests wait; the caller retries later. */
+bool resolver_request(int fd, uint64_t id, const char *host, uint16_t port);
+/* Returns the next answer; false if none is pending. */
+bool resolver_next(int fd, struct resolve_answer *out);
 
 /* --- lines.c: the lines of this site (decisions/080) --- */
 /* Opens the sockets of all lines, instead of those of the source-address. Returns 0 or -errno. */
@@ -60,7 +135,7 @@ void seeds_reset(struct leond *d);
 void seeds_set_stream(struct leond *d, uint32_t i, const struct endpoint *stream);
 void seeds_run(struct leond *d, mono_t now); /* called once a second */
 
-/* --- cache.c: the member cache in its file --- */
+/* The member cache in its file. */
 void cache_load(struct leond *d);
 void cache_append_to(const struct leond *d, struct conf *c);
 /* Returns the i-th appended entry. */

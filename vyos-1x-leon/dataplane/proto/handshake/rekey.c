@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "crypto/primitive.h"
+#include "crypto/public_key.h"
 #include "proto/measure/measure.h"
 #include "proto/view.h"
 
