@@ -51,7 +51,7 @@ TARGETS = {
     'kernel': ['io/netlink/netlink.c', 'io/netlink/netlink_bridge.c', 'io/netlink/netlink_route.c', 'io/udp.c'],
     'leon': ['wire/datagram/leon.c'],
     'matrices': ['../leonsim/trace.c'],
-    'members': ['daemon/underlay/members.c'],
+    'members': ['daemon/underlay/cache.c'],
     'msg': ['wire/message/msg.c'],
     'open': ['crypto/keys.c'],
     'overlay': ['proto/session/hello.c', 'proto/peer.c', 'proto/session/identity.c',

@@ -101,7 +101,7 @@ def test_a_contract_is_for_every_floor():
 
 
 def test_a_header_with_owners():
-    for owner in ('aead', 'primitive', 'public_key'):
+    for owner in ('aead', 'public_key'):
         assert not layers.check_system_include(f'vyos-1x-leon/dataplane/crypto/{owner}.c', 'crypto',
                                                'openssl/evp.h')
     assert layers.check_system_include('vyos-1x-leon/dataplane/crypto/keys.c', 'crypto',
