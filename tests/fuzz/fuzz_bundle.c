@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/datagram/bundle: decoded frames lie inside the input in order, and encode to the input. */
+/* wire/datagram/leon: decoded frames lie inside the bundle in order, and encode to the bundle. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

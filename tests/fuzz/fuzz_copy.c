@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wire/datagram/copy and fwd/in/copies: decoded headers encode to their input, and the window
- * accepts each copy once. The input is several payloads of COPY_HDR_LEN + 1 bytes.
+ * wire/datagram/leon and fwd/in/copies: decoded headers of copies encode to their input, and the
+ * window accepts each copy once. The input is several payloads of COPY_HDR_LEN + 1 bytes.
  */
 #include <stdint.h>
 #include <stdlib.h>

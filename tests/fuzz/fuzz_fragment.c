@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/datagram/fragment: each decoded fragment lies inside a frame of permitted size. */
+/* wire/datagram/leon, fragments: each decoded fragment lies inside a frame of permitted size. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* daemon/underlay/members: any text as the member cache. An accepted cache is equal after writing
+/* daemon/underlay/cache: any text as the member cache. An accepted cache is equal after writing
  * and reading. */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/datagram/copy: the header of a duplicated frame, at both ends of every range. */
+/* wire/datagram/leon, copies: the header of a duplicated frame, at both ends of every range. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/datagram/fragment: the fragment header, at both ends of every range. */
+/* wire/datagram/leon, fragments: the fragment header, at both ends of every range. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* base/nearest computes the distance of words and the nearest word. */
+/* base/text computes the distance of words and the nearest word. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
