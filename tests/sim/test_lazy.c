@@ -15,10 +15,12 @@
 
 #include "sim.h"
 
+#include "proto/overlay_ops.h"
 #include "proto/view.h"
 
 #define FEW	64
 #define MANY	66
+#define HALF	(MANY / 2)
 #define LAZY_MS 20000 /* no other interval is as long */
 
 static uint32_t interval_ms(struct sim *s, unsigned a, unsigned b)
@@ -159,6 +161,69 @@ static void test_data_loss_on_a_lazy_link(void **state)
 	sim_link(s, 0, b)->data_down = false;
 }
 
+struct lazy_links {
+	uint64_t n, pings;
+};
+
+/* Counts the links that are lazy at the first call, inside the halves of `many`. */
+static struct lazy_links lazy_in_halves(struct sim *s)
+{
+	static bool lazy[MANY][MANY], chosen;
+	struct lazy_links sum = { 0 };
+	struct overlay_link l;
+
+	for (unsigned a = 0; a < MANY; a++)
+		for (unsigned b = 0; b < MANY; b++) {
+			if (!chosen)
+				lazy[a][b] = a != b && a / HALF == b / HALF &&
+					     interval_ms(s, a, b) >= LAZY_MS;
+			if (!lazy[a][b] || !overlay_link(s->node[a].o, sim_slot(s, a, b), &l))
+				continue;
+			sum.n++;
+			sum.pings += l.probes_tx;
+		}
+	chosen = true;
+	return sum;
+}
+
+static uint64_t count_fetches(const struct sim *s)
+{
+	uint64_t sum = 0;
+
+	for (unsigned a = 0; a < s->n; a++)
+		sum += overlay_counters(s->node[a].o)->tx_by_type[MSG_FETCH];
+	return sum;
+}
+
+/* Each node sends its row once to each node of the other half, without a request. Rows of the other
+ * half repeat failures of the outage, which are no reason for PINGs. */
+static void test_merging_halves_send_few_messages(void **state)
+{
+	struct sim *s = many;
+	struct lazy_links before, after;
+	uint64_t fetches;
+	int64_t took;
+
+	(void)state;
+	sim_partition(s, HALF, true);
+	sim_run(s, 40000);
+	before = lazy_in_halves(s);
+	fetches = count_fetches(s);
+	sim_partition(s, HALF, false);
+	took = sim_until(s, sim_converged, NULL, 5000);
+	assert_true(took >= 0);
+	sim_run(s, 5000 - took);
+	after = lazy_in_halves(s);
+	fetches = count_fetches(s) - fetches;
+	printf("# merged after %lld ms; %llu lazy links, %llu PINGs on them, %llu FETCHes\n",
+	       (long long)took, (unsigned long long)after.n,
+	       (unsigned long long)(after.pings - before.pings), (unsigned long long)fetches);
+	assert_true(before.n > MANY * HALF / 8);
+	assert_in_range(after.pings - before.pings, 0, before.n * 2 / 5);
+	assert_in_range(fetches, 0, MANY * HALF / 8);
+	sim_run(s, 30000); /* the links are lazy again */
+}
+
 /* All links are eager once two nodes have left. The last test. */
 static void test_only_large_overlays_have_lazy_links(void **state)
 {
@@ -194,6 +259,7 @@ int main(void)
 		cmocka_unit_test(test_traffic_starts_on_a_dead_lazy_link),
 		cmocka_unit_test(test_a_lazy_link_returns),
 		cmocka_unit_test(test_data_loss_on_a_lazy_link),
+		cmocka_unit_test(test_merging_halves_send_few_messages),
 		cmocka_unit_test(test_only_large_overlays_have_lazy_links),
 	};
 

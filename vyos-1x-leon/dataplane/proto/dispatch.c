@@ -154,6 +154,7 @@ static void session_input(struct overlay *o, const struct endpoint *from, uint8_
 	uint64_t value = rbuf_u64(&envelope), counter = rbuf_u64(&envelope);
 	struct peer *p = peer_find(o, h->source);
 	size_t msg_len;
+	bool returns;
 	struct msg m;
 	uint8_t *msg;
 	int err = p ? open_any(o, p, value, direct, data, hdr_len, len, &msg, &msg_len) : -ENOKEY;
@@ -171,7 +172,11 @@ static void session_input(struct overlay *o, const struct endpoint *from, uint8_
 	}
 	if (p->slot == SLOT_NONE) /* authentic, but the node table is full */
 		return;
+	returns = p->unreceived;
 	peer_received(o, p);
+	/* Its copy of the own row is outdated. After a partition, many nodes would fetch the row. */
+	if (returns)
+		rows_session_up(o, p);
 	if (!p->probe.up && mono_is_never(p->due[DUE_PROBE]))
 		schedule_probe(o, p);
 	err = msg_decode(msg, msg_len, &m);

@@ -16,9 +16,9 @@
  * An announcement costs the square of the members, and smoothing takes several intervals anyway. */
 #define SPREAD_MEMBERS 40u
 /* Above that number, a node without links to most members waits this long for more links between
- * two announcements. If links that were up may return, the node also waits before the first one.
- * Links of a joining node and of merging halves come up over a second or two, and each announcement
- * costs a message for each member. */
+ * two announcements. If links that were up may return, the node also waits before the first one,
+ * and for longer among more members. Links of a joining node and of merging halves come up over a
+ * second or two, and each announcement costs a message for each member. */
 #define SETTLE_MS 2000
 
 static mono_t later_of(mono_t a, mono_t b)
@@ -92,8 +92,9 @@ static mono_t row_soon(struct overlay *o)
 	}
 	if (!are_most(o, linked, nodedb_members(o->nodes)))
 		ms = max_of(ms, (int64_t)SETTLE_MS);
-	at = are_most(o, linked, before) ? overlay_in(o, ROW_SOON_MS / 2, ROW_SOON_MS)
-					 : overlay_in(o, SETTLE_MS, 2 * SETTLE_MS);
+	at = are_most(o, linked, before)
+		     ? overlay_in(o, ROW_SOON_MS / 2, ROW_SOON_MS)
+		     : overlay_in(o, SETTLE_MS, overlay_stretch(o, 2 * SETTLE_MS));
 	return later_of(at, mono_add_ms(o->done.row, ms));
 }
 

@@ -130,7 +130,7 @@ static void ask(struct overlay *o, struct peer *p)
 }
 
 /* Returns true if the row reports a link as down or unresponsive; paths over it must change at
- * once. */
+ * once. A complete row after an outage of its node repeats failures of that time. */
 static bool has_failure(struct overlay *o, uint16_t from, const struct msg_row *m)
 {
 	bool any = false;
@@ -140,7 +140,8 @@ static bool has_failure(struct overlay *o, uint16_t from, const struct msg_row *
 
 		if ((m->entry[i].up && !m->entry[i].silent) || !latdb_get(o->lat, from, to).up)
 			continue;
-		ask(o, peer_at(o, to));
+		if (m->base)
+			ask(o, peer_at(o, to));
 		any = true;
 	}
 	return any;
