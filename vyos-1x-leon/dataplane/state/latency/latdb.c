@@ -23,8 +23,9 @@ struct latdb *latdb_new(void)
 
 static void row_clear(struct row *r)
 {
-	free(r->cell);
-	free(r->least);
+	free(r->cells.rtt);
+	free(r->cells.long_term);
+	free(r->cells.rest);
 	free(r->in.seen);
 	*r = (struct row){ 0 };
 }
@@ -47,15 +48,23 @@ struct row *latdb_row_at(struct latdb *db, uint16_t from)
 	return &db->row[from];
 }
 
-struct cell *latdb_cell_at(struct row *r, uint16_t to)
+static uint32_t *grow(uint32_t *array, uint32_t n, uint16_t to)
 {
-	uint32_t n = r->n_least;
+	return x_grow(array, &n, to + 1u, sizeof(*array));
+}
 
-	r->cell = x_grow(r->cell, &r->n_cells, to + 1u, sizeof(struct cell));
-	r->least = x_grow(r->least, &r->n_least, to + 1u, sizeof(uint32_t));
-	for (; n < r->n_least; n++)
-		r->least[n] = LEAST_DOWN;
-	return &r->cell[to];
+struct cell latdb_cell_at(struct row *r, uint16_t to)
+{
+	uint32_t n = r->n_cells;
+
+	if (to < n)
+		return cells_at(&r->cells, to);
+	r->cells.long_term = grow(r->cells.long_term, n, to);
+	r->cells.rest = grow(r->cells.rest, n, to);
+	r->cells.rtt = x_grow(r->cells.rtt, &r->n_cells, to + 1u, sizeof(uint32_t));
+	for (; n < r->n_cells; n++)
+		latdb_put(r, n, CELL_UNKNOWN);
+	return cells_at(&r->cells, to);
 }
 
 bool lat_contradicts(uint32_t a_us, uint32_t b_us)
@@ -74,18 +83,13 @@ struct lat_entry latdb_get(const struct latdb *db, uint16_t from, uint16_t to)
 {
 	if (from >= db->n_rows || to >= db->row[from].n_cells)
 		return (struct lat_entry){ 0 };
-	return cell_entry(&db->row[from].cell[to]);
+	return cell_entry(cells_at(&db->row[from].cells, to));
 }
 
-const struct cell *latdb_row(const struct latdb *db, uint16_t from, uint32_t *n)
+const struct cells *latdb_row(const struct latdb *db, uint16_t from, uint32_t *n)
 {
 	*n = from < db->n_rows ? db->row[from].n_cells : 0;
-	return *n ? db->row[from].cell : NULL;
-}
-
-const uint32_t *latdb_least(const struct latdb *db, uint16_t from)
-{
-	return from < db->n_rows ? db->row[from].least : NULL;
+	return *n ? &db->row[from].cells : NULL;
 }
 
 uint32_t latdb_row_seq(const struct latdb *db, uint16_t from)
@@ -106,8 +110,8 @@ void latdb_forget(struct latdb *db, uint16_t slot)
 	for (uint32_t i = 0; i < db->n_rows; i++) {
 		if (slot >= db->row[i].n_cells)
 			continue;
-		db->row[i].lacks |= cell_is_up(db->row[i].cell[slot]);
-		latdb_put(&db->row[i], slot, (struct cell){ 0 });
+		db->row[i].lacks |= cell_is_up(cells_at(&db->row[i].cells, slot));
+		latdb_put(&db->row[i], slot, CELL_UNKNOWN);
 	}
 	if (is_dirty(db, slot))
 		db->n_dirty--;
@@ -196,9 +200,8 @@ static bool row_take_entries(struct row *r, uint16_t from, const struct msg_row 
 					.mtu = e->mtu,
 					.up = e->up,
 					.silent = e->silent };
-		struct cell c = cell_of(&is);
+		struct cell c = cell_of(&is), before;
 		uint16_t slot = slot_of(arg, e->node);
-		struct cell *cell;
 
 		if (slot == SLOT_NONE) {
 			/* An unknown link counts as down, so an entry "down" is not missing. */
@@ -207,8 +210,8 @@ static bool row_take_entries(struct row *r, uint16_t from, const struct msg_row 
 		}
 		if (slot == from)
 			continue;
-		cell = latdb_cell_at(r, slot);
-		moves |= cell_moves_paths(*cell, c);
+		before = latdb_cell_at(r, slot);
+		moves |= cell_moves_paths(before, c);
 		latdb_put(r, slot, c);
 		if (m->base == 0) {
 			r->in.seen = x_grow(r->in.seen, &r->in.n_seen, slot / 8 + 1u, 1);
@@ -226,8 +229,8 @@ static bool row_complete(struct row *r)
 	for (uint32_t i = 0; r->in.base == 0 && i < r->n_cells; i++) {
 		if (row_saw(r, i))
 			continue;
-		moves |= cell_is_up(r->cell[i]);
-		latdb_put(r, i, (struct cell){ 0 });
+		moves |= cell_is_up(cells_at(&r->cells, i));
+		latdb_put(r, i, CELL_UNKNOWN);
 	}
 	r->seq = r->in.seq;
 	r->in.mask = 0;

@@ -74,29 +74,53 @@ struct lat_entry {
 };
 
 /* Stored form of an entry. A node stores N * N cells, so a cell has the precision of the wire and
- * no padding. */
+ * no padding. Only the variation has 22 bits (4 s), and the MTU 14. */
 struct cell {
-	uint32_t rtt_up;       /* rtt in us, 24 bits; CELL_UP, CELL_SILENT */
-	uint32_t long_term_us; /* 24 bits */
-	uint32_t var_us;       /* 24 bits */
-	uint16_t loss_pm;
-	uint16_t mtu;
+	uint32_t rtt;	    /* in us, 24 bits; upper 6 bits of the MTU; CELL_SILENT, CELL_DOWN */
+	uint32_t long_term; /* in us, 24 bits; lower 8 bits of the MTU */
+	uint32_t rest;	    /* variation in us, 22 bits; loss in 1/1000, 10 bits */
 };
-#define CELL_UP	    0x80000000u
-#define CELL_SILENT 0x40000000u
-#define CELL_US_MAX 0xffffffu
+#define CELL_DOWN    0x80000000u
+#define CELL_SILENT  0x40000000u
+#define CELL_US_MAX  0xffffffu
+#define CELL_VAR_MAX 0x3fffffu
+#define CELL_MTU_MAX 0x3fffu
+#define CELL_UNKNOWN ((struct cell){ .rtt = CELL_DOWN })
 
-static inline struct lat_entry cell_entry(const struct cell *c)
+static inline uint32_t cell_rtt_us(struct cell c)
+{
+	return c.rtt & CELL_US_MAX;
+}
+
+static inline uint32_t cell_long_term_us(struct cell c)
+{
+	return c.long_term & CELL_US_MAX;
+}
+
+static inline struct lat_entry cell_entry(struct cell c)
 {
 	return (struct lat_entry){
-		.rtt_us = c->rtt_up & CELL_US_MAX,
-		.long_term_us = c->long_term_us,
-		.var_us = c->var_us,
-		.loss_pm = c->loss_pm,
-		.mtu = c->mtu,
-		.up = c->rtt_up & CELL_UP,
-		.silent = c->rtt_up & CELL_SILENT,
+		.rtt_us = cell_rtt_us(c),
+		.long_term_us = cell_long_term_us(c),
+		.var_us = c.rest & CELL_VAR_MAX,
+		.loss_pm = (uint16_t)(c.rest >> 22),
+		.mtu = (uint16_t)((c.rtt >> 16 & 0x3f00) | c.long_term >> 24),
+		.up = !(c.rtt & CELL_DOWN),
+		.silent = c.rtt & CELL_SILENT,
 	};
+}
+
+/* The cells of a row, by the slot of the far end. Each word of a cell has its own array, because
+ * most links are only compared by their RTT. */
+struct cells {
+	uint32_t *rtt, *long_term, *rest;
+};
+/* The arrays have whole blocks of this size. The elements of the last block are CELL_UNKNOWN. */
+#define CELLS_MULTIPLE 8
+
+static inline struct cell cells_at(const struct cells *r, uint32_t to)
+{
+	return (struct cell){ r->rtt[to], r->long_term[to], r->rest[to] };
 }
 
 /* Returns true if the measurements of the two ends of a link contradict: one is twice the other and
@@ -113,13 +137,7 @@ void latdb_free(struct latdb *db); /* NULL ok */
 struct lat_entry latdb_get(const struct latdb *db, uint16_t from, uint16_t to);
 /* Returns a complete row, indexed by the slot of the far end; links beyond *n are unknown. Valid
  * until the database changes. */
-const struct cell *latdb_row(const struct latdb *db, uint16_t from, uint32_t *n);
-/* Lower bounds for the cells of latdb_row(), for a fast scan: no cost of the link is below the
- * number; LEAST_DOWN: the link is down. The array has *n elements, rounded up to a multiple of
- * LEAST_MULTIPLE. */
-const uint32_t *latdb_least(const struct latdb *db, uint16_t from);
-#define LEAST_DOWN     0x80ffffffu
-#define LEAST_MULTIPLE 8
+const struct cells *latdb_row(const struct latdb *db, uint16_t from, uint32_t *n);
 uint32_t latdb_row_seq(const struct latdb *db, uint16_t from); /* last complete sequence, or 0 */
 uint64_t latdb_row_incarnation(const struct latdb *db, uint16_t from);
 

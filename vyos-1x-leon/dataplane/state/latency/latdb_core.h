@@ -10,14 +10,11 @@
 #include "base/mem.h"
 #include "state/latency/latdb.h"
 
-static_assert(sizeof(struct cell) == 16, "a cell is 16 bytes");
-
-static_assert(GROW_STEP % LEAST_MULTIPLE == 0, "the array has whole blocks");
+static_assert(GROW_STEP % CELLS_MULTIPLE == 0, "the arrays have whole blocks");
 
 struct row {
-	struct cell *cell; /* indexed by the slot of the far end */
-	uint32_t *least;   /* indexed like cell; see latdb_least() */
-	uint32_t n_cells, n_least;
+	struct cells cells;
+	uint32_t n_cells;
 	uint32_t seq; /* last complete sequence */
 	uint64_t incarnation;
 	bool lacks; /* the row named a link to a node unknown here */
@@ -56,41 +53,42 @@ struct latdb {
 };
 
 struct row *latdb_row_at(struct latdb *db, uint16_t from);
-struct cell *latdb_cell_at(struct row *r, uint16_t to);
+/* Returns the cell of a slot, for which the row has room from now on. */
+struct cell latdb_cell_at(struct row *r, uint16_t to);
 
 static inline struct cell cell_of(const struct lat_entry *e)
 {
+	uint32_t mtu = min_of(e->mtu, CELL_MTU_MAX), loss_pm = min_of(e->loss_pm, 1000u);
+
 	return (struct cell){
-		.rtt_up = min_of(e->rtt_us, CELL_US_MAX) | (e->up ? CELL_UP : 0) |
-			  (e->up && e->silent ? CELL_SILENT : 0),
-		.long_term_us = min_of(e->long_term_us, CELL_US_MAX),
-		.var_us = min_of(e->var_us, CELL_US_MAX),
-		.loss_pm = e->loss_pm,
-		.mtu = e->mtu,
+		.rtt = min_of(e->rtt_us, CELL_US_MAX) | (mtu & 0x3f00) << 16 |
+		       (e->up ? 0 : CELL_DOWN) | (e->up && e->silent ? CELL_SILENT : 0),
+		.long_term = min_of(e->long_term_us, CELL_US_MAX) | mtu << 24,
+		.rest = min_of(e->var_us, CELL_VAR_MAX) | loss_pm << 22,
 	};
 }
 
 static inline bool cell_is_up(struct cell c)
 {
-	return c.rtt_up & CELL_UP;
+	return !(c.rtt & CELL_DOWN);
 }
 
 /* Writes a cell that latdb_cell_at() has made. */
 static inline void latdb_put(struct row *r, uint32_t to, struct cell c)
 {
-	r->cell[to] = c;
-	r->least[to] = cell_is_up(c) ? min_of(c.rtt_up & CELL_US_MAX, c.long_term_us) : LEAST_DOWN;
+	r->cells.rtt[to] = c.rtt;
+	r->cells.long_term[to] = c.long_term;
+	r->cells.rest[to] = c.rest;
 }
 
 static inline bool cell_is_known(struct cell c)
 {
-	return c.rtt_up || c.var_us || c.loss_pm || c.mtu;
+	return c.rtt != CELL_DOWN || c.long_term >> 24 || c.rest;
 }
 
 static inline bool cell_same(struct cell a, struct cell b)
 {
-	return a.rtt_up == b.rtt_up && a.long_term_us == b.long_term_us && a.var_us == b.var_us &&
-	       a.loss_pm == b.loss_pm && a.mtu == b.mtu;
+	return a.rtt == b.rtt && a.long_term == b.long_term && a.rest == b.rest;
 }
 
 /* Returns true if a change of the cell may change a computed path. A link that is and stays down

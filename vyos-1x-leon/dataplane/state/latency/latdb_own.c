@@ -17,9 +17,9 @@ static bool moved_more(uint32_t before, uint32_t after)
 }
 
 /* The cost of the link without its loss. */
-static uint32_t present_us(struct cell c)
+static uint32_t present_us(const struct lat_entry *e)
 {
-	return (c.rtt_up & CELL_US_MAX) + c.var_us / VARIATION_DIVISOR;
+	return e->rtt_us + e->var_us / VARIATION_DIVISOR;
 }
 
 #define LOSS_LITTLE_PM 5
@@ -37,27 +37,25 @@ static bool loss_moved(uint16_t before, uint16_t after)
 
 static bool is_significant(struct cell before, struct cell after)
 {
-	if (cell_is_up(before) != cell_is_up(after))
+	struct lat_entry was = cell_entry(before), is = cell_entry(after);
+
+	if (was.up != is.up)
 		return true;
-	if (!cell_is_up(after))
+	if (!is.up)
 		return false;
-	return before.mtu != after.mtu || ((before.rtt_up ^ after.rtt_up) & CELL_SILENT) ||
-	       moved_more(before.rtt_up & CELL_US_MAX, after.rtt_up & CELL_US_MAX) ||
-	       moved_more(before.long_term_us, after.long_term_us) ||
-	       moved_more(present_us(before), present_us(after)) ||
-	       loss_moved(before.loss_pm, after.loss_pm);
+	return was.mtu != is.mtu || was.silent != is.silent || moved_more(was.rtt_us, is.rtt_us) ||
+	       moved_more(was.long_term_us, is.long_term_us) ||
+	       moved_more(present_us(&was), present_us(&is)) || loss_moved(was.loss_pm, is.loss_pm);
 }
 
 bool latdb_set(struct latdb *db, uint16_t to, const struct lat_entry *e)
 {
 	struct cell c = cell_of(e);
 	struct row *own = latdb_row_at(db, SLOT_SELF);
-	struct cell *cell;
 
 	if (to == SLOT_SELF)
 		return false;
-	cell = latdb_cell_at(own, to);
-	if (!is_significant(*cell, c))
+	if (!is_significant(latdb_cell_at(own, to), c))
 		return false;
 	latdb_put(own, to, c);
 	if (!is_dirty(db, to)) {
@@ -94,7 +92,7 @@ static node_id_t slice_node(const struct slice *s, uint32_t slot)
 	if (!n || !n->has_record || n->state == NODE_LEFT)
 		return NODE_ID_NONE;
 	if (!s->changes)
-		return cell_is_known(s->r->cell[slot]) ? n->id : NODE_ID_NONE;
+		return cell_is_known(cells_at(&s->r->cells, slot)) ? n->id : NODE_ID_NONE;
 	if (slot >= s->changes->n_changed_at || s->changes->changed_at[slot] != s->r->seq)
 		return NODE_ID_NONE;
 	return n->id;
@@ -110,17 +108,17 @@ static int by_node(const void *a, const void *b)
 /* The entry of the next message for a cell. */
 static struct row_entry entry_of(const struct slice *s, const struct out_cell *out)
 {
-	struct cell c = s->r->cell[out->slot];
+	struct lat_entry e = cell_entry(cells_at(&s->r->cells, out->slot));
 
 	return (struct row_entry){
 		.node = out->node,
-		.up = cell_is_up(c),
-		.rtt_us = c.rtt_up & CELL_US_MAX,
-		.long_term_us = c.long_term_us,
-		.var_us = c.var_us,
-		.loss_pm = c.loss_pm,
-		.mtu = c.mtu,
-		.silent = c.rtt_up & CELL_SILENT,
+		.up = e.up,
+		.rtt_us = e.rtt_us,
+		.long_term_us = e.long_term_us,
+		.var_us = e.var_us,
+		.loss_pm = e.loss_pm,
+		.mtu = e.mtu,
+		.silent = e.silent,
 	};
 }
 
@@ -131,7 +129,7 @@ static uint16_t usual_mtu(const struct latdb *db, const struct slice *s)
 	uint16_t mtu = 0;
 
 	for (uint32_t i = 0; i < db->out.n; i++) {
-		uint16_t is = s->r->cell[db->out.cell[i].slot].mtu;
+		uint16_t is = cell_entry(cells_at(&s->r->cells, db->out.cell[i].slot)).mtu;
 
 		if (!votes)
 			mtu = is;

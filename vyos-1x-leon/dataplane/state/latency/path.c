@@ -186,18 +186,17 @@ static void improve(struct search *s, uint16_t i, uint16_t u, uint8_t level, uin
 }
 
 /* Relaxes the link u -> i; u was settled at `cost` with `level` - 1 relays. */
-static void relax(struct search *s, uint16_t u, uint16_t i, const struct cell *link, uint32_t cost,
+static void relax(struct search *s, uint16_t u, uint16_t i, const struct cells *row, uint32_t cost,
 		  uint8_t level)
 {
 	bool by_long_term = s->pp->by_long_term;
-	uint32_t us = by_long_term ? link->long_term_us : link->rtt_up & CELL_US_MAX, c;
+	uint32_t us = (by_long_term ? row->long_term[i] : row->rtt[i]) & CELL_US_MAX, c;
 	struct lat_entry e;
 
 	/* Most links end here, before the loss arithmetic: no link costs less than its RTT. */
-	if (cost >= COST_INFINITE - us || cost + us >= s->cost[level][i] ||
-	    !(link->rtt_up & CELL_UP))
+	if (cost >= COST_INFINITE - us || cost + us >= s->cost[level][i] || row->rtt[i] & CELL_DOWN)
 		return;
-	e = cell_entry(link);
+	e = cell_entry(cells_at(row, i));
 	read_other_end(s->db, s->pp, u, i, &e);
 	c = cost_add(cost, by_long_term ? link_long_term(&e) : link_cost(&e));
 	if (c < s->cost[level][i] && !path_link_broken(s->pp, u, i))
@@ -207,19 +206,20 @@ static void relax(struct search *s, uint16_t u, uint16_t i, const struct cell *l
 /* Vector type of the baseline instruction set. */
 #define LANES 4
 typedef uint32_t lanes __attribute__((vector_size(LANES * sizeof(uint32_t))));
-static_assert(LEAST_MULTIPLE % LANES == 0, "blocks have whole vectors");
+static_assert(CELLS_MULTIPLE % LANES == 0, "blocks have whole vectors");
 
-/* Returns true if a link of the block may improve a label. */
-static bool may_gain(const uint32_t *least, const uint32_t *known, uint32_t cost)
+/* Returns true if a link of the block may improve a label. us: a word of each cell; mask: its part
+ * that is compared. */
+static bool may_gain(const uint32_t *us, uint32_t mask, const uint32_t *known, uint32_t cost)
 {
 	lanes any = { 0 }, add = { cost, cost, cost, cost };
 
-	for (unsigned k = 0; k < LEAST_MULTIPLE; k += LANES) {
+	for (unsigned k = 0; k < CELLS_MULTIPLE; k += LANES) {
 		lanes l, v;
 
-		memcpy(&l, least + k, sizeof(l));
+		memcpy(&l, us + k, sizeof(l));
 		memcpy(&v, known + k, sizeof(v));
-		any |= (lanes)(l + add < v);
+		any |= (lanes)((l & mask) + add < v);
 	}
 	return any[0] | any[1] | any[2] | any[3];
 }
@@ -227,17 +227,19 @@ static bool may_gain(const uint32_t *least, const uint32_t *known, uint32_t cost
 /* Relaxes all links of u. */
 static void relax_from(struct search *s, uint16_t u, uint32_t cost, uint8_t level)
 {
-	const uint32_t *least = latdb_least(s->db, u);
 	uint32_t n;
-	const struct cell *row = latdb_row(s->db, u, &n);
-	bool fits = cost <= UINT32_MAX - LEAST_DOWN; /* no overflow of the sums in may_gain() */
+	const struct cells *row = latdb_row(s->db, u, &n);
+	const uint32_t *us = !row ? NULL : s->pp->by_long_term ? row->long_term : row->rtt;
+	/* The word with the RTT of a link that is down is above all times. */
+	uint32_t mask = s->pp->by_long_term ? CELL_US_MAX : CELL_US_MAX | CELL_DOWN;
+	bool fits = cost <= UINT32_MAX - mask; /* no overflow of the sums in may_gain() */
 
 	n = min_of(n, (uint32_t)s->n);
-	for (uint32_t i = 0; i < n; i += LEAST_MULTIPLE) {
-		if (fits && !may_gain(least + i, s->cost[level] + i, cost))
+	for (uint32_t i = 0; i < n; i += CELLS_MULTIPLE) {
+		if (fits && !may_gain(us + i, mask, s->cost[level] + i, cost))
 			continue;
-		for (uint32_t k = i; k < min_of(i + LEAST_MULTIPLE, n); k++)
-			relax(s, u, (uint16_t)k, &row[k], cost, level);
+		for (uint32_t k = i; k < min_of(i + CELLS_MULTIPLE, n); k++)
+			relax(s, u, (uint16_t)k, row, cost, level);
 	}
 }
 
@@ -323,7 +325,7 @@ void path_compute(const struct latdb *db, const struct path_params *pp, uint16_t
 		  uint16_t n_slots, struct path *out)
 {
 	struct search s = { .db = db, .pp = pp, .from = from, .n = n_slots };
-	size_t room = (n_slots + LEAST_MULTIPLE - 1u) / LEAST_MULTIPLE * LEAST_MULTIPLE;
+	size_t room = (n_slots + CELLS_MULTIPLE - 1u) / CELLS_MULTIPLE * CELLS_MULTIPLE;
 
 	s.levels = (uint8_t)min_of(pp->maximum_relays + 1, (uint32_t)LEVELS);
 	s.v = x_calloc(n_slots, sizeof(struct vertex));

@@ -21,10 +21,9 @@ static uint64_t cost_of(const struct path *p, const struct reference *y)
 }
 
 /* Lower bound of the cost of all paths that begin with this link. */
-static uint64_t least_cost(const struct cell *link, const struct reference *y)
+static uint64_t least_cost(struct cell link, const struct reference *y)
 {
-	struct path p = { .cost_us = link->rtt_up & CELL_US_MAX,
-			  .long_term_us = link->long_term_us };
+	struct path p = { .cost_us = cell_rtt_us(link), .long_term_us = cell_long_term_us(link) };
 
 	return cost_of(&p, y);
 }
@@ -55,14 +54,14 @@ static struct path best_relayed(const struct look *l, uint16_t but, const struct
 {
 	struct path best = { .cost_us = COST_INFINITE, .long_term_us = COST_INFINITE };
 	uint32_t n;
-	const struct cell *own = latdb_row(l->db, SLOT_SELF, &n);
+	const struct cells *own = latdb_row(l->db, SLOT_SELF, &n);
 
 	n = min_of(n, (uint32_t)l->n_slots);
 	for (uint16_t k = SLOT_SELF + 1; k < n; k++) {
 		struct path p = { .n_hops = 2, .hop = { k, l->to } };
 
 		if (k == l->to || k == but || !may_relay(l->pp, k) ||
-		    (!best.silent && least_cost(&own[k], y) >= cost_of(&best, y)))
+		    (!best.silent && least_cost(cells_at(own, k), y) >= cost_of(&best, y)))
 			continue;
 		path_evaluate(l->db, l->pp, SLOT_SELF, &p);
 		if (is_before(&p, &best, y))
