@@ -167,6 +167,7 @@ struct overlay {
 	struct peer *pending[PENDING_MAX];
 	unsigned n_pending;
 	uint32_t n_missing;   /* peers with unanswered PINGs of the direct link, see link.c */
+	mono_t queued_until;  /* until then, own data may keep a queue on a link, load.c */
 	struct peer *dropped; /* freed at the end of the callback */
 	struct hooks hooks;
 

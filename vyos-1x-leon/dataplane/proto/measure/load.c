@@ -23,6 +23,9 @@ static void load_of_site(const struct overlay *o, const struct peer *self, struc
 {
 	mono_t now = overlay_now(o);
 
+	/* Mostly there is none, and each answer would walk all peers. */
+	if (!mono_before(now, o->queued_until))
+		return;
 	for (const struct peer *p = NULL; (p = peer_next(o, p));) {
 		const struct link_load *l = &p->probe.load;
 
@@ -53,6 +56,7 @@ void load_note(struct overlay *o, struct peer *p, const struct msg_pong *m, mono
 	       uint32_t rtt_us)
 {
 	uint32_t held_us = (uint32_t)(m->held_ns / NS_PER_US);
+	struct link_load *l = &p->probe.load;
 	struct overlay_traffic t;
 	struct load_sample s = { .rtt_us = rtt_us,
 				 .forward_us = m->arrived_us - (uint32_t)(sent.ns / NS_PER_US),
@@ -70,7 +74,9 @@ void load_note(struct overlay *o, struct peer *p, const struct msg_pong *m, mono
 	s.rx_bytes = t.link_rx_bytes;
 	use_pair(o, p, m, &s);
 	load_of_site(o, p, &s);
-	p->probe.filter.load_us = link_load_note(&p->probe.load, &s, overlay_now(o));
+	p->probe.filter.load_us = link_load_note(l, &s, overlay_now(o));
+	if (l->forward.ours || l->reverse.ours)
+		o->queued_until = mono_add_ms(overlay_now(o), FRESH_MS);
 }
 
 bool load_is_ours(const struct overlay *o, const struct peer *p)
