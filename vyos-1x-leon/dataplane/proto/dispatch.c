@@ -174,7 +174,8 @@ static void session_input(struct overlay *o, const struct endpoint *from, uint8_
 		return;
 	returns = p->unreceived;
 	peer_received(o, p);
-	/* Its copy of the own row is outdated. After a partition, many nodes would fetch the row. */
+	/* Its copy of the own row is outdated. Many nodes would fetch the row after a
+	 * partition. */
 	if (returns)
 		rows_session_up(o, p);
 	if (!p->probe.up && mono_is_never(p->due[DUE_PROBE]))

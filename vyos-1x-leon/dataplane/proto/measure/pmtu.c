@@ -82,7 +82,7 @@ void pmtu_reset(struct overlay *o, struct peer *p)
 	/* Jitter: large datagrams on all links of all nodes at once would be noticeable. After a
 	 * partition of a large overlay, only links with data are tested soon. */
 	wait_ms = u->mtu > MTU_BASE && lazy_permitted(o)
-			  ? KEEPALIVE_USED_MS
+			  ? overlay_stretch(o, KEEPALIVE_USED_MS)
 			  : overlay_stretch(o, overlay_stretch(o, 200));
 	wake(p, overlay_in(o, wait_ms, 3 * wait_ms));
 	u->search_at = overlay_in(o, SEARCH_MS * 3 / 4, SEARCH_MS);
