@@ -283,6 +283,28 @@ def test_no_path_is_left_only_when_no_link_is(lab):
     net.joined()
 
 
+def test_lost_answers_lose_no_data(lab):
+    """Answers of seoul are lost in one direction, as if its control thread got no processor. The
+    other direction still carries data."""
+    net = lab({'sites': {'inagi': {}, 'seoul': {}}}).joined()
+    flow = net.stream('inagi', 'seoul', interval=0.005)
+    flow.arrived(20)
+    net.wan.link('seoul', 'inagi', up=False)
+    wait_for(lambda: net.node['inagi'].state_of(net.node['seoul']) == 'unreachable', 10)
+    flow.arrived(20)
+    net.wan.link('seoul', 'inagi', up=True)
+    net.joined()
+    flow.stop_whole()
+    # A node that stays unreachable gets no data after its hosts are forgotten.
+    net.wan.link('seoul', 'inagi', up=False)
+    wait_for(lambda: net.node['inagi'].state_of(net.node['seoul']) == 'unreachable', 10)
+    net.host['inagi'].namespace.ip(f'neigh replace {net.host["seoul"].ip4} dev eth0 '
+                                   f'lladdr {net.host["seoul"].mac} nud permanent')
+    dropped = net.node['inagi'].drops('no_nodes')
+    wait_for(lambda: net.host['inagi'].ping(net.host['seoul'].ip4, within=0.1) or
+             net.node['inagi'].drops('no_nodes') > dropped, 20, 'the data to seoul ends')
+
+
 # --- reload ---
 
 RELOADS = [

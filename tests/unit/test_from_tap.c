@@ -139,6 +139,26 @@ static void no_routes(struct snap *s)
 	snap_set_path(s, 2, none, 0, 0);
 }
 
+static void fail_node_1(struct snap *s)
+{
+	snap_set_failing(s, 1, FX_MTU);
+}
+
+/* The host may be behind another node by now, or its node may still receive data. */
+static void a_failing_node_receives_floods(void **state)
+{
+	(void)state;
+	fx_publish(&fx, fail_node_1);
+	fx_eth(frame, REMOTE, HOST, ETHERTYPE_TEST);
+	host_sends(100);
+	expect_frame(1, fx_id(1), 100, 0);
+	expect_frame(1, fx_id(2), 100, 0);
+	expect_silence();
+	assert_int_equal(fx_count(&fx, CNT_unknown_tx), 1);
+	assert_int_equal(fx_count(&fx, CNT_unicast_tx), 0);
+	assert_int_equal(fx_all_drops(&fx), 0);
+}
+
 static void nobody_there(void **state)
 {
 	(void)state;
@@ -543,6 +563,7 @@ int main(void)
 		T(unicast),
 		T(flooding),
 		T(only_those_who_serve_the_vlan),
+		T(a_failing_node_receives_floods),
 		T(nobody_there),
 		T(storms),
 		T(blocked_but_hearing),

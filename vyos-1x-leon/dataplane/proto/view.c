@@ -267,6 +267,26 @@ static void distribution(struct snap *s, uint16_t slot, const struct peer *p)
 		snap_set_second(s, slot, &p->lines.pair[p->lines.second].ep, p->lines.second);
 }
 
+/* A node seems unreachable if only its answers are lost or late, and may still receive data. */
+static bool may_receive(const struct peer *p)
+{
+	return p->probe.was_up && p->cur && !p->purged;
+}
+
+static void set_paths(struct snap *s, uint16_t slot, const struct peer *p)
+{
+	const struct path *path = &p->choice.path;
+
+	if (path->n_hops) {
+		snap_set_path(s, slot, path->hop, path->n_hops, path->mtu ? path->mtu : MTU_BASE);
+		if (s->pair && p->pair.state == PAIR_TWICE)
+			snap_set_pair(s, slot, way_of(pair_of_frames(&p->pair)),
+				      way_of(pair_of_parities(&p->pair)));
+	} else if (may_receive(p)) {
+		snap_set_failing(s, slot, p->pmtu.mtu ? p->pmtu.mtu : MTU_BASE);
+	}
+}
+
 void overlay_fill_snap(struct overlay *o, struct snap *s)
 {
 	/* A node without listed segments serves all VLAN ids and no other segments. */
@@ -301,12 +321,6 @@ void overlay_fill_snap(struct overlay *o, struct snap *s)
 		else if (s->segments)
 			snap_limit_segments(s, i, &all_vlans, 1);
 		snap_set_keys(s, i, p->data.tx, p->data.rx, p->data.rx_before);
-		if (p->choice.path.n_hops == 0)
-			continue;
-		snap_set_path(s, i, p->choice.path.hop, p->choice.path.n_hops,
-			      p->choice.path.mtu ? p->choice.path.mtu : MTU_BASE);
-		if (s->pair && p->pair.state == PAIR_TWICE)
-			snap_set_pair(s, i, way_of(pair_of_frames(&p->pair)),
-				      way_of(pair_of_parities(&p->pair)));
+		set_paths(s, i, p);
 	}
 }

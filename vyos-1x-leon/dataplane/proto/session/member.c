@@ -357,6 +357,7 @@ static void purge_unreachable(struct overlay *o, mono_t now, struct slot_set *go
 			continue;
 		p->purged = true;
 		slot_set_add(gone, n->slot);
+		schedule_snapshot(o); /* no frame is flooded to the node any more */
 	}
 }
 

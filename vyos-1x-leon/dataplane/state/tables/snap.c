@@ -147,6 +147,12 @@ void snap_set_path(struct snap *s, uint16_t slot, const uint16_t *hop, uint8_t n
 	set_hops(&s->node[slot], hop, n_hops, path_mtu);
 }
 
+void snap_set_failing(struct snap *s, uint16_t slot, uint16_t path_mtu)
+{
+	snap_set_path(s, slot, &slot, 1, path_mtu);
+	s->node[slot].failing = true;
+}
+
 void snap_set_policy(struct snap *s, const struct policy *p)
 {
 	s->policy = x_new(struct policy);
@@ -322,6 +328,8 @@ void snap_finish(struct snap *s)
 		s->any_sealed |= s->node[i].has_path && (s->node[i].flags & LEON_F_SEALED);
 		if (s->node[i].has_path && i != SLOT_SELF)
 			add_to_flood(s, i);
+		/* The host may be behind another node by now, so its frames are flooded. */
+		s->node[i].has_path &= !s->node[i].failing;
 	}
 }
 

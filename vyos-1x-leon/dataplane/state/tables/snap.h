@@ -39,6 +39,8 @@ struct snap_node {
 	node_id_t id;  /* NODE_ID_NONE: free slot */
 	bool link_up;  /* datagrams can be sent directly */
 	bool has_path; /* the path below is valid */
+	/* The last path failed a moment ago. Only flooded frames use the path below. */
+	bool failing;
 	/* Underlay address of the node; family 0 if unknown. */
 	struct endpoint ep;
 	uint8_t sa[SNAP_SOCKADDR_LEN];
@@ -94,7 +96,7 @@ struct snap_pair {
 /* Nodes that serve each VLAN. Bitmaps by slot, 64 per word. */
 struct snap_members {
 	uint16_t n_words;
-	uint64_t *to_flood; /* nodes with a path */
+	uint64_t *to_flood; /* nodes in snap.flood */
 	uint64_t *limited;  /* nodes that serve some VLANs only */
 	uint64_t *serves;   /* n_words per VLAN: the limited nodes that serve it */
 	/* Nodes of one word with the same VLANs, which snap_limit_segments() enters together. */
@@ -166,7 +168,7 @@ struct snap {
 	struct neigh *neigh; /* shared by snapshots, replaced through rcu */
 	uint16_t n_slots;
 	uint16_t n_flood;
-	uint16_t *flood; /* slots of all other nodes with a path */
+	uint16_t *flood; /* slots of all other nodes with a path or a failing path */
 	/* Set if some nodes serve some VLANs only; NULL: all serve all. See snap_flood_next(). */
 	struct snap_members *members;
 	struct snap_node *node; /* indexed by slot; [SLOT_SELF] is this node */
@@ -194,6 +196,8 @@ void snap_finish(struct snap *s);
 /* Sets the path to node[slot] from hops (slots). */
 void snap_set_path(struct snap *s, uint16_t slot, const uint16_t *hop, uint8_t n_hops,
 		   uint16_t path_mtu);
+/* Sets the failed direct path to node[slot], to which frames are flooded. */
+void snap_set_failing(struct snap *s, uint16_t slot, uint16_t path_mtu);
 /* Copies the policy of critical frames. */
 void snap_set_policy(struct snap *s, const struct policy *p);
 /* Sets the two paths of critical frames to node[slot]; after snap_set_policy(). */
