@@ -4,9 +4,9 @@
  * the given numbers). sim_control_large is this program with leonsim/open_crypto.c, for hundreds of
  * nodes: only its CPU time is not comparable. All nodes start at once. Measures control traffic of
  * a settled node by message type, and its memory. Then a node joins: time to the first path, bytes
- * received until all rows are known. Measures the time until all nodes know a new latency and a
- * failed link, and gaps of traffic after link failures. Then measures the control traffic after a
- * partition of halves. Prints a table, and JSON with --json FILE. Latencies are those of PlanetLab,
+ * received until all rows are known. Measures gaps of traffic after link failures, then the control
+ * traffic after a partition of halves, then the time until all nodes know a new latency and a
+ * failed link. Prints each part as soon as measured, and JSON with --json FILE. Latencies are those of PlanetLab,
  * with 2 % of jitter and a loss of 1/1000. Bytes are IP packets. --interval sets `measurement
  * interval`, and a tenth as `fast-interval`. --settled ends after the settled traffic, which
  * bench_footprint.py compares with real nodes.
@@ -317,19 +317,87 @@ static struct sim *start(unsigned n, unsigned interval_ms)
 	return s;
 }
 
-static void measure_changes(struct sim *s, struct result *r)
+/* --- output: each part as soon as measured --- */
+
+static void print_bytes(const double by_type[MSG_TYPES])
+{
+	printf("  of these");
+	for (unsigned k = MSG_HELLO; k < MSG_TYPES; k++)
+		if (by_type[k] >= 500)
+			printf(" %s %.0f KB", msg_type_name((uint8_t)k), by_type[k] / 1000);
+	printf("\n");
+	fflush(stdout);
+}
+
+static void print_settled(const struct result *r)
+{
+	printf("| %5u | %7" PRId64 " | %9.0f | %9.0f | %7.1f | %7.2f |\n", r->n, r->join_ms,
+	       r->join_bytes / 1000, r->bytes_s, r->msgs_s, r->cpu_per_s);
+	printf("  a node has %.1f MB, paths %.3f of the gain of one relay; sends", r->memory / 1e6,
+	       r->gain);
+	for (unsigned k = MSG_HELLO; k < MSG_TYPES; k++)
+		if (r->bytes_by_type_s[k] >= 1)
+			printf(" %s %.0f B/s (%.1f/s)", msg_type_name((uint8_t)k),
+			       r->bytes_by_type_s[k], r->msgs_by_type_s[k]);
+	printf("\n");
+	fflush(stdout);
+}
+
+static void print_join(const struct result *r)
+{
+	printf("  one more node: first path after %" PRId64
+	       " ms and %.0f KB, all rows after %" PRId64 " ms and %.0f KB received\n",
+	       r->path_ms, r->path_bytes / 1000, r->rows_ms, r->rows_bytes / 1000);
+	print_bytes(r->rows_by_type);
+}
+
+static void print_failover(const struct result *r)
+{
+	printf("  gaps of traffic after its first link failed: %.0f ms mean, %" PRId64
+	       " ms worst\n",
+	       r->gap_mean_ms, r->gap_ms);
+	fflush(stdout);
+}
+
+static void print_heal(const struct result *r)
+{
+	printf("  two halves merge within %" PRId64 " ms, at most %.0f B/s a node (%.1f times)\n",
+	       r->heal_ms, r->heal_bytes_s, r->heal_bytes_s / r->bytes_s);
+	print_bytes(r->heal_by_type_s);
+}
+
+static void print_news(const struct result *r)
+{
+	printf("  all nodes know a new latency after %" PRId64
+	       " ms, the failure of an idle link after %" PRId64 " ms\n",
+	       r->latency_ms, r->failure_ms);
+	fflush(stdout);
+}
+
+/* --- the run --- */
+
+static void measure_news(struct sim *s, struct result *r)
 {
 	struct wanted w = { .rtt_us = 60000 };
 
-	measure_join(s, r);
 	sim_set_rtt(s, 0, 1, w.rtt_us);
 	r->latency_ms = sim_until(s, is_known_everywhere, &w, 300000);
 	sim_set_down(s, 0, 1, true);
 	w.down = true;
 	r->failure_ms = sim_until(s, is_known_everywhere, &w, 60000);
 	sim_set_down(s, 0, 1, false);
+}
+
+static void measure_changes(struct sim *s, struct result *r)
+{
+	measure_join(s, r);
+	print_join(r);
 	measure_failover(s, r);
+	print_failover(r);
 	measure_heal(s, r);
+	print_heal(r);
+	measure_news(s, r);
+	print_news(r);
 }
 
 static struct result run(unsigned n, unsigned interval_ms, bool settled_only)
@@ -344,49 +412,11 @@ static struct result run(unsigned n, unsigned interval_ms, bool settled_only)
 	measure_traffic(s, &r);
 	measure_gain(s, &r);
 	r.memory = (allocated() - memory) / n;
+	print_settled(&r);
 	if (!settled_only)
 		measure_changes(s, &r);
 	sim_free(s);
 	return r;
-}
-
-static void print_bytes(const double by_type[MSG_TYPES])
-{
-	printf("  of these");
-	for (unsigned k = MSG_HELLO; k < MSG_TYPES; k++)
-		if (by_type[k] >= 500)
-			printf(" %s %.0f KB", msg_type_name((uint8_t)k), by_type[k] / 1000);
-	printf("\n");
-}
-
-static void print_row(const struct result *r)
-{
-	printf("| %5u | %7" PRId64 " | %9.0f | %9.0f | %7.1f | %7" PRId64 " | %7" PRId64
-	       " | %7.2f |\n",
-	       r->n, r->join_ms, r->join_bytes / 1000, r->bytes_s, r->msgs_s, r->latency_ms,
-	       r->failure_ms, r->cpu_per_s);
-	printf("  a node has %.1f MB, paths %.3f of the gain of one relay; sends", r->memory / 1e6,
-	       r->gain);
-	for (unsigned k = MSG_HELLO; k < MSG_TYPES; k++)
-		if (r->bytes_by_type_s[k] >= 1)
-			printf(" %s %.0f B/s (%.1f/s)", msg_type_name((uint8_t)k),
-			       r->bytes_by_type_s[k], r->msgs_by_type_s[k]);
-	printf("\n");
-	fflush(stdout);
-}
-
-static void print_changes(const struct result *r)
-{
-	printf("  one more node: first path after %" PRId64
-	       " ms and %.0f KB, all rows after %" PRId64 " ms and %.0f KB received\n",
-	       r->path_ms, r->path_bytes / 1000, r->rows_ms, r->rows_bytes / 1000);
-	print_bytes(r->rows_by_type);
-	printf("  gaps of traffic after its first link failed: %.0f ms mean, %" PRId64 " ms worst",
-	       r->gap_mean_ms, r->gap_ms);
-	printf("\n  two halves merge within %" PRId64 " ms, at most %.0f B/s a node (%.1f times)\n",
-	       r->heal_ms, r->heal_bytes_s, r->heal_bytes_s / r->bytes_s);
-	print_bytes(r->heal_by_type_s);
-	fflush(stdout);
 }
 
 /* null: not reached. */
@@ -476,14 +506,11 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
-	printf("| nodes | join ms | join KB/n | B/s/node  | msg/s/n | latency | failure | CPU s/s |\n"
-	       "|------:|--------:|----------:|----------:|--------:|--------:|--------:|--------:|\n");
-	for (unsigned i = 0; i < n; i++) {
+	printf("| nodes | join ms | join KB/n | B/s/node  | msg/s/n | CPU s/s |\n"
+	       "|------:|--------:|----------:|----------:|--------:|--------:|\n");
+	fflush(stdout);
+	for (unsigned i = 0; i < n; i++)
 		r[i] = run(sizes[i], interval_ms, settled_only);
-		print_row(&r[i]);
-		if (!settled_only)
-			print_changes(&r[i]);
-	}
 	if (json)
 		write_json(json, r, n);
 	return 0;
