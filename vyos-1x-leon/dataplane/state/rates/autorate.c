@@ -17,11 +17,12 @@
 #define OPEN_RTTS 3
 /* The limit between bandwidth probes, in thousandths of the rate of the access link. */
 #define CRUISE_PM 970
-/* Target time to drain a queue, and the largest reduction of the rate for draining. */
-#define DRAIN_US     250000
-#define DRAIN_PM_MAX 400
 /* Time between bandwidth probes. */
 #define HOLD_MS 500
+/* Target time to drain a queue: a drain ends before the next bandwidth probe. The largest reduction
+ * of the rate for draining. */
+#define DRAIN_US     (HOLD_MS * 1000 / 2)
+#define DRAIN_PM_MAX 400
 /* A limit with this part in use can cause a queue. */
 #define BUSY_PM 700
 /* PINGs of the first two steps of draining measure the state before it. */
@@ -40,9 +41,9 @@
 #define MIN_OF_BEST	16
 /* The best rate decays by this factor at each bandwidth probe. */
 #define FADES_PM 700
-/* Window of the maximum delivery rate, and time after the last use in which a queue may still be
- * own load. A bulk flow may have ended within it. */
-#define RECENT_MS 2000
+/* Window of the maximum delivery rate, which contains the last bandwidth probes. A queue may still
+ * be own load for this time after the last use, because a bulk flow may have ended within it. */
+#define RECENT_MS (4 * HOLD_MS)
 
 const char *autorate_state_name(enum autorate_state s)
 {
