@@ -2,14 +2,18 @@
 /*
  * Cost of the protocol and propagation time of news, on virtual time, at 3, 12 and 100 nodes (or
  * the given numbers). sim_control_large is this program with leonsim/open_crypto.c, for hundreds of
- * nodes: only its CPU time is not comparable. All nodes start at once. Measures control traffic of
- * a settled node by message type, and its memory. Then a node joins: time to the first path, bytes
- * received until all rows are known. Measures gaps of traffic after link failures, then the control
- * traffic after a partition of halves, then the time until all nodes know a new latency and a
- * failed link. Prints each part as soon as measured, and JSON with --json FILE. Latencies are those of PlanetLab,
- * with 2 % of jitter and a loss of 1/1000. Bytes are IP packets. --interval sets `measurement
- * interval`, and a tenth as `fast-interval`. --settled ends after the settled traffic, which
- * bench_footprint.py compares with real nodes.
+ * nodes: only its CPU time is not comparable. All nodes start at once. Measures in this order, and
+ * prints each part as soon as measured:
+ *
+ * - control traffic of a settled node by message type, and its memory; --settled ends here
+ * - a node joins: time to the first path, bytes received until all rows are known
+ * - the first links of some paths with traffic fail, one after the other: gaps of the traffic
+ * - two halves part and merge: control traffic
+ * - time until all nodes know a new latency and a failed link
+ *
+ * --json FILE writes the results as JSON. Latencies are those of PlanetLab, with 2 % of jitter and
+ * a loss of 1/1000. Bytes are IP packets. --interval sets `measurement interval`, and a tenth as
+ * `fast-interval`. bench_footprint.py compares the settled traffic with real nodes.
  *
  *   sim_control [--json FILE] [--interval MS] [--settled] [N ...]
  */
@@ -36,7 +40,8 @@
 #define JOIN_MAX_MS    120000
 #define FLOWS	       16
 #define FLOW_US	       5000
-#define FLOW_MS	       5000 /* before and after the failure */
+#define FLOW_MS	       5000 /* before the first failure */
+#define GAP_MAX_MS     2000
 #define UDP_IP_LEN     28
 
 struct result {
@@ -247,7 +252,7 @@ static void measure_join(struct sim *s, struct result *r)
 
 /* --- traffic --- */
 
-/* The first links of some paths with traffic fail at once. */
+/* A failed link stays down until the end. */
 static void measure_failover(struct sim *s, struct result *r)
 {
 	unsigned hop[LEON_HOPS_MAX], first[FLOWS], n = r->n / 2 < FLOWS ? r->n / 2 : FLOWS;
@@ -258,19 +263,18 @@ static void measure_failover(struct sim *s, struct result *r)
 	sim_run(s, FLOW_MS);
 	for (unsigned i = 0; i < n; i++) {
 		unsigned hops = sim_path(s, i, r->n - 1 - i, hop);
+		int64_t ms;
 
 		first[i] = hops ? hop[0] : r->n - 1 - i;
 		sim_set_down(s, i, first[i], true);
 		sim_flow_mark(f[i]);
-	}
-	sim_run(s, FLOW_MS);
-	for (unsigned i = 0; i < n; i++) {
-		int64_t ms = sim_flow_gap_ms(f[i]);
-
-		r->gap_ms = ms > r->gap_ms ? ms : r->gap_ms;
+		sim_run(s, GAP_MAX_MS);
+		ms = sim_flow_gap_ms(f[i]);
+		r->gap_ms = max_of(r->gap_ms, ms);
 		r->gap_mean_ms += (double)ms / n;
-		sim_set_down(s, i, first[i], false);
 	}
+	for (unsigned i = 0; i < n; i++)
+		sim_set_down(s, i, first[i], false);
 }
 
 /* --- two halves --- */
