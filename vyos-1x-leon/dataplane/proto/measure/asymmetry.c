@@ -8,7 +8,7 @@
 #include "proto/measure/measure.h"
 
 #include "base/mem.h"
-#include "proto/service.h"
+#include "proto/core.h"
 #include "proto/view.h"
 
 #define LOOK_MS		5000

@@ -7,8 +7,7 @@
 
 #include "base/defs.h"
 #include "proto/overlay.h"
-#include "proto/peer.h"
-#include "proto/service.h"
+#include "proto/core.h"
 
 void guard_stated_ping(struct overlay *o, struct peer *p, const struct msg_ping *m)
 {

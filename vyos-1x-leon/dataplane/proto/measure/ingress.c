@@ -7,8 +7,7 @@
 #include "proto/measure/measure.h"
 
 #include "proto/overlay.h"
-#include "proto/peer.h"
-#include "proto/service.h"
+#include "proto/core.h"
 #include "proto/view.h"
 
 /* Lifetime of a received limit, in time and in PINGs of a link without data. */

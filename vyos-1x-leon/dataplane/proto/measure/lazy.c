@@ -10,8 +10,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "proto/schedule.h"
-#include "proto/service.h"
+#include "proto/core.h"
 
 /* PINGs and PONGs of a node with fewer members take less than 20 kB/s. */
 #define LAZY_MEMBERS 64u

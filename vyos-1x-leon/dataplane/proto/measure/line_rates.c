@@ -6,8 +6,7 @@
 #include "proto/measure/measure.h"
 
 #include "proto/overlay.h"
-#include "proto/schedule.h"
-#include "proto/service.h"
+#include "proto/core.h"
 #include "proto/view.h"
 
 /* Without a full line for this time, all data uses one line. */

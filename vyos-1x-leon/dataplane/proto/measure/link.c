@@ -6,10 +6,7 @@
  */
 #include "proto/measure/measure.h"
 
-#include "proto/schedule.h"
-#include "proto/peer.h"
-#include "proto/send.h"
-#include "proto/service.h"
+#include "proto/core.h"
 #include "proto/share/share.h"
 
 #define RTO_MIN_US   40000

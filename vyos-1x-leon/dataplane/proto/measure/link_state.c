@@ -15,8 +15,7 @@
 
 #include <string.h>
 
-#include "proto/schedule.h"
-#include "proto/service.h"
+#include "proto/core.h"
 
 #define BURST 4
 /* Weight of the part of a delay that exceeds the usual delay of the link. */

@@ -6,7 +6,7 @@
  */
 #include "proto/measure/measure.h"
 
-#include "proto/service.h"
+#include "proto/core.h"
 
 /* Time for which an own queue of one link explains delay and loss of the others. */
 #define FRESH_MS 1500

@@ -8,7 +8,7 @@
  */
 #include "proto/measure/measure.h"
 
-#include "proto/service.h"
+#include "proto/core.h"
 #include "proto/loss_meas.h"
 
 /* Delay of a path's reaction, so that the responsible link is reported first. */

@@ -10,9 +10,7 @@
 
 #include <string.h>
 
-#include "proto/schedule.h"
-#include "proto/send.h"
-#include "proto/service.h"
+#include "proto/core.h"
 
 #define FAST_MS	   250 /* PING interval above this data rate */
 #define FAST_SENT  5

@@ -10,8 +10,7 @@
 
 #include "base/mem.h"
 #include "proto/overlay.h"
-#include "proto/peer.h"
-#include "proto/service.h"
+#include "proto/core.h"
 
 struct ping_job {
 	struct ping_job *next;

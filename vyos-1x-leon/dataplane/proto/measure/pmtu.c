@@ -7,9 +7,7 @@
  */
 #include "proto/measure/measure.h"
 
-#include "proto/schedule.h"
-#include "proto/send.h"
-#include "proto/service.h"
+#include "proto/core.h"
 
 #define TRIES		  2
 #define BLACKHOLE_TRIES	  3	 /* lost keepalives before the size is given up */

@@ -9,10 +9,7 @@
 #include <string.h>
 
 #include "proto/admit/admit.h"
-#include "proto/schedule.h"
-#include "proto/peer.h"
-#include "proto/send.h"
-#include "proto/service.h"
+#include "proto/core.h"
 #include "proto/share/share.h"
 
 #define LATE_SELDOM_PPM 5000

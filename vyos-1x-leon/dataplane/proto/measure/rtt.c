@@ -6,7 +6,7 @@
  */
 #include "proto/measure/measure.h"
 
-#include "proto/service.h"
+#include "proto/core.h"
 
 #define RTT_MAX_US 60000000
 /* Upper bound of the subtracted held time. An idle control thread answers in microseconds; a busy

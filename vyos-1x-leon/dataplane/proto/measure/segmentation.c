@@ -6,7 +6,7 @@
  */
 #include "proto/measure/measure.h"
 
-#include "proto/service.h"
+#include "proto/core.h"
 
 /* The host switches segmentation. In a trial, the first PING of the period follows soon. */
 static void apply(struct overlay *o, struct peer *p)

@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "crypto/invitation.h"
 #include "proto/handshake/handshake.h"
-#include "proto/service.h"
+#include "proto/core.h"
 #include "state/invitations.h"
 
 static void report(struct overlay *o, enum event_kind kind, const struct invitation *i,
