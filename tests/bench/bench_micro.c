@@ -381,13 +381,13 @@ static void load_row(struct latdb *db, uint16_t from, uint16_t n, bool on_plane)
 		     to++)
 			if (to != from)
 				m.entry[m.n++] =
-					(struct row_entry){ .node = NODE_ID0 + to,
-							    .up = true,
-							    .rtt_us = rtt_of(from, to, on_plane),
-							    .long_term_us =
-								    rtt_of(from, to, on_plane),
-							    .var_us = 500,
-							    .mtu = 1472 };
+					(struct row_entry){ NODE_ID0 + to,
+							    { .up = true,
+							      .rtt_us = rtt_of(from, to, on_plane),
+							      .long_term_us =
+								      rtt_of(from, to, on_plane),
+							      .var_us = 500,
+							      .mtu = 1472 } };
 		latdb_merge(db, from, &m, slot_of, NULL);
 	}
 }

@@ -120,13 +120,9 @@ static void lie_about_a_link(struct sim *s, unsigned liar, unsigned other, uint3
 		if (i != liar)
 			m.row.entry[m.row.n++] =
 				(struct row_entry){ s->node[i].id,
-						    true,
-						    i == other ? rtt_us : e.rtt_us,
-						    i == other ? rtt_us : e.long_term_us,
-						    100,
-						    0,
-						    e.mtu,
-						    false };
+						    { i == other ? rtt_us : e.rtt_us,
+						      i == other ? rtt_us : e.long_term_us, 100, 0,
+						      e.mtu, true, false } };
 	}
 	for (unsigned i = 0; i < s->n; i++)
 		if (i != liar)

@@ -154,9 +154,10 @@ static inline void sample_small(uint8_t type, struct msg *m)
 		m->row.parts = 1;
 		m->row.n = 2;
 		m->row.entry[0] =
-			(struct row_entry){ NODE_B, true, 21700, 21000, 350, 5, 1472, true };
-		m->row.entry[1] = (struct row_entry){ NODE_C, false, 0xffffff, 0xffffff,
-						      0,      1000,  1452,     false };
+			(struct row_entry){ NODE_B, { 21700, 21000, 350, 5, 1472, true, true } };
+		m->row.entry[1] =
+			(struct row_entry){ NODE_C,
+					    { 0xffffff, 0xffffff, 0, 1000, 1452, false, false } };
 		break;
 	case MSG_SHORT_ROW:
 		sample_small(MSG_ROW, m);
@@ -295,25 +296,22 @@ static inline void sample_full(uint8_t type, struct msg *m)
 		m->row.parts = MSG_PARTS_MAX;
 		m->row.n = MSG_ROW_MAX;
 		for (uint16_t i = 0; i < MSG_ROW_MAX; i++)
-			m->row.entry[i] = (struct row_entry){ i + 1u,
-							      i & 1,
-							      i * 1000u,
-							      i * 900u,
-							      0xffffffu - i,
-							      (uint16_t)(1000 - i),
-							      (uint16_t)(65535 - i),
-							      (i & 3) == 3 };
+			m->row.entry[i] =
+				(struct row_entry){ i + 1u,
+						    { i * 1000u, i * 900u, 0xffffffu - i,
+						      (uint16_t)(1000 - i), (uint16_t)(65535 - i),
+						      i & 1, (i & 3) == 3 } };
 		break;
 	case MSG_SHORT_ROW:
 		m->row.part = MSG_PARTS_MAX - 1;
 		m->row.parts = MSG_PARTS_MAX;
 		m->row.n = SHORT_ROW_ROOM / (SHORT_ENTRY_MAX - 1);
 		for (uint16_t i = 0; i < m->row.n; i++)
-			m->row.entry[i] = (struct row_entry){
-				(i + 1u) * 0x3000000u, true,	 i * 1000u,
-				0xffffffu - i,	       i * 900u, (uint16_t)(1000 - i),
-				(uint16_t)(65535 - i), i & 1
-			};
+			m->row.entry[i] =
+				(struct row_entry){ (i + 1u) * 0x3000000u,
+						    { i * 1000u, 0xffffffu - i, i * 900u,
+						      (uint16_t)(1000 - i), (uint16_t)(65535 - i),
+						      true, i & 1 } };
 		break;
 	default:
 		sample_full_capture(type, m);

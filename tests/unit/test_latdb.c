@@ -201,9 +201,11 @@ static struct msg_row row_of(uint64_t incarnation, uint32_t seq, uint32_t base)
 
 static void add_entry(struct msg_row *m, node_id_t node, uint32_t rtt_us, bool is_up)
 {
-	m->entry[m->n++] = (struct row_entry){
-		.node = node, .up = is_up, .rtt_us = rtt_us, .var_us = 7, .loss_pm = 3, .mtu = 1400
+	struct lat_entry link = {
+		.up = is_up, .rtt_us = rtt_us, .var_us = 7, .loss_pm = 3, .mtu = 1400
 	};
+
+	m->entry[m->n++] = (struct row_entry){ node, link };
 }
 
 static void set_up(struct latdb *db, uint16_t to, uint32_t rtt_us)
@@ -305,7 +307,7 @@ static void announces_changes_as_sequences(void **state)
 	assert_int_equal(m.base, 1);
 	assert_int_equal(m.n, 1);
 	assert_int_equal(m.entry[0].node, 1002);
-	assert_int_equal(m.entry[0].rtt_us, 9000);
+	assert_int_equal(m.entry[0].link.rtt_us, 9000);
 	assert_false(latdb_own_next(db, nodes, 1, ROW_CHANGES, &iter, &m));
 	iter = 0;
 	assert_false(latdb_own_next(db, nodes, 1, ROW_CHANGES, &iter, &m));

@@ -525,7 +525,7 @@ static void test_row_ranges(void **state)
 	m.row.seq = m.row.base = 0;
 	refuse_encode(&m);
 	sample_small(MSG_ROW, &m);
-	m.row.entry[1].loss_pm = 1001;
+	m.row.entry[1].link.loss_pm = 1001;
 	refuse_encode(&m);
 	sample_small(MSG_ROW, &m);
 	m.row.entry[1].node = NODE_ID_NONE;
@@ -540,12 +540,12 @@ static void test_row_ranges(void **state)
 	refuse_decode(MSG_ROW, 31, "\x83\xe9", 2);   /* loss of 1001 */
 	/* Times that are too large saturate without an error. */
 	sample_small(MSG_ROW, &m);
-	m.row.entry[0].rtt_us = 0x1000000;
-	m.row.entry[0].var_us = UINT32_MAX;
+	m.row.entry[0].link.rtt_us = 0x1000000;
+	m.row.entry[0].link.var_us = UINT32_MAX;
 	assert_true(msg_encode(&m, buf, sizeof(buf)) > 0);
 	assert_int_equal(msg_decode(buf, sizeof(buf), &back), 0);
-	assert_int_equal(back.row.entry[0].rtt_us, 0xffffff);
-	assert_int_equal(back.row.entry[0].var_us, 0xffffff);
+	assert_int_equal(back.row.entry[0].link.rtt_us, 0xffffff);
+	assert_int_equal(back.row.entry[0].link.var_us, 0xffffff);
 }
 
 /* Times of SHORT-ROW have an error of 0.4 % at most, variations one of 3.2 % or 8 us. */
@@ -557,15 +557,16 @@ static void test_short_row_precision(void **state)
 	(void)state;
 	for (uint32_t us = 0; us < 16711680; us += 1 + us / 97) {
 		sample_small(MSG_SHORT_ROW, &m);
-		m.row.entry[0].rtt_us = us;
-		m.row.entry[0].long_term_us = us * 3 / 4;
-		m.row.entry[0].var_us = us / 4;
+		m.row.entry[0].link.rtt_us = us;
+		m.row.entry[0].link.long_term_us = us * 3 / 4;
+		m.row.entry[0].link.var_us = us / 4;
 		assert_true(msg_encode(&m, buf, sizeof(buf)) > 0);
 		assert_int_equal(msg_decode(buf, sizeof(buf), &back), 0);
-		assert_in_range(back.row.entry[0].rtt_us, us - us / 255, us + us / 255);
-		assert_in_range(back.row.entry[0].long_term_us, us * 3 / 4 - us * 3 / 1020,
+		assert_in_range(back.row.entry[0].link.rtt_us, us - us / 255, us + us / 255);
+		assert_in_range(back.row.entry[0].link.long_term_us, us * 3 / 4 - us * 3 / 1020,
 				us * 3 / 4 + us * 3 / 1020);
-		assert_true(abs((int)back.row.entry[0].var_us - (int)us / 4) <= 8 + (int)us / 124);
+		assert_true(abs((int)back.row.entry[0].link.var_us - (int)us / 4) <=
+			    8 + (int)us / 124);
 	}
 }
 
@@ -579,7 +580,7 @@ static void test_short_row_ranges(void **state)
 	m.row.entry[1].node = m.row.entry[0].node;
 	refuse_encode(&m);
 	sample_small(MSG_SHORT_ROW, &m);
-	m.row.entry[1].silent = true;
+	m.row.entry[1].link.silent = true;
 	refuse_encode(&m);
 	sample_small(MSG_SHORT_ROW, &m);
 	m.row.n = MSG_SHORT_ROW_MAX + 1;

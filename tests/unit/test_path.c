@@ -56,10 +56,9 @@ static uint16_t slot_is_id_minus_one(void *arg, node_id_t id)
 }
 
 /* 1/12 of the cost comes from variation, so that both terms count. */
-static struct row_entry entry_for(uint16_t to, uint32_t cost)
+static struct lat_entry link_for(uint32_t cost)
 {
-	return (struct row_entry){ .node = to + 1u,
-				   .up = cost != DOWN,
+	return (struct lat_entry){ .up = cost != DOWN,
 				   .rtt_us = cost - cost / 12,
 				   .long_term_us = cost - cost / 12,
 				   .var_us = cost / 12 * 4,
@@ -78,7 +77,8 @@ static void load_row(struct net *w, uint16_t from)
 	for (m.part = 0; m.part < m.parts; m.part++) {
 		m.n = 0;
 		for (uint16_t v = (uint16_t)(m.part * per); v < w->n && m.n < per; v++)
-			m.entry[m.n++] = entry_for(v, w->cost[from * w->n + v]);
+			m.entry[m.n++] =
+				(struct row_entry){ v + 1u, link_for(w->cost[from * w->n + v]) };
 		latdb_merge(w->db, from, &m, slot_is_id_minus_one, NULL);
 	}
 }
@@ -89,12 +89,7 @@ static void net_load(struct net *w)
 	for (uint16_t u = 1; u < w->n; u++)
 		load_row(w, u);
 	for (uint16_t v = 1; v < w->n; v++) {
-		struct row_entry r = entry_for(v, w->cost[v]);
-		struct lat_entry e = { .rtt_us = r.rtt_us,
-				       .long_term_us = r.long_term_us,
-				       .var_us = r.var_us,
-				       .mtu = r.mtu,
-				       .up = r.up };
+		struct lat_entry e = link_for(w->cost[v]);
 
 		latdb_set(w->db, v, &e);
 	}
@@ -515,7 +510,7 @@ static void mtu_is_the_smallest_or_unknown(void **state)
 	struct msg_row m = { .incarnation = 1, .seq = 1, .parts = 1, .n = 1 };
 
 	(void)state;
-	m.entry[0] = (struct row_entry){ .node = 3, .up = true, .rtt_us = 1000, .mtu = 1300 };
+	m.entry[0] = (struct row_entry){ 3, { .up = true, .rtt_us = 1000, .mtu = 1300 } };
 	latdb_set(db, 1, &e);
 	latdb_merge(db, 1, &m, slot_is_id_minus_one, NULL);
 	m.entry[0].node = 2;
@@ -524,14 +519,14 @@ static void mtu_is_the_smallest_or_unknown(void **state)
 	path_evaluate(db, &pp, 0, &p);
 	assert_int_equal(p.mtu, 1300);
 	m.seq = 2;
-	m.entry[0].mtu = 0;
+	m.entry[0].link.mtu = 0;
 	latdb_merge(db, 1, &m, slot_is_id_minus_one, NULL);
 	path_evaluate(db, &pp, 0, &p);
 	assert_int_equal(p.mtu, 0);
 	assert_int_equal(p.cost_us, 2000);
 	/* No honest node states such a value. */
 	m.seq = 3;
-	m.entry[0].mtu = 1;
+	m.entry[0].link.mtu = 1;
 	latdb_merge(db, 1, &m, slot_is_id_minus_one, NULL);
 	path_evaluate(db, &pp, 0, &p);
 	assert_int_equal(p.mtu, 0);
@@ -549,9 +544,9 @@ static void a_link_has_the_larger_report(void **state)
 
 	(void)state;
 	latdb_set(db, 1, &e);
-	m.entry[0] = (struct row_entry){ .node = 3, .up = true, .rtt_us = 1000 };
+	m.entry[0] = (struct row_entry){ 3, { .up = true, .rtt_us = 1000 } };
 	latdb_merge(db, 1, &m, slot_is_id_minus_one, NULL);
-	m.entry[0] = (struct row_entry){ .node = 2, .up = true, .rtt_us = 60000, .var_us = 400 };
+	m.entry[0] = (struct row_entry){ 2, { .up = true, .rtt_us = 60000, .var_us = 400 } };
 	latdb_merge(db, 2, &m, slot_is_id_minus_one, NULL);
 	path_evaluate(db, &pp, 0, &p);
 	e = path_link(db, &pp, 1, 2);
@@ -564,7 +559,7 @@ static void a_link_has_the_larger_report(void **state)
 static void a_false_report_gains_at_most_a_factor(void **state)
 {
 	static const struct {
-		struct row_entry claim;
+		struct lat_entry claim;
 		uint32_t cost_us, long_term_us;
 	} cases[] = {
 		{ { .rtt_us = 60000, .long_term_us = 60000 }, 60000, 60000 },
@@ -584,13 +579,12 @@ static void a_false_report_gains_at_most_a_factor(void **state)
 	(void)state;
 	latdb_set(db, 1, &own);
 	m.entry[0] =
-		(struct row_entry){ .node = 2, .up = true, .rtt_us = 60000, .long_term_us = 60000 };
+		(struct row_entry){ 2, { .up = true, .rtt_us = 60000, .long_term_us = 60000 } };
 	latdb_merge(db, 2, &m, slot_is_id_minus_one, NULL);
 	for (size_t i = 0; i < array_size(cases); i++) {
 		m.seq++;
-		m.entry[0] = cases[i].claim;
-		m.entry[0].node = 3;
-		m.entry[0].up = true;
+		m.entry[0] = (struct row_entry){ 3, cases[i].claim };
+		m.entry[0].link.up = true;
 		latdb_merge(db, 1, &m, slot_is_id_minus_one, NULL);
 		path_evaluate(db, &pp, 0, &p);
 		if (p.cost_us != 1000 + cases[i].cost_us ||
@@ -613,7 +607,7 @@ static void a_link_takes_two_ends(void **state)
 
 	(void)state;
 	latdb_set(db, 1, &e);
-	m.entry[0] = (struct row_entry){ .node = 3, .up = true, .rtt_us = 1000 };
+	m.entry[0] = (struct row_entry){ 3, { .up = true, .rtt_us = 1000 } };
 	latdb_merge(db, 1, &m, slot_is_id_minus_one, NULL);
 	path_compute(db, &pp, 0, 3, best);
 	/* An own link has the measured value, independent of its other end. */

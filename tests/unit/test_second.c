@@ -60,14 +60,13 @@ static void relays_reach_it(struct lab *l)
 	l->seq++;
 	for (uint16_t from = 1; from < N; from++) {
 		struct msg_row m = { .incarnation = 1, .seq = l->seq, .parts = 1 };
+		struct lat_entry link = {
+			.up = true, .rtt_us = 1000, .long_term_us = 1000, .mtu = 1400
+		};
 
 		for (uint16_t to = 1; to < N; to++)
 			if (to != from)
-				m.entry[m.n++] = (struct row_entry){ .node = to + 1u,
-								     .up = true,
-								     .rtt_us = 1000,
-								     .long_term_us = 1000,
-								     .mtu = 1400 };
+				m.entry[m.n++] = (struct row_entry){ to + 1u, link };
 		latdb_merge(l->db, from, &m, slot_is_id_minus_one, NULL);
 	}
 }

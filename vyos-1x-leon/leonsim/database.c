@@ -242,14 +242,7 @@ static void set_row(struct live *l, unsigned from)
 			latdb_set(l->lat, (uint16_t)to, e);
 			continue;
 		}
-		m.entry[m.n++] = (struct row_entry){ .node = l->member[to].id,
-						     .up = e->up,
-						     .silent = e->silent,
-						     .rtt_us = e->rtt_us,
-						     .long_term_us = e->long_term_us,
-						     .var_us = e->var_us,
-						     .loss_pm = e->loss_pm,
-						     .mtu = e->mtu };
+		m.entry[m.n++] = (struct row_entry){ l->member[to].id, *e };
 		if (m.n < MSG_ROW_MAX && ++entries < l->n - 1)
 			continue;
 		entries += m.n == MSG_ROW_MAX;

@@ -138,7 +138,8 @@ static bool has_failure(struct overlay *o, uint16_t from, const struct msg_row *
 	for (unsigned i = 0; i < m->n; i++) {
 		uint16_t to = slot_of(o, m->entry[i].node);
 
-		if ((m->entry[i].up && !m->entry[i].silent) || !latdb_get(o->lat, from, to).up)
+		if ((m->entry[i].link.up && !m->entry[i].link.silent) ||
+		    !latdb_get(o->lat, from, to).up)
 			continue;
 		if (m->base)
 			ask(o, peer_at(o, to));

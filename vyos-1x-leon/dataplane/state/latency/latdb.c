@@ -193,19 +193,12 @@ static bool row_take_entries(struct row *r, uint16_t from, const struct msg_row 
 
 	for (uint16_t i = 0; i < m->n; i++) {
 		const struct row_entry *e = &m->entry[i];
-		struct lat_entry is = { .rtt_us = e->rtt_us,
-					.long_term_us = e->long_term_us,
-					.var_us = e->var_us,
-					.loss_pm = e->loss_pm,
-					.mtu = e->mtu,
-					.up = e->up,
-					.silent = e->silent };
-		struct cell c = cell_of(&is), before;
+		struct cell c = cell_of(&e->link), before;
 		uint16_t slot = slot_of(arg, e->node);
 
 		if (slot == SLOT_NONE) {
 			/* An unknown link counts as down, so an entry "down" is not missing. */
-			r->lacks |= e->up;
+			r->lacks |= e->link.up;
 			continue;
 		}
 		if (slot == from)

@@ -62,17 +62,6 @@ uint32_t link_filter_chance(const struct link_filter *f);
 /* --- the database --- */
 #define VARIATION_DIVISOR 4 /* the cost of a link contains this share of var_us (path.h) */
 
-struct lat_entry {
-	uint32_t rtt_us;       /* short-term average of the RTT */
-	uint32_t long_term_us; /* long-term average of the RTT */
-	uint32_t var_us;       /* mean deviation of the short-term from the long-term average */
-	uint16_t loss_pm;
-	uint16_t mtu; /* largest LEON datagram, 0 unknown */
-	bool up;
-	/* unresponsive: up, but its last probes are unanswered; rtt_us is an estimate */
-	bool silent;
-};
-
 /* Stored form of an entry. A node stores N * N cells, so a cell has the precision of the wire and
  * no padding. Only the variation has 22 bits (4 s), and the MTU 14. */
 struct cell {

@@ -108,18 +108,7 @@ static int by_node(const void *a, const void *b)
 /* The entry of the next message for a cell. */
 static struct row_entry entry_of(const struct slice *s, const struct out_cell *out)
 {
-	struct lat_entry e = cell_entry(cells_at(&s->r->cells, out->slot));
-
-	return (struct row_entry){
-		.node = out->node,
-		.up = e.up,
-		.rtt_us = e.rtt_us,
-		.long_term_us = e.long_term_us,
-		.var_us = e.var_us,
-		.loss_pm = e.loss_pm,
-		.mtu = e.mtu,
-		.silent = e.silent,
-	};
+	return (struct row_entry){ out->node, cell_entry(cells_at(&s->r->cells, out->slot)) };
 }
 
 /* Returns the MTU of most cells, or any MTU if no MTU has a majority. */

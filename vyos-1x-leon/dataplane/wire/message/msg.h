@@ -182,17 +182,21 @@ struct msg_record {
 	uint8_t attributes_signature[MSG_SIGNATURE_LEN];
 };
 
-/* Latency of the direct link from the row's origin to `node`. */
+/* Latency of a direct link. The latencies have 24 bits on the wire and saturate. */
+struct lat_entry {
+	uint32_t rtt_us;       /* short-term average of the RTT */
+	uint32_t long_term_us; /* long-term average of the RTT */
+	uint32_t var_us;       /* mean deviation of the short-term from the long-term average */
+	uint16_t loss_pm;      /* smoothed loss in 1/1000, 0..1000 */
+	uint16_t mtu; /* largest LEON datagram (UDP payload) that passes, bytes; 0 unknown */
+	bool up;      /* last known state of the link */
+	/* unresponsive: up, but its last probes are unanswered; rtt_us is an estimate */
+	bool silent;
+};
+/* The link from the row's origin to `node`. */
 struct row_entry {
 	node_id_t node;
-	bool up; /* last known state of the link */
-	/* Latencies have 24 bits on the wire and saturate. */
-	uint32_t rtt_us;       /* short-term average of the round-trip time */
-	uint32_t long_term_us; /* long-term average of the round-trip time */
-	uint32_t var_us;       /* mean deviation from the long-term average */
-	uint16_t loss_pm;      /* smoothed loss in 1/1000, 0..1000 */
-	uint16_t mtu;	       /* largest LEON datagram (UDP payload) that passes, bytes */
-	bool silent;	       /* unresponsive: up, but the last probes are unanswered */
+	struct lat_entry link;
 };
 struct msg_row {
 	node_id_t origin;

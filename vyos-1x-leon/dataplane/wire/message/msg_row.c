@@ -31,7 +31,7 @@ static bool valid_common(const struct msg_row *r, unsigned most)
 	if (!are_parts_valid(r->part, r->parts) || r->n > most)
 		return false;
 	for (size_t i = 0; i < r->n; i++)
-		if (r->entry[i].node == NODE_ID_NONE || r->entry[i].loss_pm > LOSS_MAX)
+		if (r->entry[i].node == NODE_ID_NONE || r->entry[i].link.loss_pm > LOSS_MAX)
 			return false;
 	return true;
 }
@@ -59,7 +59,7 @@ static void code_time(struct codec *b, uint32_t *us)
 		wbuf_u24(b->out, min_of(*us, U24_MAX));
 }
 
-static void code_state(struct codec *b, struct row_entry *e)
+static void code_state(struct codec *b, struct lat_entry *e)
 {
 	uint16_t state = (uint16_t)((e->up ? ENTRY_UP : 0) |
 				    (e->up && e->silent ? ENTRY_SILENT : 0) | e->loss_pm);
@@ -82,9 +82,9 @@ void row_code(struct codec *b, struct msg *m)
 	if (!code_count16(b, &r->n, MSG_ROW_MAX))
 		return;
 	for (size_t i = 0; i < r->n; i++) {
-		struct row_entry *e = &r->entry[i];
+		struct lat_entry *e = &r->entry[i].link;
 
-		code_u32(b, &e->node);
+		code_u32(b, &r->entry[i].node);
 		code_state(b, e);
 		code_time(b, &e->rtt_us);
 		code_time(b, &e->long_term_us);
@@ -137,7 +137,7 @@ static uint8_t var_code(uint32_t us)
 }
 
 /* Returns the difference of the codes, or FAR. */
-static int difference(const struct row_entry *e)
+static int difference(const struct lat_entry *e)
 {
 	int by = (int)time_code(e->long_term_us) - (int)time_code(e->rtt_us);
 
@@ -174,7 +174,7 @@ static bool valid_short_entry(const struct msg_row *r, size_t i)
 {
 	const struct row_entry *e = &r->entry[i];
 
-	return (!i || e->node > r->entry[i - 1].node) && (e->up || !e->silent);
+	return (!i || e->node > r->entry[i - 1].node) && (e->link.up || !e->link.silent);
 }
 
 bool short_row_valid(const struct msg *m)
@@ -189,15 +189,16 @@ bool short_row_valid(const struct msg *m)
 
 /* Refuses an entry in another form than that of write_entry(). */
 static void read_entry(struct rbuf *b, const struct msg_row *r, node_id_t before,
-		       struct row_entry *e)
+		       struct row_entry *entry)
 {
+	struct lat_entry *e = &entry->link;
 	uint32_t step = read_number(b);
 	uint16_t word = rbuf_u16(b);
 	uint32_t code = word & SHORT_TIME, long_term;
 	int by = (int8_t)rbuf_u8(b);
 
 	b->ok = b->ok && step <= UINT32_MAX - before && code <= TIME_MAX;
-	e->node = before + step;
+	entry->node = before + step;
 	e->up = word & SHORT_UP;
 	e->silent = word & SHORT_SILENT;
 	e->rtt_us = value_of(min_of(code, (uint32_t)TIME_MAX), TIME_BITS);
@@ -212,11 +213,13 @@ static void read_entry(struct rbuf *b, const struct msg_row *r, node_id_t before
 		(!(word & SHORT_MTU) || e->mtu != r->mtu);
 }
 
-static void write_entry(struct wbuf *b, uint16_t mtu, node_id_t before, const struct row_entry *e)
+static void write_entry(struct wbuf *b, uint16_t mtu, node_id_t before,
+			const struct row_entry *entry)
 {
+	const struct lat_entry *e = &entry->link;
 	int by = difference(e);
 
-	write_number(b, e->node - before);
+	write_number(b, entry->node - before);
 	wbuf_u16(b, (uint16_t)((e->up ? SHORT_UP : 0) | (e->silent ? SHORT_SILENT : 0) |
 			       (e->loss_pm ? SHORT_LOSS : 0) | (e->mtu != mtu ? SHORT_MTU : 0) |
 			       time_code(e->rtt_us)));
