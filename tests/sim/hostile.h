@@ -125,7 +125,7 @@ static inline void expect_same_state(struct sim *s, const struct state *before)
 	take_state(s, &now);
 	for (unsigned k = 0; k < N_EVENT_KINDS; k++) {
 		if (now.events[k] != before->events[k])
-			print_error("new event %s\n", event_name((enum event_kind)k));
+			print_error("new event %s\n", event_texts[k].name);
 		assert_int_equal(now.events[k], before->events[k]);
 	}
 	assert_memory_equal(now.session, before->session, sizeof(now.session));

@@ -526,7 +526,7 @@ static void op_event(void *arg, const struct overlay_event *e)
 		snprintf(n->stranger, sizeof(n->stranger), "%s", e->detail);
 	if (n->sim->trace)
 		printf("# %9.3f n%u %s node=%s other=%s value=%" PRIu64 " %s\n",
-		       (double)e->at.ns / 1e9, n->index, event_name(e->kind),
+		       (double)e->at.ns / 1e9, n->index, event_texts[e->kind].name,
 		       node_id_format(e->node, node, sizeof(node)),
 		       node_id_format(e->other, other, sizeof(other)), e->value,
 		       e->detail ? e->detail : "");

@@ -300,12 +300,11 @@ static void reasons_have_words(void **state)
 {
 	(void)state;
 	for (int r = CHOICE_NO_PATH; r <= CHOICE_LONG_TERM; r++) {
-		assert_true(strlen(choice_reason_name((enum choice_reason)r)) > 0);
-		assert_true(strlen(choice_reason_text((enum choice_reason)r)) > 10);
+		assert_true(strlen(choice_texts[r].name) > 0);
+		assert_true(strlen(choice_texts[r].text) > 10);
 	}
-	assert_string_equal(choice_reason_name(CHOICE_NO_PATH), "no-path");
-	assert_string_equal(choice_reason_name(CHOICE_HOLD_DOWN), "hold-down");
-	assert_string_equal(choice_reason_name((enum choice_reason)99), "unknown");
+	assert_string_equal(choice_texts[CHOICE_NO_PATH].name, "no-path");
+	assert_string_equal(choice_texts[CHOICE_HOLD_DOWN].name, "hold-down");
 }
 
 /*

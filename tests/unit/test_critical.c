@@ -154,13 +154,13 @@ static void code_points(void **state)
 	uint8_t v;
 
 	(void)state;
-	assert_true(policy_dscp_parse("ef", &v));
+	assert_true(policy_number_of(policy_dscps, "ef", &v));
 	assert_int_equal(v, 46);
-	assert_true(policy_dscp_parse("cs5", &v));
+	assert_true(policy_number_of(policy_dscps, "cs5", &v));
 	assert_int_equal(v, 40);
-	assert_false(policy_dscp_parse("EF", &v));
-	assert_string_equal(policy_dscp_name(34), "af41");
-	assert_null(policy_dscp_name(1));
+	assert_false(policy_number_of(policy_dscps, "EF", &v));
+	assert_string_equal(policy_name_of(policy_dscps, 34), "af41");
+	assert_null(policy_name_of(policy_dscps, 1));
 }
 
 /* --- the budget --- */

@@ -55,7 +55,7 @@ static const char *last_text(struct leond *d)
 /* A complete sentence begins with a word, ends without a full stop, and is not truncated. */
 static void check(enum event_kind kind, const char *text)
 {
-	const char *name = event_name(kind);
+	const char *name = event_texts[kind].name;
 	size_t len = strlen(text);
 
 	if (strpbrk(text, "{}") || strstr(text, "(null)") || strstr(text, "  "))
@@ -84,7 +84,7 @@ static void say(struct leond *d, enum event_kind kind, FILE *out)
 	check(kind, last_text(d));
 	report_overlay_event(d, &usual);
 	check(kind, last_text(d));
-	fprintf(out, "%s: %s\n", event_name(kind), last_text(d));
+	fprintf(out, "%s: %s\n", event_texts[kind].name, last_text(d));
 	report_overlay_event(d, &bare);
 	assert_null(strstr(last_text(d), "(null)"));
 }
@@ -126,7 +126,7 @@ static void every_sentence_is_whole(void **state)
 	d.events = events_new(4);
 	d.overlay = overlay_new(d.loop, c, SELF, &ops, &d, 1);
 	for (enum event_kind k = 0; k < N_EVENT_KINDS; k++) {
-		if (!event_sentence(k))
+		if (!event_texts[k].sentence)
 			continue;
 		say(&d, k, out);
 		n++;
@@ -147,12 +147,12 @@ static void words(void **state)
 {
 	(void)state;
 	for (enum event_kind k = 0; k < N_EVENT_KINDS; k++) {
-		const char *name = event_name(k);
+		const char *name = event_texts[k].name;
 
 		assert_int_equal(strspn(name, "abcdefghijklmnopqrstuvwxyz-"), strlen(name));
 		assert_true(name[0] != '-' && strlen(name) > 2);
 		for (enum event_kind j = 0; j < k; j++)
-			assert_string_not_equal(name, event_name(j));
+			assert_string_not_equal(name, event_texts[j].name);
 	}
 }
 

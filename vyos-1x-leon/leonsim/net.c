@@ -178,7 +178,7 @@ static void op_event(void *arg, const struct overlay_event *e)
 	if (e->kind != EV_PATH)
 		return;
 	n->path_events++;
-	n->failovers += strcmp(e->detail, choice_reason_name(CHOICE_FAILOVER)) == 0;
+	n->failovers += strcmp(e->detail, choice_texts[CHOICE_FAILOVER].name) == 0;
 }
 
 static void op_nothing(void *arg attr_unused)

@@ -268,7 +268,7 @@ static void write_path(struct jsonw *w, const struct member *member, unsigned to
 	jsonw_end(w);
 	write_known(w, "latency_us", path_works(&c->path), c->path.rtt_us);
 	write_known(w, "direct_latency_us", path_works(&c->direct), c->direct.rtt_us);
-	jsonw_str(w, "reason", choice_reason_name(c->reason));
+	jsonw_str(w, "reason", choice_texts[c->reason].name);
 	jsonw_end(w);
 }
 

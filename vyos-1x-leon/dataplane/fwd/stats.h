@@ -37,7 +37,8 @@ static inline void stats_add(_Atomic uint64_t *c, uint64_t n)
 			      memory_order_relaxed);
 }
 
-const char *drop_name(enum drop_reason r); /* snake_case, as in JSON */
-const char *drop_text(enum drop_reason r); /* one sentence for people */
-const char *counter_name(enum counter c);
-const char *counter_text(enum counter c);
+struct stat_text {
+	const char *name; /* snake_case, as in JSON */
+	const char *text; /* one sentence for people */
+};
+extern const struct stat_text drop_stats[N_DROPS], counter_stats[N_COUNTERS];

@@ -214,7 +214,7 @@ static mono_t choose(struct overlay *o, struct node *n, struct peer *p,
 	path_evaluate(o->lat, pp, SLOT_SELF, &c->long_term);
 	if (choice_run(c, &o->paths->best[n->slot], &direct, &cp, now)) {
 		overlay_emit(o, EV_PATH, n->id, NODE_ID_NONE, c->path.n_hops,
-			     choice_reason_name(c->reason));
+			     choice_texts[c->reason].name);
 		if (c->reason == CHOICE_FAILOVER)
 			schedule_snapshot_now(o);
 		else

@@ -4,27 +4,8 @@
  */
 #include "state/event.h"
 
-static const struct {
-	const char *name;
-	enum log_level level;
-	const char *sentence;
-} kinds[N_EVENT_KINDS] = {
+const struct event_text event_texts[N_EVENT_KINDS] = {
 #define EVENT(id, word, level, sentence, meaning) [EV_##id] = { word, LOG_LVL_##level, sentence },
 #include "state/event.def"
 #undef EVENT
 };
-
-const char *event_name(enum event_kind k)
-{
-	return (unsigned)k < N_EVENT_KINDS ? kinds[k].name : "unknown";
-}
-
-enum log_level event_level(enum event_kind k)
-{
-	return kinds[k].level;
-}
-
-const char *event_sentence(enum event_kind k)
-{
-	return kinds[k].sentence;
-}

@@ -14,7 +14,9 @@ enum event_kind {
 	N_EVENT_KINDS
 };
 
-const char *event_name(enum event_kind k); /* "joined", "link-down" ... */
-enum log_level event_level(enum event_kind k);
-/* Sentence with placeholders in braces; NULL if the reporter supplies the text. */
-const char *event_sentence(enum event_kind k);
+extern const struct event_text {
+	const char *name; /* "joined", "link-down" ... */
+	enum log_level level;
+	/* Sentence with placeholders in braces; NULL if the reporter supplies the text. */
+	const char *sentence;
+} event_texts[N_EVENT_KINDS];

@@ -207,9 +207,9 @@ static void write_rule(struct command *c, const struct choice *ch)
 	int64_t hold_ms = mono_is_never(ch->hold_until) ? 0 : mono_sub_ms(ch->hold_until, c->now);
 	bool usable = path_works(&ch->path);
 
-	jsonw_str(c->w, "reason", choice_reason_name(ch->reason));
-	jsonw_str(c->w, "reason_text", choice_reason_text(ch->reason));
-	jsonw_str(c->w, "chosen_by", choice_reason_name(ch->chosen_by));
+	jsonw_str(c->w, "reason", choice_texts[ch->reason].name);
+	jsonw_str(c->w, "reason_text", choice_texts[ch->reason].text);
+	jsonw_str(c->w, "chosen_by", choice_texts[ch->chosen_by].name);
 	answer_time(c->w, "since", wall_of(c->now, ch->since));
 	answer_age(c->w, "since_seconds", c->now, ch->since);
 	jsonw_u64(c->w, "changes", ch->n_changes);

@@ -119,7 +119,7 @@ static void add_path(struct leond *d, const struct sampled_flow *f, struct ipfix
 	first = nodedb_at(db, ch->path.hop[0]);
 	r->next = first ? first->id : NODE_ID_NONE;
 	r->delay_us = delay_us(d, n->slot, &ch->path);
-	describe(d, ch, f->key.critical ? "critical" : choice_reason_name(ch->chosen_by), text);
+	describe(d, ch, f->key.critical ? "critical" : choice_texts[ch->chosen_by].name, text);
 	r->text = text;
 }
 

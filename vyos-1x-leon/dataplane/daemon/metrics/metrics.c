@@ -32,12 +32,12 @@ static void put_counters(struct out *o)
 
 	fwd_stats(o->d->fwd, counter, drop);
 	for (unsigned i = 0; i < N_COUNTERS; i++) {
-		snprintf(name, sizeof(name), "%s_total", counter_name((enum counter)i));
-		put_metric(o, name, "counter", COUNT, counter_text((enum counter)i), counter[i]);
+		snprintf(name, sizeof(name), "%s_total", counter_stats[i].name);
+		put_metric(o, name, "counter", COUNT, counter_stats[i].text, counter[i]);
 	}
 	put_head(o, "drops_total", "counter", "Discarded frames and datagrams by reason.");
 	for (unsigned i = 0; i < N_DROPS; i++)
-		put_labelled(o, "drops_total", "reason", drop_name((enum drop_reason)i), drop[i]);
+		put_labelled(o, "drops_total", "reason", drop_stats[i].name, drop[i]);
 }
 
 /* VLANs with flooded frames. */

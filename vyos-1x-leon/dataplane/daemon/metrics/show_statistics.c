@@ -33,20 +33,20 @@ static void write_counters(struct command *c)
 	counters_read(c->d, counter, drop);
 	jsonw_object(c->w, "counters");
 	for (unsigned i = 0; i < N_COUNTERS; i++)
-		jsonw_u64(c->w, counter_name((enum counter)i), counter[i]);
+		jsonw_u64(c->w, counter_stats[i].name, counter[i]);
 	jsonw_end(c->w);
 	jsonw_object(c->w, "drops");
 	for (unsigned i = 0; i < N_DROPS; i++)
-		jsonw_u64(c->w, drop_name((enum drop_reason)i), drop[i]);
+		jsonw_u64(c->w, drop_stats[i].name, drop[i]);
 	jsonw_end(c->w);
 	jsonw_array(c->w, "drop_reasons");
 	for (unsigned i = 0; i < N_DROPS; i++) {
 		if (drop[i] == 0)
 			continue;
 		jsonw_object(c->w, NULL);
-		jsonw_str(c->w, "reason", drop_name((enum drop_reason)i));
+		jsonw_str(c->w, "reason", drop_stats[i].name);
 		jsonw_u64(c->w, "count", drop[i]);
-		jsonw_str(c->w, "text", drop_text((enum drop_reason)i));
+		jsonw_str(c->w, "text", drop_stats[i].text);
 		jsonw_end(c->w);
 	}
 	jsonw_end(c->w);

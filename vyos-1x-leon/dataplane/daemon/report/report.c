@@ -236,12 +236,12 @@ static size_t fill_in(struct leond *d, const struct overlay_event *e, const char
 
 static void sentence_of(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
 {
-	const char *p = event_sentence(e->kind);
+	const char *p = event_texts[e->kind].sentence;
 	size_t at = 0;
 
 	/* Reports an event of the daemon itself. */
 	if (!p)
-		p = event_name(e->kind);
+		p = event_texts[e->kind].name;
 	while (*p && at < len - 1) {
 		size_t n = fill_in(d, e, p, buf + at, len - at);
 
@@ -307,8 +307,8 @@ void events_add(struct events *e, const struct event *ev)
 	else
 		e->first = (e->first + 1) % e->capacity;
 	e->total++;
-	log_limited(&e->limit[ev->kind], ev->at, event_level(ev->kind), "event", "%s event=%s",
-		    ev->text, event_name(ev->kind));
+	log_limited(&e->limit[ev->kind], ev->at, event_texts[ev->kind].level, "event",
+		    "%s event=%s", ev->text, event_texts[ev->kind].name);
 }
 
 unsigned events_count(const struct events *e)

@@ -89,7 +89,7 @@ static void notify_all(struct routes *r, mono_t now)
 
 		report_event(r->d, FACTS(EV_ROUTE_REFUSED, .node = e->node, .detail = dst),
 			     "route to %s announced by %s is refused: %s", dst,
-			     NODE_LABEL(r->d, e->node), rib_refusal_text(e->why));
+			     NODE_LABEL(r->d, e->node), rib_refusal_texts[e->why].text);
 	}
 	r->n_refused = 0;
 }

@@ -249,7 +249,7 @@ static void write_event(struct command *c, const struct event *e)
 	jsonw_object(c->w, NULL);
 	answer_time(c->w, "at", e->wall_us);
 	answer_age(c->w, "age_seconds", c->now, e->at);
-	jsonw_str(c->w, "event", event_name(e->kind));
+	jsonw_str(c->w, "event", event_texts[e->kind].name);
 	answer_id(c->w, "node_id", e->node);
 	jsonw_str(c->w, "name", e->node_name[0] ? e->node_name : NULL);
 	answer_id(c->w, "other", e->other);

@@ -101,8 +101,8 @@ static void write_path(struct command *c, const struct node *n, const struct cho
 	write_protected(c, &ch->path);
 	answer_time(c->w, "since", wall_of(c->now, ch->since));
 	answer_age(c->w, "since_seconds", c->now, ch->since);
-	jsonw_str(c->w, "reason", choice_reason_name(ch->reason));
-	jsonw_str(c->w, "chosen_by", choice_reason_name(ch->chosen_by));
+	jsonw_str(c->w, "reason", choice_texts[ch->reason].name);
+	jsonw_str(c->w, "chosen_by", choice_texts[ch->chosen_by].name);
 	jsonw_u64(c->w, "changes", ch->n_changes);
 	answer_path_data(c->w, c->d, n->slot, &ch->path);
 	write_exported(c, n->id);
@@ -255,14 +255,14 @@ static void write_code_points(struct jsonw *w, uint64_t set)
 	jsonw_array(w, "dscp");
 	for (uint8_t i = 0; i < 64; i++)
 		if (set >> i & 1)
-			write_named(w, NULL, policy_dscp_name(i), i);
+			write_named(w, NULL, policy_name_of(policy_dscps, i), i);
 	jsonw_end(w);
 }
 
 static void write_service(struct jsonw *w, const struct policy_service *s)
 {
 	jsonw_object(w, NULL);
-	write_named(w, "protocol", policy_protocol_name(s->protocol), s->protocol);
+	write_named(w, "protocol", policy_name_of(policy_protocols, s->protocol), s->protocol);
 	answer_known(w, "port", s->port != 0, s->port);
 	jsonw_end(w);
 }

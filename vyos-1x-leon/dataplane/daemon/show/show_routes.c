@@ -65,8 +65,8 @@ static void write_refused(struct command *c, const struct rib_refused *e)
 	jsonw_null(c->w, "metric");
 	jsonw_null(c->w, "distance");
 	jsonw_null(c->w, "latency_us");
-	jsonw_str(c->w, "state", rib_refusal_name(e->why));
-	jsonw_str(c->w, "reason", rib_refusal_text(e->why));
+	jsonw_str(c->w, "state", rib_refusal_texts[e->why].name);
+	jsonw_str(c->w, "reason", rib_refusal_texts[e->why].text);
 	jsonw_null(c->w, "since_seconds");
 	jsonw_end(c->w);
 }

@@ -16,7 +16,7 @@ bool conf_dscp(const char *s, uint8_t *out)
 {
 	unsigned long number;
 
-	if (policy_dscp_parse(s, out))
+	if (policy_number_of(policy_dscps, s, out))
 		return true;
 	if (!conf_number(s, DSCP_MAX, &number))
 		return false;
@@ -116,7 +116,7 @@ static bool find_protocol(const char *name, uint8_t *number)
 {
 	unsigned long n;
 
-	if (policy_protocol_parse(name, number))
+	if (policy_number_of(policy_protocols, name, number))
 		return true;
 	if (!conf_number(name, PROTOCOL_MAX, &n) || !n)
 		return false;

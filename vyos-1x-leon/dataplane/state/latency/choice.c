@@ -8,9 +8,7 @@
 #include "base/defs.h"
 #include "state/conf/conf.h"
 
-static const struct {
-	const char *name, *text;
-} reasons[] = {
+const struct choice_text choice_texts[] = {
 	[CHOICE_NO_PATH] = { "no-path", "No path leads to the node." },
 	[CHOICE_FIRST] = { "first", "There was no path before, so the best one was taken." },
 	[CHOICE_FAILOVER] = { "failover",
@@ -27,16 +25,6 @@ static const struct {
 	[CHOICE_BETTER] = { "better", "The path was taken because it is clearly better than the "
 				      "one before." },
 };
-
-const char *choice_reason_name(enum choice_reason r)
-{
-	return r < array_size(reasons) ? reasons[r].name : "unknown";
-}
-
-const char *choice_reason_text(enum choice_reason r)
-{
-	return r < array_size(reasons) ? reasons[r].text : "unknown";
-}
 
 struct choice_params choice_params_of(const struct conf *c)
 {

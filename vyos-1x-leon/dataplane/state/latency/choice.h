@@ -47,8 +47,10 @@ enum choice_reason {
 	CHOICE_BETTER,
 	CHOICE_LONG_TERM,
 };
-const char *choice_reason_name(enum choice_reason r); /* "no-path", "first", ... */
-const char *choice_reason_text(enum choice_reason r); /* the reason as a sentence */
+/* By enum choice_reason: "no-path", "first", ..., and the reason as a sentence. */
+extern const struct choice_text {
+	const char *name, *text;
+} choice_texts[];
 
 struct choice_params {
 	uint32_t threshold_percent;

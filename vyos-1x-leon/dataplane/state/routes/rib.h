@@ -64,8 +64,10 @@ enum rib_refusal {
 	RIB_NO_GATEWAY,	  /* its node has no usable overlay address of this family */
 	RIB_LIMIT,	  /* more than RIB_ROUTES_MAX */
 };
-const char *rib_refusal_name(enum rib_refusal r); /* "not-accepted" ... */
-const char *rib_refusal_text(enum rib_refusal r); /* clause for people */
+/* By enum rib_refusal: "not-accepted" ..., and a clause for people. */
+extern const struct rib_refusal_text {
+	const char *name, *text;
+} rib_refusal_texts[];
 /* Returns true if an operator should act; false if a rule demands the refusal. */
 bool rib_refusal_is_trouble(enum rib_refusal r);
 

@@ -171,9 +171,7 @@ bool rib_prefix_is_usable(const struct rib_input *in, const struct prefix *p,
 	return !diverts_underlay(in, p, n);
 }
 
-static const struct {
-	const char *name, *text;
-} refusals[] = {
+const struct rib_refusal_text rib_refusal_texts[] = {
 	[RIB_NOT_ACCEPTED] = { "not-accepted", "no import rule accepts the destination" },
 	[RIB_FARTHER] = { "farther",
 			  "another node with a lower latency announces the same destination" },
@@ -190,16 +188,6 @@ static const struct {
 			     "the announcing node has no usable overlay-address of the same family" },
 	[RIB_LIMIT] = { "limit", "there are too many routes" },
 };
-
-const char *rib_refusal_name(enum rib_refusal r)
-{
-	return refusals[r].name;
-}
-
-const char *rib_refusal_text(enum rib_refusal r)
-{
-	return refusals[r].text;
-}
 
 bool rib_refusal_is_trouble(enum rib_refusal r)
 {

@@ -78,23 +78,20 @@ bool policy_class_is_empty(const struct policy_class *c)
 /* --- names --- */
 
 /* Each list ends with an empty row. */
-static const struct named {
-	const char *name;
-	uint8_t number;
-} code_points[] = {
+const struct policy_name policy_dscps[] = {
 	{ "default", 0 }, { "cs1", 8 },	  { "cs2", 16 },  { "cs3", 24 },  { "cs4", 32 },
 	{ "cs5", 40 },	  { "cs6", 48 },  { "cs7", 56 },  { "af11", 10 }, { "af12", 12 },
 	{ "af13", 14 },	  { "af21", 18 }, { "af22", 20 }, { "af23", 22 }, { "af31", 26 },
 	{ "af32", 28 },	  { "af33", 30 }, { "af41", 34 }, { "af42", 36 }, { "af43", 38 },
 	{ "va", 44 },	  { "ef", 46 },	  { NULL, 0 },
-}, protocols[] = {
-	{ "icmp", 1 },	{ "tcp", 6 },	 { "udp", 17 },	  { "dccp", 33 },
-	{ "gre", 47 },	{ "esp", 50 },	 { "ah", 51 },	  { "ipv6-icmp", 58 },
-	{ "ospf", 89 }, { "vrrp", 112 }, { "sctp", 132 }, { "udplite", 136 },
-	{ NULL, 0 },
+};
+const struct policy_name policy_protocols[] = {
+	{ "icmp", 1 },	 { "tcp", 6 },	     { "udp", 17 },	  { "dccp", 33 }, { "gre", 47 },
+	{ "esp", 50 },	 { "ah", 51 },	     { "ipv6-icmp", 58 }, { "ospf", 89 }, { "vrrp", 112 },
+	{ "sctp", 132 }, { "udplite", 136 }, { NULL, 0 },
 };
 
-static bool number_of(const struct named *row, const char *name, uint8_t *out)
+bool policy_number_of(const struct policy_name *row, const char *name, uint8_t *out)
 {
 	while (row->name && strcmp(row->name, name) != 0)
 		row++;
@@ -103,29 +100,9 @@ static bool number_of(const struct named *row, const char *name, uint8_t *out)
 	return row->name;
 }
 
-static const char *name_of(const struct named *row, uint8_t number)
+const char *policy_name_of(const struct policy_name *row, uint8_t number)
 {
 	while (row->name && row->number != number)
 		row++;
 	return row->name;
-}
-
-bool policy_dscp_parse(const char *name, uint8_t *out)
-{
-	return number_of(code_points, name, out);
-}
-
-const char *policy_dscp_name(uint8_t value)
-{
-	return name_of(code_points, value);
-}
-
-bool policy_protocol_parse(const char *name, uint8_t *out)
-{
-	return number_of(protocols, name, out);
-}
-
-const char *policy_protocol_name(uint8_t number)
-{
-	return name_of(protocols, number);
 }

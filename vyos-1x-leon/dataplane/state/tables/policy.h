@@ -54,10 +54,13 @@ bool policy_matches(const struct policy_class *c, const uint8_t *frame, size_t l
 		    const struct eth_view *v);
 bool policy_class_is_empty(const struct policy_class *c);
 
-/* Looks up a DSCP by name; returns false for an unknown name. */
-bool policy_dscp_parse(const char *name, uint8_t *out);
-/* Name of a DSCP, such as "ef", "cs5", "af41"; NULL if it has none. */
-const char *policy_dscp_name(uint8_t value);
-/* Names of IP protocols, such as "udp", "vrrp". */
-bool policy_protocol_parse(const char *name, uint8_t *out);
-const char *policy_protocol_name(uint8_t number);
+/* Names of DSCPs, such as "ef", "cs5", "af41", and of IP protocols, such as "udp", "vrrp". */
+struct policy_name {
+	const char *name;
+	uint8_t number;
+};
+extern const struct policy_name policy_dscps[], policy_protocols[];
+/* Looks up a name of the table; returns false for an unknown name. */
+bool policy_number_of(const struct policy_name *row, const char *name, uint8_t *out);
+/* NULL if the number has no name. */
+const char *policy_name_of(const struct policy_name *row, uint8_t number);
