@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "crypto/aead.h"
+#include "fwd/accel/divert.h"
 #include "fwd/capture.h"
 #include "fwd/in/receive.h"
 #include "fwd/lan/lan_steps.h"
@@ -88,10 +89,10 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 	if (w->wake_fd < 0)
 		bug("no eventfd: errno %d", errno);
 	add_sources(w);
-	tap_rx_init(&w->tap_rx);
+	w->tap_rx.arena = x_buffer(TAP_RX_ARENA, 1);
 	queue_init(&w->queue, f->hop, setup->slots_maximum);
 	if (w->io.accel > 0)
-		accel_rx_init(&w->accel_rx);
+		w->accel_arena = x_buffer(ACCEL_RX_ARENA, 1);
 	w->rx = udp_rx_new(NET_BATCH, NET_BUFFER);
 	w->rx_messages = NET_BATCH;
 	tx_init(w, setup->slots_maximum);
@@ -121,9 +122,9 @@ void worker_fini(struct worker *w)
 {
 	close(w->wake_fd);
 	priority_fini(&w->priority);
-	tap_rx_fini(&w->tap_rx);
+	free(w->tap_rx.arena);
 	queue_fini(&w->queue);
-	accel_rx_fini(&w->accel_rx);
+	free(w->accel_arena);
 	udp_rx_free(w->rx);
 	tx_fini(w);
 	reasm_free(w->reasm);

@@ -23,7 +23,6 @@
 #include "base/rcu.h"
 #include "base/ring.h"
 #include "base/siphash.h"
-#include "fwd/accel/divert.h"
 #include "fwd/fwd.h"
 #include "fwd/in/received_tables.h"
 #include "fwd/lan/lan_state.h"
@@ -110,7 +109,7 @@ struct worker {
 
 	struct tap_rx tap_rx;
 	struct queue queue;
-	struct accel_rx accel_rx;
+	uint8_t *accel_arena; /* of ACCEL_RX_ARENA bytes; NULL without a queue */
 	struct handover handover;
 	struct udp_rx *rx;
 	unsigned rx_messages; /* messages of the next batch, by the size of earlier ones */

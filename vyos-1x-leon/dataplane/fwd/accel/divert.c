@@ -5,14 +5,12 @@
 #include "fwd/accel/divert.h"
 
 #include <linux/virtio_net.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/defs.h"
-#include "base/mem.h"
 #include "fwd/lan/lan_steps.h"
 #include "fwd/send/send_steps.h"
 #include "fwd/tap/tap_frames.h"
@@ -25,21 +23,10 @@
 #include "wire/frame/tcp.h"
 
 #define RX_FRAMES 32
-#define RX_ARENA  (512u << 10)
 /* Offset of a message. With the headers, the offset leaves headroom for the longest LEON header. */
 #define HEADROOM 32
 _Static_assert(HEADROOM + ACCEL_QUEUE_HDR + ACCEL_VNET_LEN >= SNAP_HDR_LEN_MAX + SEGMENT_TAG_LEN,
 	       "room in front");
-
-void accel_rx_init(struct accel_rx *rx)
-{
-	rx->arena = x_buffer(RX_ARENA, 1);
-}
-
-void accel_rx_fini(struct accel_rx *rx)
-{
-	free(rx->arena);
-}
 
 /* --- to leon-accel --- */
 
@@ -347,8 +334,9 @@ bool from_accel(struct worker *w, int fd)
 {
 	size_t used = 0;
 
-	for (unsigned i = 0; i < RX_FRAMES && RX_ARENA - used >= HEADROOM + ACCEL_QUEUE_MAX; i++) {
-		uint8_t *message = w->accel_rx.arena + used + HEADROOM;
+	for (unsigned i = 0; i < RX_FRAMES && ACCEL_RX_ARENA - used >= HEADROOM + ACCEL_QUEUE_MAX;
+	     i++) {
+		uint8_t *message = w->accel_arena + used + HEADROOM;
 		ssize_t len = recv(fd, message, ACCEL_QUEUE_MAX, MSG_DONTWAIT);
 
 		if (len <= 0)

@@ -17,12 +17,7 @@ struct eth_view;
 struct frame;
 struct worker;
 
-/* Buffer for a batch of the queue. Empty if there is no queue. */
-struct accel_rx {
-	uint8_t *arena;
-};
-void accel_rx_init(struct accel_rx *rx);
-void accel_rx_fini(struct accel_rx *rx);
+#define ACCEL_RX_ARENA (512u << 10) /* buffer for a batch of the queue */
 
 /* A frame from the TAP for the node of a slot. Returns true if the frame was diverted, false for
  * an ordinary frame and if the queue is full. */

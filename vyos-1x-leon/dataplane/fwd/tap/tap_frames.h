@@ -36,13 +36,10 @@ struct worker;
 #define TAP_RX_HEADROOM 32
 
 struct tap_rx {
-	uint8_t *arena;
+	uint8_t *arena; /* of TAP_RX_ARENA bytes */
 	unsigned n;
 	struct frame frame[TAP_RX_FRAMES];
 };
-
-void tap_rx_init(struct tap_rx *rx);
-void tap_rx_fini(struct tap_rx *rx);
 
 /* Result of one read: vnet header and frame. Returns false if it is too short. */
 bool tap_rx_decode(uint8_t *data, size_t len, struct frame *f);

@@ -3,12 +3,10 @@
 #include "fwd/tap/tap_frames.h"
 
 #include <linux/virtio_net.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/defs.h"
-#include "base/mem.h"
 #include "io/tap.h"
 #include "state/tables/snap.h"
 #include "wire/datagram/segment.h"
@@ -17,16 +15,6 @@
 
 _Static_assert(TAP_RX_HEADROOM + TAP_VNET_LEN >= SNAP_HDR_LEN_MAX + SEGMENT_TAG_LEN,
 	       "room in front of the frame");
-
-void tap_rx_init(struct tap_rx *rx)
-{
-	rx->arena = x_buffer(TAP_RX_ARENA, 1);
-}
-
-void tap_rx_fini(struct tap_rx *rx)
-{
-	free(rx->arena);
-}
 
 /* The type of a super-frame must match its content. */
 static enum frame_gso gso_of(const struct virtio_net_hdr *h, const struct eth_view *v)

@@ -233,7 +233,7 @@ static enum fdb_result add(struct fdb *f, struct fdb_place *p, uint64_t key, uin
 		atomic_store_explicit(&f->refusing_in[vlan_of(key)], true, memory_order_relaxed);
 		return FDB_VLAN_FULL;
 	}
-	mac_damping_begin(damping_of(f, p), now_s);
+	*damping_of(f, p) = (struct mac_damping){ .owner = SLOT_NONE, .since_s = now_s };
 	fill(f, p, key, slot, now_s);
 	return FDB_ADDED;
 }
@@ -450,13 +450,14 @@ struct fdb *fdb_copy(const struct fdb *f, uint32_t maximum)
 static void describe(const struct fdb *f, const struct fdb_place *p, struct fdb_entry *out)
 {
 	*out = (struct fdb_entry){
-		.vlan = (uint16_t)(key_at(p) >> 48 & 0xfff),
+		.vlan = vlan_of(key_at(p)),
 		.mac = mac_from_u64(key_at(p)),
 		.slot = (uint16_t)value_of(p),
 		.seen_s = seen_of(p),
 		.frozen = value_of(p) & VALUE_FROZEN,
+		.n_moves = damping_of(f, p)->n_moves,
+		.thaw_s = damping_of(f, p)->thaw_s,
 	};
-	mac_damping_view(damping_of(f, p), &out->n_moves, &out->thaw_s);
 }
 
 bool fdb_get(const struct fdb *f, uint16_t vlan, struct mac mac, struct fdb_entry *out)

@@ -10,11 +10,6 @@
 #define FREEZES_LONGER 3   /* number of successive freezes that double in length */
 #define STABLE_S       600 /* time after which the next freeze has the initial length again */
 
-void mac_damping_begin(struct mac_damping *d, uint32_t now_s)
-{
-	*d = (struct mac_damping){ .owner = SLOT_NONE, .since_s = now_s };
-}
-
 /* Clocks wrap, so the difference is signed. */
 static bool is_over(uint32_t now_s, uint32_t at_s)
 {
@@ -95,10 +90,4 @@ void mac_damping_disown(struct mac_damping *d, const struct slot_set *gone)
 		return;
 	d->owner = SLOT_NONE;
 	d->owner_claims = false;
-}
-
-void mac_damping_view(const struct mac_damping *d, uint32_t *n_moves, uint32_t *thaw_s)
-{
-	*n_moves = d->n_moves;
-	*thaw_s = d->thaw_s;
 }

@@ -29,18 +29,16 @@
 
 /* State of one MAC. All times are coarse monotonic seconds. */
 struct mac_damping {
-	uint32_t n_moves;
+	uint32_t n_moves;  /* all moves */
 	uint32_t since_s;  /* last change of the node */
 	uint32_t window_s; /* start of the window in which moves are counted */
-	uint32_t thaw_s;
-	uint16_t owner; /* SLOT_NONE: no node had it for long enough */
+	uint32_t thaw_s;   /* end of the last freeze; 0: none yet */
+	uint16_t owner;	   /* SLOT_NONE: no node had it for long enough */
 	uint8_t window_moves;
 	uint8_t n_freezes; /* successive freezes */
 	bool owner_claims; /* the owner sent a frame in this window */
 };
 
-/* The MAC is new: no owner, no moves. */
-void mac_damping_begin(struct mac_damping *d, uint32_t now_s);
 /* The MAC moves from a node, or from none (SLOT_NONE), to another one. Returns false if it flaps;
  * mac_damping_freeze() follows. */
 bool mac_damping_move(struct mac_damping *d, uint16_t from, uint16_t to, uint32_t now_s);
@@ -56,5 +54,3 @@ void mac_damping_disown(struct mac_damping *d, const struct slot_set *gone);
 
 /* Returns true if the MAC moved within MAC_FLAP_WINDOW_S. */
 bool mac_damping_moved_of_late(const struct mac_damping *d, uint32_t now_s);
-/* *n_moves: number of all moves. *thaw_s: end of the last freeze; 0: none yet. */
-void mac_damping_view(const struct mac_damping *d, uint32_t *n_moves, uint32_t *thaw_s);
