@@ -96,13 +96,9 @@ static void code_prefix(struct codec *b, struct prefix *p)
 
 static void code_selection(struct codec *b, struct accel_selection *s)
 {
-	if (!code_count(b, &s->n_prefixes, ACCEL_PREFIXES_MAX))
-		return;
-	for (unsigned i = 0; i < s->n_prefixes; i++)
+	for (unsigned i = 0, n = code_count(b, &s->n_prefixes, ACCEL_PREFIXES_MAX); i < n; i++)
 		code_prefix(b, &s->prefix[i]);
-	if (!code_count(b, &s->n_ports, ACCEL_PORTS_MAX))
-		return;
-	for (unsigned i = 0; i < s->n_ports; i++) {
+	for (unsigned i = 0, n = code_count(b, &s->n_ports, ACCEL_PORTS_MAX); i < n; i++) {
 		code_u16(b, &s->port[i].first);
 		code_u16(b, &s->port[i].last);
 	}

@@ -161,21 +161,19 @@ static inline void code_bytes(struct codec *b, uint8_t *bytes, size_t n)
 		memcpy(bytes, p, n);
 }
 
-/* A count before an array of `max` entries. Returns false and fails the reading if n exceeds the
- * array. */
-static inline bool code_fits(struct codec *b, size_t n, size_t max)
+/* Fails the reading if a count exceeds the array behind it, and returns the count, or 0 then. */
+static inline unsigned code_fits(struct codec *b, unsigned n, size_t max)
 {
-	if (!b->in)
-		return n <= max;
-	b->in->ok &= n <= max;
-	return b->in->ok;
+	if (b->in)
+		b->in->ok &= n <= max;
+	return n <= max && (!b->in || b->in->ok) ? n : 0;
 }
-static inline bool code_count(struct codec *b, uint8_t *n, size_t max)
+static inline unsigned code_count(struct codec *b, uint8_t *n, size_t max)
 {
 	code_u8(b, n);
 	return code_fits(b, *n, max);
 }
-static inline bool code_count16(struct codec *b, uint16_t *n, size_t max)
+static inline unsigned code_count16(struct codec *b, uint16_t *n, size_t max)
 {
 	code_u16(b, n);
 	return code_fits(b, *n, max);

@@ -61,17 +61,6 @@ static void code_hello(struct codec *b, struct msg *m)
 	code_endpoint(b, &h->observed);
 }
 
-/* SUMMARY_REQ has no body. */
-
-static bool valid_empty(const struct msg *m attr_unused)
-{
-	return true;
-}
-
-static void code_empty(struct codec *b attr_unused, struct msg *m attr_unused)
-{
-}
-
 /* SUMMARY */
 
 static bool valid_summary(const struct msg *m)
@@ -93,9 +82,7 @@ static void code_summary(struct codec *b, struct msg *m)
 
 	code_u16(b, &s->part);
 	code_u16(b, &s->parts);
-	if (!code_count16(b, &s->n, MSG_SUMMARY_MAX))
-		return;
-	for (size_t i = 0; i < s->n; i++) {
+	for (unsigned i = 0, n = code_count16(b, &s->n, MSG_SUMMARY_MAX); i < n; i++) {
 		code_u32(b, &s->entry[i].origin);
 		code_u64(b, &s->entry[i].incarnation);
 		code_u32(b, &s->entry[i].seq);
@@ -122,9 +109,7 @@ static void code_fetch(struct codec *b, struct msg *m)
 {
 	struct msg_fetch *f = &m->fetch;
 
-	if (!code_count16(b, &f->n, MSG_FETCH_MAX))
-		return;
-	for (size_t i = 0; i < f->n; i++)
+	for (unsigned i = 0, n = code_count16(b, &f->n, MSG_FETCH_MAX); i < n; i++)
 		code_u32(b, &f->origin[i]);
 }
 
@@ -253,9 +238,7 @@ static void code_groups(struct codec *b, struct msg *m)
 	code_u32(b, &g->seq);
 	code_u16(b, &g->part);
 	code_u16(b, &g->parts);
-	if (!code_count16(b, &g->n, MSG_GROUPS_MAX))
-		return;
-	for (size_t i = 0; i < g->n; i++)
+	for (unsigned i = 0, n = code_count16(b, &g->n, MSG_GROUPS_MAX); i < n; i++)
 		code_u64(b, &g->entry[i]);
 }
 
@@ -294,24 +277,22 @@ static_assert(SUMMARY_MAX <= MSG_LEN_MAX && RECORD_PLAIN_MAX <= MSG_LEN_MAX &&
 static const struct msg_type_row {
 	const char *name;
 	uint16_t min, max;
-	bool (*valid)(const struct msg *m);
-	void (*code)(struct codec *b, struct msg *m);
+	bool (*valid)(const struct msg *m);	      /* NULL: any value is valid */
+	void (*code)(struct codec *b, struct msg *m); /* NULL: no body */
 } table[] = {
 	[MSG_HELLO] = { "hello", HELLO_MIN, HELLO_MAX, valid_hello, code_hello },
-	[MSG_SUMMARY_REQ] = { "summary-request", 1, 1, valid_empty, code_empty },
+	[MSG_SUMMARY_REQ] = { "summary-request", 1, 1, NULL, NULL },
 	[MSG_SUMMARY] = { "summary", SUMMARY_MIN, SUMMARY_MAX, valid_summary, code_summary },
 	[MSG_FETCH] = { "fetch", FETCH_MIN, FETCH_MAX, valid_fetch, code_fetch },
 	[MSG_RECORD] = { "record", RECORD_MIN, MSG_LEN_MAX, record_valid, record_code },
 	[MSG_ROW] = { "row", ROW_MIN, ROW_MAX, row_valid, row_code },
-	[MSG_PING] = { "ping", MSG_PING_LEN, MSG_PING_LEN + PING_ATTRIBUTES, valid_empty,
-		       code_ping },
-	[MSG_PONG] = { "pong", MSG_PONG_LEN, MSG_PONG_LEN + PING_ATTRIBUTES, valid_empty,
-		       code_pong },
+	[MSG_PING] = { "ping", MSG_PING_LEN, MSG_PING_LEN + PING_ATTRIBUTES, NULL, code_ping },
+	[MSG_PONG] = { "pong", MSG_PONG_LEN, MSG_PONG_LEN + PING_ATTRIBUTES, NULL, code_pong },
 	[MSG_NOTICE] = { "notice", 9, 9, valid_notice, code_notice },
 	[MSG_CONFLICT] = { "conflict", CONFLICT_MIN, CONFLICT_MAX, valid_conflict, code_conflict },
-	[MSG_SECRETS] = { "secrets", 17, 17, valid_empty, code_secrets },
+	[MSG_SECRETS] = { "secrets", 17, 17, NULL, code_secrets },
 	[MSG_GROUPS] = { "groups", GROUPS_MIN, GROUPS_MAX_LEN, valid_groups, code_groups },
-	[MSG_GROUPS_ACK] = { "groups-ack", 5, 5, valid_empty, code_groups_ack },
+	[MSG_GROUPS_ACK] = { "groups-ack", 5, 5, NULL, code_groups_ack },
 	[MSG_SHORT_ROW] = { "short-row", SHORT_ROW_MIN, SHORT_ROW_MAX, short_row_valid,
 			    short_row_code },
 	[MSG_CAPTURE_START] = { "capture-start", CAPTURE_START_LEN, CAPTURE_START_LEN,
@@ -348,8 +329,9 @@ int msg_decode(const void *data, size_t len, struct msg *m)
 	b.end -= len > t->max ? len - t->max : 0;
 	memset(m, 0, sizeof(*m));
 	m->type = type;
-	t->code(&(struct codec){ .in = &b }, m);
-	return b.ok && t->valid(m) ? 0 : -EBADMSG;
+	if (t->code)
+		t->code(&(struct codec){ .in = &b }, m);
+	return b.ok && (!t->valid || t->valid(m)) ? 0 : -EBADMSG;
 }
 
 int msg_encode(const struct msg *m, void *out, size_t out_len)
@@ -357,11 +339,12 @@ int msg_encode(const struct msg *m, void *out, size_t out_len)
 	const struct msg_type_row *t = table_find(m->type);
 	struct wbuf b = wbuf_of(out, out_len);
 
-	if (!t || !t->valid(m))
+	if (!t || (t->valid && !t->valid(m)))
 		return -EINVAL;
 	wbuf_u8(&b, m->type);
 	/* A codec that writes does not change the message. */
-	t->code(&(struct codec){ .out = &b }, (struct msg *)m);
+	if (t->code)
+		t->code(&(struct codec){ .out = &b }, (struct msg *)m);
 	return b.ok ? (int)wbuf_len(&b) : -ENOSPC;
 }
 

@@ -70,15 +70,12 @@ void capture_data_code(struct codec *b, struct msg *m)
 	code_u32(b, &c->total);
 	code_u32(b, &c->frames);
 	code_u32(b, &c->lost);
-	if (!code_count(b, &c->n_clocks, MSG_CLOCKS_MAX))
-		return;
-	for (unsigned i = 0; i < c->n_clocks; i++) {
+	for (unsigned i = 0, n = code_count(b, &c->n_clocks, MSG_CLOCKS_MAX); i < n; i++) {
 		code_u32(b, &c->clock[i].node);
 		code_u32(b, &c->clock[i].offset_us);
 		code_u32(b, &c->clock[i].rtt_us);
 	}
-	if (code_count16(b, &c->n, MSG_CAPTURE_MAX))
-		code_bytes(b, c->bytes, c->n);
+	code_bytes(b, c->bytes, code_count16(b, &c->n, MSG_CAPTURE_MAX));
 }
 
 /* CAPTURE-LOOKUP and CAPTURE-SEEN, which has times */
@@ -98,9 +95,7 @@ void capture_lookup_code(struct codec *b, struct msg *m)
 	code_u32(b, &c->id);
 	code_u32(b, &c->source);
 	code_u32(b, &c->destination);
-	if (!code_count(b, &c->n, MSG_LOOKUP_MAX))
-		return;
-	for (unsigned i = 0; i < c->n; i++) {
+	for (unsigned i = 0, n = code_count(b, &c->n, MSG_LOOKUP_MAX); i < n; i++) {
 		code_u64(b, &c->nonce[i]);
 		if (m->type == MSG_CAPTURE_SEEN)
 			code_u32(b, &c->at_us[i]);

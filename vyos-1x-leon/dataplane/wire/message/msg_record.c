@@ -146,8 +146,7 @@ static void code_name(struct codec *b, char name[MSG_NAME_MAX + 1])
 {
 	uint8_t len = (uint8_t)strlen(name);
 
-	if (!code_count(b, &len, MSG_NAME_MAX))
-		return;
+	len = (uint8_t)code_count(b, &len, MSG_NAME_MAX);
 	code_bytes(b, (uint8_t *)name, len);
 	/* A NUL in the name would hide its remainder from valid(). */
 	if (b->in && strnlen(name, len) != len)
@@ -169,9 +168,7 @@ static void code_prefix(struct codec *b, struct prefix *prefix)
 
 static void code_segments(struct codec *b, struct msg_record *r)
 {
-	if (!code_count(b, &r->n_segments, MSG_SEGMENTS_MAX))
-		return;
-	for (size_t i = 0; i < r->n_segments; i++) {
+	for (unsigned i = 0, n = code_count(b, &r->n_segments, MSG_SEGMENTS_MAX); i < n; i++) {
 		code_u24(b, &r->segment[i].first);
 		code_u24(b, &r->segment[i].last);
 	}
@@ -185,9 +182,7 @@ static void code_lan(struct codec *b, struct msg_record *r)
 		return;
 	code_u64(b, &l->low);
 	code_u64(b, &l->high);
-	if (!code_count(b, &l->n, MSG_LAN_NODES_MAX))
-		return;
-	for (unsigned i = 0; i < l->n; i++)
+	for (unsigned i = 0, n = code_count(b, &l->n, MSG_LAN_NODES_MAX); i < n; i++)
 		code_u32(b, &l->node[i]);
 }
 
@@ -198,7 +193,7 @@ static void code_attributes(struct codec *b, struct msg_record *r)
 
 	if (b->in ? rbuf_left(b->in) < 2 : !len)
 		return;
-	if (!code_count16(b, &len, MSG_ATTRIBUTES_MAX) || !len)
+	if (!code_count16(b, &len, MSG_ATTRIBUTES_MAX))
 		return;
 	if (b->in)
 		r->n_attributes = (uint8_t)len;
@@ -215,17 +210,11 @@ void record_code(struct codec *b, struct msg *m)
 	code_u32(b, &r->seq);
 	code_u16(b, &r->flags);
 	code_name(b, r->name);
-	if (!code_count(b, &r->n_locators, MSG_LOCATORS_MAX))
-		return;
-	for (size_t i = 0; i < r->n_locators; i++)
+	for (unsigned i = 0, n = code_count(b, &r->n_locators, MSG_LOCATORS_MAX); i < n; i++)
 		code_endpoint(b, &r->locator[i]);
-	if (!code_count(b, &r->n_overlay, MSG_OVERLAY_MAX))
-		return;
-	for (size_t i = 0; i < r->n_overlay; i++)
+	for (unsigned i = 0, n = code_count(b, &r->n_overlay, MSG_OVERLAY_MAX); i < n; i++)
 		code_ip(b, &r->overlay[i]);
-	if (!code_count(b, &r->n_prefixes, MSG_PREFIXES_MAX))
-		return;
-	for (size_t i = 0; i < r->n_prefixes; i++)
+	for (unsigned i = 0, n = code_count(b, &r->n_prefixes, MSG_PREFIXES_MAX); i < n; i++)
 		code_prefix(b, &r->prefix[i]);
 	code_segments(b, r);
 	code_lan(b, r);

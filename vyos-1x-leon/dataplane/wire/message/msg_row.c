@@ -79,9 +79,7 @@ void row_code(struct codec *b, struct msg *m)
 	code_head(b, r);
 	code_u16(b, &r->part);
 	code_u16(b, &r->parts);
-	if (!code_count16(b, &r->n, MSG_ROW_MAX))
-		return;
-	for (size_t i = 0; i < r->n; i++) {
+	for (unsigned i = 0, n = code_count16(b, &r->n, MSG_ROW_MAX); i < n; i++) {
 		struct lat_entry *e = &r->entry[i].link;
 
 		code_u32(b, &r->entry[i].node);
@@ -262,9 +260,7 @@ void short_row_code(struct codec *b, struct msg *m)
 	code_u16(b, &r->set);
 	code_u16(b, &r->mtu);
 	code_octet(b, &r->n);
-	if (!code_fits(b, r->n, MSG_SHORT_ROW_MAX))
-		return;
-	for (size_t i = 0; i < r->n; i++) {
+	for (unsigned i = 0, n = code_fits(b, r->n, MSG_SHORT_ROW_MAX); i < n; i++) {
 		node_id_t before = i ? r->entry[i - 1].node : 0;
 
 		if (b->in)

@@ -124,8 +124,7 @@ static void code_text(struct codec *b, char *text, size_t max)
 {
 	uint8_t len = (uint8_t)strlen(text);
 
-	if (!code_count(b, &len, max))
-		return;
+	len = (uint8_t)code_count(b, &len, max);
 	code_bytes(b, (uint8_t *)text, len);
 	if (b->in)
 		b->in->ok &= strlen(text) == len;
@@ -139,9 +138,7 @@ static void code_payload(struct codec *b, const char *prefix, struct token *t)
 	if (strcmp(prefix, TOKEN_PREFIX) != 0)
 		code_u32(b, &t->expires);
 	code_u24(b, &t->vni);
-	if (!code_count(b, &n_seeds, TOKEN_SEEDS_MAX))
-		return;
-	for (unsigned i = 0; i < n_seeds; i++) {
+	for (unsigned i = 0, n = code_count(b, &n_seeds, TOKEN_SEEDS_MAX); i < n; i++) {
 		code_u16(b, &t->seed[i].port);
 		code_text(b, t->seed[i].host, TOKEN_HOST_MAX);
 	}
