@@ -87,3 +87,19 @@ void x_wipe(void *p, size_t len)
 	if (len)
 		explicit_bzero(p, len);
 }
+
+size_t lower_bound(const void *key, const void *array, size_t n, size_t size,
+		   int (*compare)(const void *key, const void *element))
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare(key, (const char *)array + middle * size) > 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}

@@ -36,6 +36,10 @@ void x_wipe(void *p, size_t len);
 		(array) = x_realloc((array), (room), sizeof(*(array)));                            \
 	} while (0)
 
+/* Returns the index of the first element of a sorted array that is not less than the key, or n. */
+size_t lower_bound(const void *key, const void *array, size_t n, size_t size,
+		   int (*compare)(const void *key, const void *element));
+
 /* Frees what the pointer has, and clears it. */
 #define x_free(pointer) (free(pointer), (pointer) = NULL)
 #define x_new(type)	((type *)x_calloc(1, sizeof(type)))

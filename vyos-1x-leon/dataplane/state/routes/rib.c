@@ -210,17 +210,10 @@ static void collect_claims(struct rib *x, const struct rib_input *in)
 /* If several nodes have the same address, the lowest node-id wins, equally on every node. */
 static bool owns(const struct rib *x, const struct ip_addr *ip, node_id_t node)
 {
-	unsigned low = 0, high = x->n_claims;
+	const struct claim key = { *ip, NODE_ID_NONE };
+	size_t i = lower_bound(&key, x->claim, x->n_claims, sizeof(key), compare_claims);
 
-	while (low < high) {
-		unsigned mid = low + (high - low) / 2;
-
-		if (ip_compare(&x->claim[mid].ip, ip) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < x->n_claims && ip_equal(&x->claim[low].ip, ip) && x->claim[low].node == node;
+	return i < x->n_claims && ip_equal(&x->claim[i].ip, ip) && x->claim[i].node == node;
 }
 
 static void collect_addresses(struct rib *x, const struct rib_input *in, const struct rib_node *n,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/defs.h"
+#include "base/mem.h"
 
 static int compare_ips(const void *a, const void *b)
 {
@@ -21,17 +22,7 @@ static bool has_ip(const struct ip_addr *list, unsigned n, const struct ip_addr 
  * directly follow the prefix address. */
 static unsigned first_inside(const struct prefix *p, const struct ip_addr *list, unsigned n)
 {
-	unsigned low = 0, high = n;
-
-	while (low < high) {
-		unsigned mid = low + (high - low) / 2;
-
-		if (ip_compare(&list[mid], &p->ip) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return (unsigned)lower_bound(&p->ip, list, n, sizeof(*list), compare_ips);
 }
 
 static bool has_longer_connected(const struct rib_input *in, const struct prefix *p,

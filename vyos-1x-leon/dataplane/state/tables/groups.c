@@ -97,20 +97,15 @@ enum groups_state groups_state(const struct groups_domain *d, mono_t now)
 	return GROUPS_KNOWN;
 }
 
+static int compare_group(const void *ip, const void *group)
+{
+	return ip_compare(ip, &((const struct group *)group)->ip);
+}
+
 /* Returns the index of the group, or of the first greater one. */
 static uint32_t find(const struct groups_domain *d, const struct ip_addr *ip)
 {
-	uint32_t low = 0, high = d->n;
-
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (memcmp(d->group[middle].ip.b, ip->b, sizeof(ip->b)) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (uint32_t)lower_bound(ip, d->group, d->n, sizeof(*d->group), compare_group);
 }
 
 static struct group *get(const struct groups_domain *d, const struct ip_addr *ip)

@@ -126,31 +126,18 @@ unsigned segments_ranges(const struct segments *m, const struct vlan_set *vlans,
 	return n;
 }
 
-/* Returns the first mapped segment with an id not below the given one. */
-static uint32_t first_from(const struct segments *m, uint32_t id)
-{
-	uint32_t low = 0, high = m ? m->n : 0;
-
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (m->mapped[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static void in_range(const struct segments *m, const struct id_range *r, struct vlan_set *out)
 {
+	const struct segment key = { .id = r->first };
+	size_t i = m ? lower_bound(&key, m->mapped, m->n, sizeof(key), segment_compare) : 0;
+
 	for (uint32_t id = r->first; id <= r->last && id < VLAN_IDS; id++) {
 		uint16_t vlan = segments_vlan(m, id);
 
 		if (vlan != VLAN_NONE)
 			vlan_set_add(out, vlan);
 	}
-	for (uint32_t i = first_from(m, r->first); m && i < m->n && m->mapped[i].id <= r->last; i++)
+	for (; m && i < m->n && m->mapped[i].id <= r->last; i++)
 		vlan_set_add(out, m->mapped[i].vlan);
 }
 
