@@ -22,6 +22,13 @@
 	 0 * sizeof(char[1 -                                                                       \
 			 2 * __builtin_types_compatible_p(__typeof__(a), __typeof__(&(a)[0]))]))
 
+/* Atomic accesses: without an order to others, for counters and settings, and the pair that
+ * publishes. */
+#define load_relaxed(p)	    atomic_load_explicit((p), memory_order_relaxed)
+#define store_relaxed(p, v) atomic_store_explicit((p), (v), memory_order_relaxed)
+#define load_acquire(p)	    atomic_load_explicit((p), memory_order_acquire)
+#define store_release(p, v) atomic_store_explicit((p), (v), memory_order_release)
+
 #define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
 #define min_of(a, b)                                                                               \

@@ -143,17 +143,12 @@ void seal_unref(struct seal *s)
 	free(s);
 }
 
-static uint64_t load(const _Atomic uint64_t *v)
-{
-	return atomic_load_explicit(v, memory_order_relaxed);
-}
-
 uint64_t seal_sent(const struct seal *s)
 {
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < s->n_workers; i++)
-		sum += load(&s->channel[i].counter);
+		sum += load_relaxed(&s->channel[i].counter);
 	return sum;
 }
 
@@ -202,7 +197,7 @@ int seal_data(struct seal *s, unsigned worker, const void *aad, size_t aad_len,
 
 	if (unlikely(worker >= s->n_workers))
 		return -EIO;
-	counter = load(&c->counter) + 1;
+	counter = load_relaxed(&c->counter) + 1;
 	for (unsigned i = 0; i < n_in; i++)
 		len += in[i].len;
 	if (unlikely(counter > SEAL_COUNTER_MAX))
@@ -210,7 +205,7 @@ int seal_data(struct seal *s, unsigned worker, const void *aad, size_t aad_len,
 	if (unlikely(len > INT_MAX - SEAL_OVERHEAD))
 		return -EIO;
 	/* The counter advances before any failure, so no nonce is used twice. */
-	atomic_store_explicit(&c->counter, counter, memory_order_relaxed);
+	store_relaxed(&c->counter, counter);
 	put_u64(out,
 		(uint64_t)s->epoch << EPOCH_SHIFT | (uint64_t)worker << WORKER_SHIFT | counter);
 	if (unlikely(seal_field(c->aead, out, aad, aad_len, in, n_in, out + SEAL_NONCE_LEN)))
@@ -247,7 +242,7 @@ static bool is_new(uint64_t word, const struct replay_place *p)
  * advanced. */
 static bool take_counter(const struct replay_place *p)
 {
-	uint64_t word = load(p->word), next;
+	uint64_t word = load_relaxed(p->word), next;
 
 	do {
 		if (!is_new(word, p))
@@ -274,7 +269,7 @@ int seal_open(struct seal *s, unsigned worker, const void *aad, size_t aad_len, 
 		     counter > SEAL_COUNTER_MAX))
 		return -EBADMSG;
 	p = place_of(&s->window[sender], counter);
-	if (unlikely(!is_new(load(p.word), &p)))
+	if (unlikely(!is_new(load_relaxed(p.word), &p)))
 		return -EALREADY;
 	set_nonce(nonce, data);
 	if (unlikely(aead_open(s->channel[worker].aead, nonce, aad, aad_len, text,

@@ -63,11 +63,11 @@ void fwd_wake(struct fwd *f)
 
 static void join(struct fwd *f, unsigned n)
 {
-	atomic_store_explicit(&f->stops, true, memory_order_release);
+	store_release(&f->stops, true);
 	fwd_wake(f);
 	for (unsigned i = 0; i < n; i++)
 		pthread_join(f->thread[i], NULL);
-	atomic_store_explicit(&f->stops, false, memory_order_relaxed);
+	store_relaxed(&f->stops, false);
 }
 
 int fwd_start(struct fwd *f)
@@ -76,7 +76,7 @@ int fwd_start(struct fwd *f)
 	int rc = 0;
 	unsigned i;
 
-	if (!atomic_load_explicit(&f->snap, memory_order_relaxed))
+	if (!load_relaxed(&f->snap))
 		bug("started without a snapshot");
 	/* The control thread handles signals. */
 	sigfillset(&all);
@@ -94,7 +94,7 @@ int fwd_start(struct fwd *f)
 
 void fwd_set_realtime(struct fwd *f, int priority)
 {
-	atomic_store_explicit(&f->realtime, priority, memory_order_relaxed);
+	store_relaxed(&f->realtime, priority);
 	fwd_wake(f);
 }
 
@@ -121,7 +121,7 @@ void fwd_free(struct fwd *f)
 	free(f->spread);
 	free(f->no_gso);
 	rcu_free(f->rcu);
-	snap_free(atomic_load_explicit(&f->snap, memory_order_relaxed));
+	snap_free(load_relaxed(&f->snap));
 	close(f->event_fd);
 	free(f->worker);
 	free(f->thread);
@@ -147,7 +147,7 @@ void fwd_publish(struct fwd *f, struct snap *s)
 
 const struct snap *fwd_snap(const struct fwd *f)
 {
-	return atomic_load_explicit(&f->snap, memory_order_relaxed);
+	return load_relaxed(&f->snap);
 }
 
 void fwd_retire(struct fwd *f, void *p, void (*fn)(void *))
@@ -227,26 +227,21 @@ bool fwd_next_captured(struct fwd *f, struct fwd_captured *out)
 	return found;
 }
 
-static uint64_t read_counter(const _Atomic uint64_t *c)
-{
-	return atomic_load_explicit(c, memory_order_relaxed);
-}
-
 void fwd_traffic(const struct fwd *f, uint16_t slot, struct fwd_traffic *out)
 {
 	*out = (struct fwd_traffic){ 0 };
 	for (unsigned i = 0; slot < f->slots_maximum && i < f->n_workers; i++) {
 		const struct traffic *t = &f->worker[i].traffic[slot];
 
-		out->link_tx += read_counter(&t->link_tx);
-		out->link_rx += read_counter(&t->link_rx);
-		out->path_tx += read_counter(&t->path_tx);
-		out->path_rx += read_counter(&t->path_rx);
-		out->refused += read_counter(&t->refused);
-		out->directed += read_counter(&t->directed);
-		out->link_tx_bytes += read_counter(&t->link_tx_bytes);
-		out->link_rx_bytes += read_counter(&t->link_rx_bytes);
-		out->trains += read_counter(&t->trains);
+		out->link_tx += load_relaxed(&t->link_tx);
+		out->link_rx += load_relaxed(&t->link_rx);
+		out->path_tx += load_relaxed(&t->path_tx);
+		out->path_rx += load_relaxed(&t->path_rx);
+		out->refused += load_relaxed(&t->refused);
+		out->directed += load_relaxed(&t->directed);
+		out->link_tx_bytes += load_relaxed(&t->link_tx_bytes);
+		out->link_rx_bytes += load_relaxed(&t->link_rx_bytes);
+		out->trains += load_relaxed(&t->trains);
 	}
 }
 
@@ -259,8 +254,8 @@ void fwd_uses(const struct fwd *f, uint16_t n_slots, struct fwd_use *out)
 		for (uint16_t slot = 0; slot < n; slot++) {
 			const struct traffic *t = &f->worker[i].traffic[slot];
 
-			out[slot].link_tx += read_counter(&t->link_tx);
-			out[slot].directed += read_counter(&t->directed);
+			out[slot].link_tx += load_relaxed(&t->link_tx);
+			out[slot].directed += load_relaxed(&t->directed);
 		}
 	}
 }
@@ -272,8 +267,8 @@ struct fwd_line_traffic fwd_line_traffic(const struct fwd *f, uint16_t slot, uns
 	for (unsigned i = 0; slot < f->slots_maximum && i < f->n_workers; i++) {
 		const struct line_traffic *t = &f->worker[i].line[slot];
 
-		sum.tx_bytes += read_counter(&t->tx_bytes[line % LINE_PAIRS]);
-		sum.rx_bytes += read_counter(&t->rx_bytes[line % LINE_PAIRS]);
+		sum.tx_bytes += load_relaxed(&t->tx_bytes[line % LINE_PAIRS]);
+		sum.rx_bytes += load_relaxed(&t->rx_bytes[line % LINE_PAIRS]);
 	}
 	return sum;
 }
@@ -282,8 +277,8 @@ void fwd_set_line(struct fwd *f, uint16_t slot, bool second, uint32_t kbits, uin
 {
 	struct spread_line *l = &f->spread[slot].line[second];
 
-	atomic_store_explicit(&l->kbits, kbits, memory_order_relaxed);
-	atomic_store_explicit(&l->delay_us, delay_us, memory_order_relaxed);
+	store_relaxed(&l->kbits, kbits);
+	store_relaxed(&l->delay_us, delay_us);
 }
 
 int64_t fwd_line_backlog_us(const struct fwd *f, uint16_t slot, bool second, mono_t now)
@@ -299,7 +294,7 @@ void fwd_correct_line(struct fwd *f, uint16_t slot, bool second, int64_t us, mon
 void fwd_set_segmentation(struct fwd *f, uint16_t slot, bool on)
 {
 	if (slot < f->slots_maximum)
-		atomic_store_explicit(&f->no_gso[slot], !on, memory_order_relaxed);
+		store_relaxed(&f->no_gso[slot], !on);
 }
 
 void fwd_vlans(const struct fwd *f, struct fwd_vlan out[VLAN_IDS])
@@ -309,16 +304,16 @@ void fwd_vlans(const struct fwd *f, struct fwd_vlan out[VLAN_IDS])
 		for (unsigned vlan = 0; vlan < VLAN_IDS; vlan++) {
 			const struct vlan_flood *v = &f->worker[i].vlan[vlan];
 
-			out[vlan].flooded += read_counter(&v->flooded);
-			out[vlan].pruned += read_counter(&v->pruned);
-			out[vlan].limited += read_counter(&v->limited);
+			out[vlan].flooded += load_relaxed(&v->flooded);
+			out[vlan].pruned += load_relaxed(&v->pruned);
+			out[vlan].limited += load_relaxed(&v->limited);
 		}
 	}
 }
 
 void fwd_set_bottleneck(struct fwd *f, uint32_t kbits)
 {
-	atomic_store_explicit(&f->bottleneck_kbits, kbits, memory_order_relaxed);
+	store_relaxed(&f->bottleneck_kbits, kbits);
 }
 
 void fwd_set_hop(struct fwd *f, uint16_t slot, uint32_t kbits)
@@ -327,10 +322,10 @@ void fwd_set_hop(struct fwd *f, uint16_t slot, uint32_t kbits)
 
 	if (kbits == was)
 		return;
-	atomic_store_explicit(&f->hop[slot].kbits, kbits, memory_order_relaxed);
+	store_relaxed(&f->hop[slot].kbits, kbits);
 	f->n_shaped += kbits != 0;
 	f->n_shaped -= was != 0;
-	atomic_store_explicit(&f->shapes_hops, f->n_shaped != 0, memory_order_relaxed);
+	store_relaxed(&f->shapes_hops, f->n_shaped != 0);
 }
 
 bool fwd_shapes_hops(const struct fwd *f)
@@ -340,29 +335,29 @@ bool fwd_shapes_hops(const struct fwd *f)
 
 uint32_t fwd_hop_kbits(const struct fwd *f, uint16_t slot)
 {
-	return atomic_load_explicit(&f->hop[slot].kbits, memory_order_relaxed);
+	return load_relaxed(&f->hop[slot].kbits);
 }
 
 static void add_queue(const struct queue_figures *t, struct fwd_queue *sum)
 {
-	sum->backlog_bytes += read_counter(&t->backlog_bytes);
-	sum->backlog_frames += read_counter(&t->backlog_frames);
-	sum->sent += read_counter(&t->sent);
-	sum->marked += read_counter(&t->marked);
-	sum->full += read_counter(&t->full);
-	sum->late += read_counter(&t->late);
-	sum->waits_us += read_counter(&t->waits_us);
+	sum->backlog_bytes += load_relaxed(&t->backlog_bytes);
+	sum->backlog_frames += load_relaxed(&t->backlog_frames);
+	sum->sent += load_relaxed(&t->sent);
+	sum->marked += load_relaxed(&t->marked);
+	sum->full += load_relaxed(&t->full);
+	sum->late += load_relaxed(&t->late);
+	sum->waits_us += load_relaxed(&t->waits_us);
 	for (unsigned i = 0; i < FWD_WAITS; i++)
-		sum->waits[i] += read_counter(&t->waits[i]);
+		sum->waits[i] += load_relaxed(&t->waits[i]);
 }
 
 void fwd_add_socket_waits(const struct fwd *f, unsigned worker, struct fwd_waits *sum)
 {
 	const struct socket_waits *s = &f->worker[worker].socket_waits;
 
-	sum->waits_us += read_counter(&s->waits_us);
+	sum->waits_us += load_relaxed(&s->waits_us);
 	for (unsigned i = 0; i < FWD_WAITS; i++) {
-		uint64_t n = read_counter(&s->waits[i]);
+		uint64_t n = load_relaxed(&s->waits[i]);
 
 		sum->waits[i] += n;
 		sum->n += n;
@@ -395,7 +390,7 @@ uint64_t fwd_held_frames(const struct fwd *f)
 	uint64_t n = 0;
 
 	for (unsigned i = 0; i < f->n_workers; i++)
-		n += read_counter(&f->worker[i].queue.held_frames);
+		n += load_relaxed(&f->worker[i].queue.held_frames);
 	return n;
 }
 
@@ -419,9 +414,9 @@ void fwd_stats(const struct fwd *f, uint64_t counter[N_COUNTERS], uint64_t drops
 		const struct stats *s = &f->worker[i].stats;
 
 		for (unsigned c = 0; c < N_COUNTERS; c++)
-			counter[c] += atomic_load_explicit(&s->counter[c], memory_order_relaxed);
+			counter[c] += load_relaxed(&s->counter[c]);
 		for (unsigned d = 0; d < N_DROPS; d++)
-			drops[d] += atomic_load_explicit(&s->drop[d], memory_order_relaxed);
+			drops[d] += load_relaxed(&s->drop[d]);
 	}
 }
 
@@ -437,6 +432,6 @@ uint64_t fwd_reassembly_bytes(const struct fwd *f)
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < f->n_workers; i++)
-		sum += atomic_load_explicit(&f->worker[i].reasm_bytes, memory_order_relaxed);
+		sum += load_relaxed(&f->worker[i].reasm_bytes);
 	return sum;
 }

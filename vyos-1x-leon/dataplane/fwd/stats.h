@@ -33,8 +33,7 @@ struct stats {
 /* Single writer: load, add and store without a locked instruction. */
 static inline void stats_add(_Atomic uint64_t *c, uint64_t n)
 {
-	atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) + n,
-			      memory_order_relaxed);
+	store_relaxed(c, load_relaxed(c) + n);
 }
 
 struct stat_text {

@@ -42,8 +42,7 @@ static bool has_frames(int tap)
 static bool reads_its_queue(struct fwd *f, unsigned i)
 {
 	const struct worker *w = &f->worker[i];
-	uint64_t frames =
-		atomic_load_explicit(&w->stats.counter[CNT_tap_rx_frames], memory_order_relaxed);
+	uint64_t frames = load_relaxed(&w->stats.counter[CNT_tap_rx_frames]);
 	bool reads = frames != f->watchdog.frames[i];
 
 	f->watchdog.frames[i] = frames;
@@ -61,5 +60,5 @@ bool fwd_input_is_current(struct fwd *f)
 
 void fwd_lan_until(struct fwd *f, mono_t until)
 {
-	atomic_store_explicit(&f->lan_until_ns, until.ns, memory_order_relaxed);
+	store_relaxed(&f->lan_until_ns, until.ns);
 }

@@ -38,7 +38,7 @@ static bool take_wake(struct worker *w, int fd)
 	uint64_t n;
 
 	if (read(fd, &n, sizeof(n)) == sizeof(n))
-		w->stopping = atomic_load_explicit(&w->fwd->stops, memory_order_acquire);
+		w->stopping = load_acquire(&w->fwd->stops);
 	return false;
 }
 
@@ -143,7 +143,7 @@ void worker_fini(struct worker *w)
 
 static bool lan_is_old(const struct worker *w)
 {
-	int64_t until_ns = atomic_load_explicit(&w->fwd->lan_until_ns, memory_order_relaxed);
+	int64_t until_ns = load_relaxed(&w->fwd->lan_until_ns);
 
 	return until_ns && w->now.ns > until_ns;
 }
@@ -167,8 +167,8 @@ static void look_after_reasm(struct worker *w)
 		drop_many(w, DROP_fragment_timeout, reasm_expire(w->reasm, w->now));
 		bytes = reasm_bytes(w->reasm);
 	}
-	if (bytes != atomic_load_explicit(&w->reasm_bytes, memory_order_relaxed))
-		atomic_store_explicit(&w->reasm_bytes, bytes, memory_order_relaxed);
+	if (bytes != load_relaxed(&w->reasm_bytes))
+		store_relaxed(&w->reasm_bytes, bytes);
 }
 
 static bool holds_are_due(const struct worker *w)
@@ -301,7 +301,7 @@ static void let_frames_gather(struct worker *w, int64_t sleep_ns)
 /* The work has ended; the worker is online. */
 static void begin_idle(struct worker *w)
 {
-	const struct snap *s = atomic_load_explicit(&w->fwd->snap, memory_order_acquire);
+	const struct snap *s = load_acquire(&w->fwd->snap);
 
 	w->polling.limit_us = s->busy_poll_us;
 	w->idle_at = s->busy_poll_us ? mono_now() : (mono_t){ 0 };
@@ -325,7 +325,7 @@ static void end_idle(struct worker *w)
 
 static void look_at_priority(struct worker *w)
 {
-	int permitted = atomic_load_explicit(&w->fwd->realtime, memory_order_relaxed);
+	int permitted = load_relaxed(&w->fwd->realtime);
 
 	if (priority_look(&w->priority, permitted, w->now))
 		count(w, CNT_prioritized, 1);
@@ -340,7 +340,7 @@ static void yield_cpu(struct worker *w)
 	if (!w->priority.realtime)
 		return;
 	for (size_t i = 0; i < array_size(moved); i++)
-		bytes += atomic_load_explicit(&w->stats.counter[moved[i]], memory_order_relaxed);
+		bytes += load_relaxed(&w->stats.counter[moved[i]]);
 	if (moderation_yields(&w->moderation, w->inputs, bytes))
 		sched_yield();
 }

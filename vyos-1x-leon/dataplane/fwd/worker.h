@@ -248,13 +248,13 @@ void worker_begin(struct worker *w);
 /* Switches to the latest snapshot, in a batch that has not used the previous one yet. */
 static inline void worker_see_snapshot(struct worker *w)
 {
-	uint32_t line = atomic_load_explicit(&w->fwd->bottleneck_kbits, memory_order_relaxed);
+	uint32_t line = load_relaxed(&w->fwd->bottleneck_kbits);
 
-	w->snap = atomic_load_explicit(&w->fwd->snap, memory_order_acquire);
+	w->snap = load_acquire(&w->fwd->snap);
 	w->kbits = w->snap->shape_kbits;
 	if (unlikely(line) && (!w->kbits || line < w->kbits))
 		w->kbits = line;
-	w->shapes_hops = atomic_load_explicit(&w->fwd->shapes_hops, memory_order_relaxed);
+	w->shapes_hops = load_relaxed(&w->fwd->shapes_hops);
 	w->deliver.batch.tcp = w->tap_tso && !w->snap->no_offload.tap_tso;
 	w->deliver.batch.udp = w->tap_uso && !w->snap->no_offload.tap_uso;
 	/* The TAPs of leon-accel belong to the same kernel. */

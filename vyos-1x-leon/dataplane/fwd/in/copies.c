@@ -56,11 +56,6 @@ static struct copy_window *windows_of(struct copies *c, uint16_t slot)
 	return &c->window[(size_t)slot * COPY_WORKERS_MAX];
 }
 
-static uint64_t load(const _Atomic uint64_t *v)
-{
-	return atomic_load_explicit(v, memory_order_relaxed);
-}
-
 void copies_forget(struct copies *c, uint16_t slot)
 {
 	struct copy_window *win = windows_of(c, slot);
@@ -68,8 +63,8 @@ void copies_forget(struct copies *c, uint16_t slot)
 	/* A read does not allocate a page that was never written. */
 	for (unsigned i = 0; i < COPY_WORKERS_MAX; i++)
 		for (unsigned k = 0; k < WORDS; k++)
-			if (load(&win[i].word[k]))
-				atomic_store_explicit(&win[i].word[k], 0, memory_order_relaxed);
+			if (load_relaxed(&win[i].word[k]))
+				store_relaxed(&win[i].word[k], 0);
 }
 
 struct copy_place {
@@ -125,14 +120,14 @@ enum copy_verdict copies_look(struct copies *c, uint16_t slot, const struct copy
 {
 	struct copy_place p = place_of(c, slot, h);
 
-	return judge(load(p.word), &p);
+	return judge(load_relaxed(p.word), &p);
 }
 
 enum copy_verdict copies_take(struct copies *c, uint16_t slot, const struct copy_hdr *h,
 			      unsigned *lost_one)
 {
 	struct copy_place p = place_of(c, slot, h);
-	uint64_t word = load(p.word), next;
+	uint64_t word = load_relaxed(p.word), next;
 	enum copy_verdict v;
 
 	do {

@@ -101,7 +101,7 @@ static void unlock(struct hold *h)
 
 static uint64_t open_streams(const struct hold *h)
 {
-	return atomic_load_explicit(&h->open, memory_order_relaxed);
+	return load_relaxed(&h->open);
 }
 
 /* Removes a stream from the bits, and returns its number. */
@@ -120,7 +120,7 @@ bool hold_in_use(const struct hold *h)
 
 mono_t hold_due(const struct hold *h)
 {
-	return (mono_t){ atomic_load_explicit(&h->due_ns, memory_order_relaxed) };
+	return (mono_t){ load_relaxed(&h->due_ns) };
 }
 
 /* --- streams --- */
@@ -447,7 +447,7 @@ bool hold_end(struct hold *h, unsigned worker, mono_t now)
 			first = look;
 	}
 	close_idle(h, now);
-	atomic_store_explicit(&h->due_ns, first.ns, memory_order_relaxed);
+	store_relaxed(&h->due_ns, first.ns);
 	unlock(h);
 	return !more;
 }

@@ -86,7 +86,7 @@ static bool hold(struct recovery_block *b)
 
 void recovery_end(struct recovery_block *b)
 {
-	atomic_store_explicit(&b->held, false, memory_order_release);
+	store_release(&b->held, false);
 }
 
 static bool is_same(const struct recovery_block *b, node_id_t source, const struct parity_hdr *h)

@@ -172,7 +172,7 @@ static _Atomic uint64_t *place_of(_Atomic uint64_t *set, uint64_t tag, uint32_t 
 	uint32_t most = 0;
 
 	for (unsigned i = 0; i < WAYS; i++) {
-		uint64_t is = atomic_load_explicit(&set[i], memory_order_relaxed);
+		uint64_t is = load_relaxed(&set[i]);
 		struct memory p = unpack(is);
 		bool known = is_known(&p, tag, ms);
 

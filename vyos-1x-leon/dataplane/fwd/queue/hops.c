@@ -42,7 +42,7 @@ static void set_rate(const struct hops *h, struct hop *hop, uint32_t kbits)
 
 static uint32_t rate_to(const struct hops *h, uint16_t slot)
 {
-	return atomic_load_explicit(&h->account[slot].kbits, memory_order_relaxed);
+	return load_relaxed(&h->account[slot].kbits);
 }
 
 static void make(struct hops *h, struct hop *hop)

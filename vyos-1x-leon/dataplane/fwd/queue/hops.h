@@ -80,7 +80,7 @@ const struct hop *hops_used(const struct hops *h, unsigned i);
 /* Charges bytes (IP packets) that leave for the slot, from any source. */
 static inline void hops_pay(struct hop_account *account, size_t bytes, mono_t now)
 {
-	uint32_t kbits = atomic_load_explicit(&account->kbits, memory_order_relaxed);
+	uint32_t kbits = load_relaxed(&account->kbits);
 
 	if (kbits)
 		shaper_pay(&account->shaper, kbits, bytes, now);

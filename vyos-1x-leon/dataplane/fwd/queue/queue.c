@@ -256,7 +256,7 @@ static bool is_slow(const struct worker *w, uint16_t hop)
 		return true;
 	if (likely(hop == HOP_NONE))
 		return false;
-	kbits = atomic_load_explicit(&w->queue.hops.account[hop].kbits, memory_order_relaxed);
+	kbits = load_relaxed(&w->queue.hops.account[hop].kbits);
 	return kbits && kbits < FWD_SUPER_KBITS;
 }
 
@@ -426,8 +426,8 @@ struct frame *queue_next(struct worker *w)
 
 static void notify_backlog(struct queue_figures *f, uint64_t bytes, uint64_t frames)
 {
-	atomic_store_explicit(&f->backlog_bytes, bytes, memory_order_relaxed);
-	atomic_store_explicit(&f->backlog_frames, frames, memory_order_relaxed);
+	store_relaxed(&f->backlog_bytes, bytes);
+	store_relaxed(&f->backlog_frames, frames);
 }
 
 static void notify_backlogs(struct queue *q)
@@ -442,7 +442,7 @@ static void notify_backlogs(struct queue *q)
 
 		notify_backlog(&q->hop[hop->slot], hop->tiers.bytes, hop->tiers.n);
 	}
-	atomic_store_explicit(&q->held_frames, hops_held(&q->hops), memory_order_relaxed);
+	store_relaxed(&q->held_frames, hops_held(&q->hops));
 }
 
 bool queue_goes_on(struct worker *w, bool more)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "base/defs.h"
 #include "base/mono.h"
 #include "fwd/frame.h"
 #include "io/udp.h"
@@ -55,7 +56,7 @@ struct shaper {
 /* End of the transmission of all charged bytes. */
 static inline mono_t shaper_paid(const struct shaper *s)
 {
-	return (mono_t){ atomic_load_explicit(&s->paid_ns, memory_order_relaxed) };
+	return (mono_t){ load_relaxed(&s->paid_ns) };
 }
 
 /* Queued bytes that may be sent now; 0: none yet. `sparse`: a sparse flow is next, which need not

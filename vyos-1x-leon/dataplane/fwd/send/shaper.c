@@ -31,7 +31,7 @@ static int64_t most_debt(uint32_t kbits)
 
 mono_t shaper_due(const struct shaper *s, bool sparse)
 {
-	int64_t least = atomic_load_explicit(&s->least_ns, memory_order_relaxed);
+	int64_t least = load_relaxed(&s->least_ns);
 
 	return (mono_t){ min_of(shaper_paid(s).ns - (sparse ? AHEAD_NS : 0), least) };
 }
@@ -48,7 +48,7 @@ size_t shaper_room(const struct shaper *s, uint32_t kbits, bool sparse, mono_t n
 /* Adds a cost to an account, which is then at least `from_ns` + cost and at most `most_ns`. */
 static void charge(_Atomic int64_t *account, int64_t cost_ns, int64_t from_ns, int64_t most_ns)
 {
-	int64_t at = atomic_load_explicit(account, memory_order_relaxed), next;
+	int64_t at = load_relaxed(account), next;
 
 	do
 		next = min_of(max_of(at, from_ns) + cost_ns, most_ns);
@@ -69,7 +69,7 @@ void shaper_served(struct shaper *s, uint32_t kbits, size_t bytes, mono_t now)
 
 void shaper_correct(struct shaper *s, int64_t us, mono_t now)
 {
-	int64_t paid = atomic_load_explicit(&s->paid_ns, memory_order_relaxed), next;
+	int64_t paid = load_relaxed(&s->paid_ns), next;
 
 	do {
 		next = max_of(paid, now.ns) + us * NS_PER_US;
@@ -93,7 +93,7 @@ static int64_t depth_ns(uint32_t kbits)
 
 unsigned budget_used_percent(const struct budget *b, uint32_t kbits, mono_t now)
 {
-	int64_t paid = atomic_load_explicit(&b->paid_ns, memory_order_relaxed);
+	int64_t paid = load_relaxed(&b->paid_ns);
 
 	if (!kbits || paid <= now.ns)
 		return 0;
@@ -108,7 +108,7 @@ bool budget_take(struct budget *b, uint32_t kbits, size_t bytes, mono_t now)
 		return true;
 	cost = cost_ns(kbits, bytes);
 	depth = depth_ns(kbits);
-	paid = atomic_load_explicit(&b->paid_ns, memory_order_relaxed);
+	paid = load_relaxed(&b->paid_ns);
 	do {
 		/* Credit beyond the depth of the bucket is discarded. */
 		next = max_of(paid, now.ns) + cost;

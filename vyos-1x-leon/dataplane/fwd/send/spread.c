@@ -6,11 +6,6 @@
 #include "fwd/send/send_steps.h"
 #include "fwd/worker.h"
 
-static uint32_t load(const _Atomic uint32_t *v)
-{
-	return atomic_load_explicit(v, memory_order_relaxed);
-}
-
 int64_t spread_backlog_us(const struct spread_line *l, mono_t now)
 {
 	return max_of(mono_sub_us(shaper_paid(&l->shaper), now), (int64_t)0);
@@ -18,18 +13,18 @@ int64_t spread_backlog_us(const struct spread_line *l, mono_t now)
 
 static int64_t arrival_us(const struct spread_line *l, mono_t now)
 {
-	return spread_backlog_us(l, now) + load(&l->delay_us);
+	return spread_backlog_us(l, now) + load_relaxed(&l->delay_us);
 }
 
 bool spread_prefers_second(const struct spread_account *a, mono_t now)
 {
-	return load(&a->line[1].kbits) &&
+	return load_relaxed(&a->line[1].kbits) &&
 	       arrival_us(&a->line[1], now) < arrival_us(&a->line[0], now);
 }
 
 void spread_pay(struct spread_line *l, size_t bytes, mono_t now)
 {
-	uint32_t kbits = load(&l->kbits);
+	uint32_t kbits = load_relaxed(&l->kbits);
 
 	if (kbits)
 		shaper_pay(&l->shaper, kbits, bytes, now);
@@ -48,7 +43,7 @@ bool spread_is_bulk(const struct frame *f)
 
 static size_t train_bytes(const struct spread_line *l)
 {
-	return load(&l->kbits) * (size_t)SPREAD_TRAIN_US / (8 * 1000);
+	return load_relaxed(&l->kbits) * (size_t)SPREAD_TRAIN_US / (8 * 1000);
 }
 
 bool spread_takes_second(struct worker *w, uint16_t slot, size_t len)

@@ -58,7 +58,7 @@ static bool gso_allowed(struct worker *w, uint16_t slot)
 
 	if (likely(!*until))
 		return w->udp_gso && !w->snap->no_offload.udp_gso &&
-		       !atomic_load_explicit(&w->fwd->no_gso[slot], memory_order_relaxed);
+		       !load_relaxed(&w->fwd->no_gso[slot]);
 	if ((int32_t)(w->now_s - *until) >= 0)
 		*until = 0;
 	return false;

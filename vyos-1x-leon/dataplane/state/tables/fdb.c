@@ -92,7 +92,7 @@ static struct fdb_place *find_place(const struct fdb *f, uint64_t wanted, uint64
 		struct fdb_place *p = &f->place[i];
 
 		/* Acquire: the value was written before the key was. */
-		*found = atomic_load_explicit(&p->key, memory_order_acquire);
+		*found = load_acquire(&p->key);
 		if (*found == wanted || *found == 0)
 			return p;
 		i = (i + 1) & f->mask;
@@ -107,13 +107,13 @@ static struct fdb_place *find_entry(const struct fdb *f, uint64_t key, uint32_t 
 
 	if (found != key)
 		return NULL;
-	*value = atomic_load_explicit(&p->value, memory_order_acquire);
+	*value = load_acquire(&p->value);
 	return *value == VALUE_HOLE ? NULL : p;
 }
 
 static uint32_t seen_of(const struct fdb_place *p)
 {
-	return atomic_load_explicit(&p->seen_s, memory_order_relaxed);
+	return load_relaxed(&p->seen_s);
 }
 
 /* Reads before writing: if many workers would write the same second, the read is cheaper than the
@@ -121,7 +121,7 @@ static uint32_t seen_of(const struct fdb_place *p)
 static void touch(struct fdb_place *p, uint32_t now_s)
 {
 	if (seen_of(p) != now_s)
-		atomic_store_explicit(&p->seen_s, now_s, memory_order_relaxed);
+		store_relaxed(&p->seen_s, now_s);
 }
 
 /* Seconds since the last frame. Signed, because the clock of the last update may be just ahead of
@@ -146,8 +146,7 @@ uint16_t fdb_lookup(const struct fdb *f, uint16_t vlan, struct mac mac)
 
 static bool refuses(const struct fdb *f, uint16_t vlan)
 {
-	return atomic_load_explicit(&f->refusing, memory_order_relaxed) ||
-	       atomic_load_explicit(&f->refusing_in[vlan % VLAN_IDS], memory_order_relaxed);
+	return load_relaxed(&f->refusing) || load_relaxed(&f->refusing_in[vlan % VLAN_IDS]);
 }
 
 enum fdb_seen fdb_seen(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t slot, uint32_t now_s)
@@ -170,7 +169,7 @@ enum fdb_seen fdb_seen(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t sl
 
 static uint32_t value_of(const struct fdb_place *p)
 {
-	return atomic_load_explicit(&p->value, memory_order_relaxed);
+	return load_relaxed(&p->value);
 }
 
 static struct mac_damping *damping_of(const struct fdb *f, const struct fdb_place *p)
@@ -180,7 +179,7 @@ static struct mac_damping *damping_of(const struct fdb *f, const struct fdb_plac
 
 static uint64_t key_at(const struct fdb_place *p)
 {
-	return atomic_load_explicit(&p->key, memory_order_relaxed);
+	return load_relaxed(&p->key);
 }
 
 static bool is_entry(const struct fdb_place *p)
@@ -190,7 +189,7 @@ static bool is_entry(const struct fdb_place *p)
 
 static void set_value(struct fdb_place *p, uint32_t value)
 {
-	atomic_store_explicit(&p->value, value, memory_order_release);
+	store_release(&p->value, value);
 }
 
 /* Above seven eighths the searches grow long and may not terminate. */
@@ -212,11 +211,11 @@ static uint32_t *vlan_count(struct fdb *f, uint64_t key)
 /* Makes the place an entry. The key comes last, because readers find the value behind it. */
 static void fill(struct fdb *f, struct fdb_place *p, uint64_t key, uint32_t value, uint32_t seen_s)
 {
-	atomic_store_explicit(&p->seen_s, seen_s, memory_order_relaxed);
+	store_relaxed(&p->seen_s, seen_s);
 	set_value(p, value);
 	if (!key_at(p)) {
 		f->n_taken++;
-		atomic_store_explicit(&p->key, key, memory_order_release);
+		store_release(&p->key, key);
 	}
 	f->count++;
 	(*vlan_count(f, key))++;
@@ -226,11 +225,11 @@ static enum fdb_result add(struct fdb *f, struct fdb_place *p, uint64_t key, uin
 			   uint32_t now_s)
 {
 	if (!has_room(f, p)) {
-		atomic_store_explicit(&f->refusing, true, memory_order_relaxed);
+		store_relaxed(&f->refusing, true);
 		return FDB_FULL;
 	}
 	if (f->vlan_maximum && *vlan_count(f, key) >= f->vlan_maximum) {
-		atomic_store_explicit(&f->refusing_in[vlan_of(key)], true, memory_order_relaxed);
+		store_relaxed(&f->refusing_in[vlan_of(key)], true);
 		return FDB_VLAN_FULL;
 	}
 	*damping_of(f, p) = (struct mac_damping){ .owner = SLOT_NONE, .since_s = now_s };
@@ -302,8 +301,8 @@ static void remove_at(struct fdb *f, struct fdb_place *p)
 	set_value(p, VALUE_HOLE);
 	f->count--;
 	f->in_vlan[vlan]--;
-	atomic_store_explicit(&f->refusing, false, memory_order_relaxed);
-	atomic_store_explicit(&f->refusing_in[vlan], false, memory_order_relaxed);
+	store_relaxed(&f->refusing, false);
+	store_relaxed(&f->refusing_in[vlan], false);
 }
 
 static bool is_in(const struct fdb_place *p, const struct vlan_set *vlans)
@@ -380,7 +379,7 @@ void fdb_set_vlan_maximum(struct fdb *f, uint32_t maximum)
 {
 	f->vlan_maximum = maximum;
 	for (unsigned i = 0; i < VLAN_IDS; i++)
-		atomic_store_explicit(&f->refusing_in[i], false, memory_order_relaxed);
+		store_relaxed(&f->refusing_in[i], false);
 }
 
 uint32_t fdb_count_in(const struct fdb *f, uint16_t vlan)

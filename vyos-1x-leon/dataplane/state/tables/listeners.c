@@ -77,7 +77,7 @@ void listeners_free(void *p)
 	struct listeners *l = p;
 
 	for (uint16_t i = 0; l && i < l->n_slots; i++)
-		listener_set_free(atomic_load_explicit(&l->set[i], memory_order_relaxed));
+		listener_set_free(load_relaxed(&l->set[i]));
 	free(l);
 }
 
@@ -88,7 +88,7 @@ struct listener_set *listeners_replace(struct listeners *l, uint16_t slot, struc
 
 const struct listener_set *listeners_of(const struct listeners *l, uint16_t slot)
 {
-	return slot < l->n_slots ? atomic_load_explicit(&l->set[slot], memory_order_acquire) : NULL;
+	return slot < l->n_slots ? load_acquire(&l->set[slot]) : NULL;
 }
 
 const uint64_t *listener_set_entries(const struct listener_set *s, unsigned *n)
@@ -122,8 +122,5 @@ void listeners_set_withholds(struct listeners *l, uint16_t vlan, uint8_t family,
 
 bool listeners_withholds(const struct listeners *l, uint16_t vlan, uint8_t family)
 {
-	return atomic_load_explicit(&l->withholds[family == 6][vlan % VLAN_IDS / 64],
-				    memory_order_relaxed) >>
-		       vlan % 64 &
-	       1;
+	return load_relaxed(&l->withholds[family == 6][vlan % VLAN_IDS / 64]) >> vlan % 64 & 1;
 }

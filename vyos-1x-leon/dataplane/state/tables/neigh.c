@@ -118,30 +118,20 @@ static uint64_t where_of(struct mac mac, uint16_t slot)
 
 /* --- any worker --- */
 
-static uint32_t load32(const _Atomic uint32_t *p)
-{
-	return atomic_load_explicit(p, memory_order_acquire);
-}
-
-static uint64_t load64(const _Atomic uint64_t *p)
-{
-	return atomic_load_explicit(p, memory_order_acquire);
-}
-
 /* Returns true if the slot holds the key and did not change during the read. */
 static bool read_place(const struct neigh_place *p, const struct key *k, struct view *v)
 {
-	uint32_t seq = load32(&p->seq);
+	uint32_t seq = load_acquire(&p->seq);
 
-	v->meta = load32(&p->meta);
-	if ((v->meta & META_KEY_MASK) != k->meta || load64(&p->ip_high) != k->ip_high ||
-	    load64(&p->ip_low) != k->ip_low)
+	v->meta = load_acquire(&p->meta);
+	if ((v->meta & META_KEY_MASK) != k->meta || load_acquire(&p->ip_high) != k->ip_high ||
+	    load_acquire(&p->ip_low) != k->ip_low)
 		return false;
-	v->where = load64(&p->where);
-	v->confirmed_s = load32(&p->confirmed_s);
-	v->since_s = load32(&p->since_s);
-	v->stale = load32(&p->stale);
-	return !(seq & 1) && load32(&p->seq) == seq;
+	v->where = load_acquire(&p->where);
+	v->confirmed_s = load_acquire(&p->confirmed_s);
+	v->since_s = load_acquire(&p->since_s);
+	v->stale = load_acquire(&p->stale);
+	return !(seq & 1) && load_acquire(&p->seq) == seq;
 }
 
 static struct neigh_place *find(const struct neigh *n, const struct key *k, struct view *v)
@@ -176,7 +166,7 @@ bool neigh_answer(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, uint
 	if (hit->slot == SLOT_SELF || hit->slot == SLOT_NONE ||
 	    (ip->family == 6 && hit->role == NEIGH_ROLE_UNKNOWN))
 		return false;
-	probed_s = atomic_load_explicit(&p->probed_s, memory_order_relaxed);
+	probed_s = load_relaxed(&p->probed_s);
 	if (probed_s && age_s(now_s, probed_s) < NEIGH_PROBE_AGAIN_S)
 		return false;
 	/* Only one of several workers with the same request answers it. */
@@ -201,7 +191,7 @@ void neigh_mark_stale(struct neigh *n, uint16_t vlan, const struct ip_addr *ip)
 	struct neigh_place *p = find(n, &k, &v);
 
 	if (p && !v.stale)
-		atomic_store_explicit(&p->stale, 1, memory_order_relaxed);
+		store_relaxed(&p->stale, 1);
 }
 
 bool neigh_differs(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
@@ -220,31 +210,17 @@ bool neigh_differs(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, str
 
 /* --- control thread --- */
 
-static void store32(_Atomic uint32_t *p, uint32_t v)
+/* Begins or ends a write. */
+static void write_turn(struct neigh_place *p)
 {
-	atomic_store_explicit(p, v, memory_order_release);
-}
-
-static void store64(_Atomic uint64_t *p, uint64_t v)
-{
-	atomic_store_explicit(p, v, memory_order_release);
-}
-
-static void write_begin(struct neigh_place *p)
-{
-	store32(&p->seq, atomic_load_explicit(&p->seq, memory_order_relaxed) + 1);
-}
-
-static void write_end(struct neigh_place *p)
-{
-	store32(&p->seq, atomic_load_explicit(&p->seq, memory_order_relaxed) + 1);
+	store_release(&p->seq, load_relaxed(&p->seq) + 1);
 }
 
 static void remove_at(struct neigh *n, struct neigh_place *p)
 {
-	write_begin(p);
-	store32(&p->meta, 0);
-	write_end(p);
+	write_turn(p);
+	store_release(&p->meta, 0);
+	write_turn(p);
 	n->count--;
 }
 
@@ -254,10 +230,10 @@ static struct neigh_place *place_to_use(const struct neigh *n, const struct key 
 	struct neigh_place *p = bucket_of(n, k), *oldest = NULL, *empty = NULL;
 
 	for (uint32_t i = 0; i < BUCKET; i++, p++) {
-		if (!(load32(&p->meta) & META_USED))
+		if (!(load_acquire(&p->meta) & META_USED))
 			empty = p;
-		else if (!oldest ||
-			 age_s(load32(&p->confirmed_s), load32(&oldest->confirmed_s)) < 0)
+		else if (!oldest || age_s(load_acquire(&p->confirmed_s),
+					  load_acquire(&oldest->confirmed_s)) < 0)
 			oldest = p;
 	}
 	if (empty && n->count < n->maximum)
@@ -281,21 +257,21 @@ void neigh_learn(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struc
 	/* The table is full and this bucket has nothing to evict. */
 	if (!p)
 		return;
-	if (!(load32(&p->meta) & META_USED))
+	if (!(load_acquire(&p->meta) & META_USED))
 		n->count++;
-	write_begin(p);
-	store32(&p->meta, k.meta | (uint32_t)role << META_ROLE);
-	store64(&p->ip_high, k.ip_high);
-	store64(&p->ip_low, k.ip_low);
-	store64(&p->where, where);
-	store32(&p->confirmed_s, now_s);
-	store32(&p->stale, 0);
+	write_turn(p);
+	store_release(&p->meta, k.meta | (uint32_t)role << META_ROLE);
+	store_release(&p->ip_high, k.ip_high);
+	store_release(&p->ip_low, k.ip_low);
+	store_release(&p->where, where);
+	store_release(&p->confirmed_s, now_s);
+	store_release(&p->stale, 0);
 	/* No request has been sent to the new location yet. */
 	if (!same) {
-		store32(&p->probed_s, 0);
-		store32(&p->since_s, now_s);
+		store_release(&p->probed_s, 0);
+		store_release(&p->since_s, now_s);
 	}
-	write_end(p);
+	write_turn(p);
 }
 
 static uint32_t n_places(const struct neigh *n)
@@ -308,9 +284,9 @@ void neigh_forget_slots(struct neigh *n, const struct slot_set *gone, const stru
 	for (uint32_t i = 0; i < n_places(n); i++) {
 		struct neigh_place *p = &n->place[i];
 
-		if ((load32(&p->meta) & META_USED) &&
-		    slot_set_has(gone, (uint16_t)(load64(&p->where) >> 48)) &&
-		    (!vlans || vlan_set_has(vlans, load32(&p->meta) % VLAN_IDS)))
+		if ((load_acquire(&p->meta) & META_USED) &&
+		    slot_set_has(gone, (uint16_t)(load_acquire(&p->where) >> 48)) &&
+		    (!vlans || vlan_set_has(vlans, load_acquire(&p->meta) % VLAN_IDS)))
 			remove_at(n, p);
 	}
 }
@@ -327,18 +303,18 @@ void neigh_forget_moved(struct neigh *n, const struct fdb *fdb, uint64_t moved)
 {
 	for (uint32_t i = 0; moved && i < n_places(n); i++) {
 		struct neigh_place *p = &n->place[i];
-		uint64_t where = load64(&p->where);
+		uint64_t where = load_acquire(&p->where);
 		struct mac mac = mac_from_u64(where);
 		struct fdb_entry e;
 
-		if (!(moved & neigh_moved_bit(where)) || !(load32(&p->meta) & META_USED))
+		if (!(moved & neigh_moved_bit(where)) || !(load_acquire(&p->meta) & META_USED))
 			continue;
 		/* The entry of a flapping MAC may have no node. */
-		if (!fdb_get(fdb, load32(&p->meta) & 0xfff, mac, &e) || e.slot == where >> 48)
+		if (!fdb_get(fdb, load_acquire(&p->meta) & 0xfff, mac, &e) || e.slot == where >> 48)
 			continue;
-		write_begin(p);
-		store64(&p->where, where_of(mac, SLOT_NONE));
-		write_end(p);
+		write_turn(p);
+		store_release(&p->where, where_of(mac, SLOT_NONE));
+		write_turn(p);
 	}
 }
 
@@ -348,8 +324,8 @@ void neigh_age(struct neigh *n, uint32_t now_s, uint32_t budget)
 		struct neigh_place *p = &n->place[n->age_at];
 
 		n->age_at = (n->age_at + 1) & (n_places(n) - 1);
-		if ((load32(&p->meta) & META_USED) &&
-		    age_s(now_s, load32(&p->confirmed_s)) > 4 * NEIGH_FRESH_S)
+		if ((load_acquire(&p->meta) & META_USED) &&
+		    age_s(now_s, load_acquire(&p->confirmed_s)) > 4 * NEIGH_FRESH_S)
 			remove_at(n, p);
 	}
 }
@@ -361,17 +337,17 @@ uint32_t neigh_count(const struct neigh *n)
 
 static void describe(const struct neigh_place *p, struct neigh_entry *out)
 {
-	uint32_t meta = load32(&p->meta);
-	uint64_t high = load64(&p->ip_high), low = load64(&p->ip_low);
+	uint32_t meta = load_acquire(&p->meta);
+	uint64_t high = load_acquire(&p->ip_high), low = load_acquire(&p->ip_low);
 
 	*out = (struct neigh_entry){
 		.vlan = meta & 0xfff,
-		.slot = (uint16_t)(load64(&p->where) >> 48),
+		.slot = (uint16_t)(load_acquire(&p->where) >> 48),
 		.ip.family = meta >> 16 & 0xff,
-		.mac = mac_from_u64(load64(&p->where)),
+		.mac = mac_from_u64(load_acquire(&p->where)),
 		.role = role_of(meta),
-		.confirmed_s = load32(&p->confirmed_s),
-		.stale = load32(&p->stale),
+		.confirmed_s = load_acquire(&p->confirmed_s),
+		.stale = load_acquire(&p->stale),
 	};
 	memcpy(out->ip.b, &high, 8);
 	memcpy(out->ip.b + 8, &low, 8);
@@ -382,7 +358,7 @@ bool neigh_next(const struct neigh *n, uint32_t *iter, struct neigh_entry *out)
 	while (*iter < n_places(n)) {
 		const struct neigh_place *p = &n->place[(*iter)++];
 
-		if (!(load32(&p->meta) & META_USED))
+		if (!(load_acquire(&p->meta) & META_USED))
 			continue;
 		describe(p, out);
 		return true;
