@@ -53,6 +53,13 @@ static inline bool mono_is_never(mono_t t)
 {
 	return t.ns == 0;
 }
+/* "never" is later than any time. */
+static inline mono_t mono_earlier(mono_t a, mono_t b)
+{
+	if (mono_is_never(a) || mono_is_never(b))
+		return mono_is_never(a) ? b : a;
+	return mono_before(a, b) ? a : b;
+}
 /* True for less than ms after t. */
 static inline bool mono_is_recent(mono_t t, int64_t ms, mono_t now)
 {

@@ -250,8 +250,8 @@ static int64_t next_task(const struct worker *w)
 {
 	mono_t due = hold_due(w->fwd->hold);
 
-	if (unlikely(w->coding.n_open) && (mono_is_never(due) || mono_before(protect_due(w), due)))
-		due = protect_due(w);
+	if (unlikely(w->coding.n_open))
+		due = mono_earlier(due, protect_due(w));
 	if (unlikely(!mono_is_never(due)))
 		return min_of(max_of(mono_sub_ns(due, mono_now()), (int64_t)1),
 			      (int64_t)RESEND_POLL_MS * NS_PER_MS);

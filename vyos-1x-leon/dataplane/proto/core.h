@@ -240,7 +240,6 @@ bool overlay_many_a_minute(const struct overlay *o, struct minute_count *c);
 /* Counters of the data to and from a node; zero if the host has no data. */
 struct overlay_traffic overlay_traffic_of(const struct overlay *o, uint16_t slot);
 
-mono_t earlier(mono_t a, mono_t b); /* never is later than any time */
 void alarm_init(struct overlay *o, struct alarm *a, timer_fn fn, void *arg);
 void alarm_set(struct alarm *a, mono_t at); /* never: stops the alarm */
 void alarm_sooner(struct alarm *a, mono_t at);

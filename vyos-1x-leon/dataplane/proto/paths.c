@@ -263,11 +263,11 @@ void paths_run(void *arg, mono_t now)
 		struct peer *p = peer_at(o, i);
 
 		if (n && p && n->state != NODE_LEFT)
-			next = earlier(next, choose(o, n, p, &pp, now));
+			next = mono_earlier(next, choose(o, n, p, &pp, now));
 	}
 	if (pairs_run(o, &pp, n_slots, now))
 		schedule_snapshot(o);
-	next = earlier(next, pairs_next(o));
+	next = mono_earlier(next, pairs_next(o));
 	o->count.path_runs++;
 	took_ns = mono_sub_ns(overlay_clock(o), started);
 	if (took_ns > 0)

@@ -35,7 +35,7 @@ void schedule_arm(struct peer *p)
 	if (p->slot == SLOT_NONE)
 		return;
 	for (unsigned i = 0; i < DUE_N; i++)
-		at = earlier(at, p->due[i]);
+		at = mono_earlier(at, p->due[i]);
 	if (at.ns != p->tick.at.ns || !timer_is_set(p->tick.timer))
 		alarm_set(&p->tick, at);
 }
@@ -54,7 +54,7 @@ void schedule_hello(struct overlay *o, struct peer *p, int64_t within_ms)
 	       gap = mono_add_ms(p->initiator.sent_at, HELLO_GAP_MS);
 
 	p->initiator.wait_ms = 0;
-	p->due[DUE_HELLO] = earlier(p->due[DUE_HELLO], later_of(at, gap));
+	p->due[DUE_HELLO] = mono_earlier(p->due[DUE_HELLO], later_of(at, gap));
 	schedule_arm(p);
 }
 
@@ -67,7 +67,7 @@ void schedule_probe(struct overlay *o, struct peer *p)
 		return;
 	if (!pr->up)
 		pr->wait_ms = 0;
-	p->due[DUE_PROBE] = earlier(p->due[DUE_PROBE], later_of(overlay_now(o), gap));
+	p->due[DUE_PROBE] = mono_earlier(p->due[DUE_PROBE], later_of(overlay_now(o), gap));
 	schedule_arm(p);
 }
 

@@ -88,15 +88,6 @@ struct overlay_traffic overlay_traffic_of(const struct overlay *o, uint16_t slot
 	return t;
 }
 
-mono_t earlier(mono_t a, mono_t b)
-{
-	if (mono_is_never(a))
-		return b;
-	if (mono_is_never(b))
-		return a;
-	return mono_before(a, b) ? a : b;
-}
-
 void alarm_init(struct overlay *o, struct alarm *a, timer_fn fn, void *arg)
 {
 	a->timer = timer_new(o->loop, fn, arg);

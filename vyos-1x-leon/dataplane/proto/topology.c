@@ -51,7 +51,7 @@ mono_t topology_sweep(struct overlay *o, mono_t now)
 		if (mono_is_never(n->until))
 			continue;
 		if (notice_holds(o, n, now))
-			next = earlier(next, n->until);
+			next = mono_earlier(next, n->until);
 		else
 			*n = (struct notice){ 0 };
 	}

@@ -443,8 +443,7 @@ bool hold_end(struct hold *h, unsigned worker, mono_t now)
 		if (!s->waiting)
 			continue;
 		look = look_again(h, s, worker);
-		if (mono_is_never(first) || mono_before(look, first))
-			first = look;
+		first = mono_earlier(first, look);
 	}
 	close_idle(h, now);
 	store_relaxed(&h->due_ns, first.ns);

@@ -292,8 +292,7 @@ mono_t hops_due(const struct hops *h)
 					 tiers_have_fresh(&hop->tiers));
 		/* An account without any charge. */
 		one.ns = max_of(one.ns, INT64_C(1));
-		if (mono_is_never(due) || mono_before(one, due))
-			due = one;
+		due = mono_earlier(due, one);
 	}
 	return due;
 }

@@ -119,10 +119,9 @@ mono_t protect_due(const struct worker *w)
 
 	for (unsigned i = 0; w->coding.n_open && i < CODING_BLOCKS; i++) {
 		const struct coding_block *b = &w->coding.block[i];
-		mono_t end = mono_add_ns(b->since, PROTECT_NS);
 
-		if (b->open && (mono_is_never(due) || mono_before(end, due)))
-			due = end;
+		if (b->open)
+			due = mono_earlier(due, mono_add_ns(b->since, PROTECT_NS));
 	}
 	return due;
 }

@@ -182,8 +182,8 @@ static bool note_no_common_secret(struct overlay *o, struct peer *p)
 	if (!p->rekey.no_common_secret)
 		p->rekey.ends = MONO_NEVER;
 	else if (!was)
-		p->rekey.ends =
-			earlier(p->rekey.expires, mono_add_ms(overlay_now(o), SESSION_REVOKED_MS));
+		p->rekey.ends = mono_earlier(p->rekey.expires,
+					     mono_add_ms(overlay_now(o), SESSION_REVOKED_MS));
 	return p->rekey.no_common_secret && !was;
 }
 
@@ -290,9 +290,9 @@ void rekey_configure(struct overlay *o, const struct conf *old)
 
 		if (!p->cur)
 			continue;
-		p->rekey.at = earlier(p->rekey.at, overlay_in(o, 0, ms));
+		p->rekey.at = mono_earlier(p->rekey.at, overlay_in(o, 0, ms));
 		if (gone)
-			p->rekey.expires = earlier(p->rekey.expires, end);
+			p->rekey.expires = mono_earlier(p->rekey.expires, end);
 		if (k) {
 			/* Sent at once in the existing session. The daemon reports the peers
 			 * without a common secret in one event. */

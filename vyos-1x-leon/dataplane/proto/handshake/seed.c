@@ -231,7 +231,7 @@ static void seed_tick(void *arg, mono_t now)
 		if (s->n && !mono_before(now, s->next_at))
 			visit(o, s);
 		if (s->n)
-			next = earlier(next, s->next_at);
+			next = mono_earlier(next, s->next_at);
 	}
 	if (!mono_is_never(next))
 		alarm_set(&o->seeding, next);

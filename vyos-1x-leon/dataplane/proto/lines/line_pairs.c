@@ -212,10 +212,10 @@ static void schedule(struct peer *p)
 
 		if (i == p->lines.in_use || !q->ep.ip.family)
 			continue;
-		at = earlier(at, q->due);
+		at = mono_earlier(at, q->due);
 		for (unsigned k = 0; k < LINE_PROBES_OUT; k++)
 			if (q->out[k].id && !q->out[k].missed)
-				at = earlier(at, q->out[k].deadline);
+				at = mono_earlier(at, q->out[k].deadline);
 	}
 	p->due[DUE_LINES] = at;
 }
@@ -248,7 +248,7 @@ void lines_tick(struct overlay *o, struct peer *p, mono_t now)
 		if (!q->ep.ip.family)
 			derive(o, p, i);
 		expire(q, now);
-		q->due = earlier(q->due, mono_add_ms(now, interval_ms(o, p, q)));
+		q->due = mono_earlier(q->due, mono_add_ms(now, interval_ms(o, p, q)));
 		if (!q->ep.ip.family || !line_works(o, own_line(i)))
 			q->due = mono_add_ms(now, o->conf->interval_ms);
 		else if (!mono_before(now, q->due))

@@ -68,7 +68,7 @@ void link_expect(struct peer *p)
 		const struct probe *pr = &p->probe.out[i];
 
 		if (pr->id && !pr->missed)
-			at = earlier(at, pr->deadline);
+			at = mono_earlier(at, pr->deadline);
 	}
 	p->due[DUE_ANSWER] = at;
 }

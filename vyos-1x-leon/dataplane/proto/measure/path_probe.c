@@ -116,7 +116,7 @@ void path_probe_update(struct overlay *o, struct peer *p)
 	begin(o, p);
 	soon = overlay_in(o, 0, o->conf->fast_interval_ms);
 	a->start = true;
-	p->due[DUE_PATH_PROBE] = earlier(p->due[DUE_PATH_PROBE], soon);
+	p->due[DUE_PATH_PROBE] = mono_earlier(p->due[DUE_PATH_PROBE], soon);
 	schedule_arm(p);
 }
 

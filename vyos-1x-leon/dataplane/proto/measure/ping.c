@@ -114,7 +114,7 @@ void ping_due(void *arg, mono_t now)
 		}
 	}
 	for (const struct ping_job *j = o->pings; j; j = j->next)
-		next = earlier(next, j->deadline);
+		next = mono_earlier(next, j->deadline);
 	if (!mono_is_never(next))
 		alarm_set(&o->pinging, next);
 }

@@ -160,7 +160,7 @@ static void missed(struct overlay *o, struct peer *p, mono_t sent, mono_t now)
 	if (link_is_used(o, p))
 		schedule_paths_urgent(o);
 	again = mono_add_ms(pr->sent_at, max_of(overdue_gap_ms(o), least_gap_ms(pr, now)));
-	p->due[DUE_PROBE] = earlier(p->due[DUE_PROBE], mono_before(again, now) ? now : again);
+	p->due[DUE_PROBE] = mono_earlier(p->due[DUE_PROBE], mono_before(again, now) ? now : again);
 }
 
 /* Enters the time of an answer as a sample; `rtt_us` 0: not a fair sample. */

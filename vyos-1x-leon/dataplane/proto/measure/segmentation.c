@@ -14,8 +14,8 @@ static void apply(struct overlay *o, struct peer *p)
 	struct segmentation *s = &p->segmentation;
 
 	if (s->trial.state == GSO_TRIAL_RUNS)
-		p->due[DUE_PROBE] = earlier(p->due[DUE_PROBE],
-					    mono_add_ms(overlay_now(o), GSO_TRIAL_WAIT_MS + 1));
+		p->due[DUE_PROBE] = mono_earlier(
+			p->due[DUE_PROBE], mono_add_ms(overlay_now(o), GSO_TRIAL_WAIT_MS + 1));
 	if (s->off == s->trial.off)
 		return;
 	s->off = s->trial.off;

@@ -60,8 +60,8 @@ static uint64_t take_token(struct peer *p, struct lan_share *share, mono_t now, 
 		share->waits = 0;
 		return classes;
 	}
-	p->due[DUE_LAN] =
-		earlier(p->due[DUE_LAN], bucket_next(&share->bucket, cost_ns, burst * cost_ns));
+	p->due[DUE_LAN] = mono_earlier(p->due[DUE_LAN],
+				       bucket_next(&share->bucket, cost_ns, burst * cost_ns));
 	return 0;
 }
 
