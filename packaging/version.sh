@@ -16,7 +16,7 @@ if [ "${entry#* }" != UNRELEASED ]; then
 	exit
 fi
 # shellcheck disable=SC2016 # git replaces the text.
-commit='2026-11-30.d7ad27aa904b71ed4ab682370c65b40d90d8878a'
+commit='$Format:%cs.%H$'
 if [ -e "$top/.git" ]; then
 	# In a container, the directory may belong to another user.
 	commit=$(git -c safe.directory="$top" -C "$top" log -1 --format=%cs.%H 2>/dev/null) || commit=

@@ -18,12 +18,6 @@
 #define MACS_LEN 12
 #define TAG_LEN	 4 /* a segment id in the place of a tag */
 
-/* The time of the batch is older by up to the batch, which may wait for a busy core. */
-static uint32_t now_us(void)
-{
-	return (uint32_t)(mono_now().ns / NS_PER_US);
-}
-
 static void post(struct worker *w, struct capture_record *r, const uint8_t *bytes)
 {
 	uint8_t *rec = ring_reserve(w->captured, 0, sizeof(*r) + r->n);
@@ -32,7 +26,8 @@ static void post(struct worker *w, struct capture_record *r, const uint8_t *byte
 		count(w, CNT_capture_lost, 1);
 		return;
 	}
-	r->at_us = now_us();
+	/* The time of the batch is older by up to the batch, which may wait for a busy core. */
+	r->at_us = (uint32_t)(mono_now().ns / NS_PER_US);
 	memcpy(rec, r, sizeof(*r));
 	if (r->n)
 		memcpy(rec + sizeof(*r), bytes, r->n);

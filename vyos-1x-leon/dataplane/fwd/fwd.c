@@ -406,10 +406,8 @@ const char *fwd_tier_name(enum fwd_tier tier)
 
 void fwd_stats(const struct fwd *f, uint64_t counter[N_COUNTERS], uint64_t drops[N_DROPS])
 {
-	for (unsigned c = 0; c < N_COUNTERS; c++)
-		counter[c] = 0;
-	for (unsigned d = 0; d < N_DROPS; d++)
-		drops[d] = 0;
+	memset(counter, 0, N_COUNTERS * sizeof(*counter));
+	memset(drops, 0, N_DROPS * sizeof(*drops));
 	for (unsigned i = 0; i < f->n_workers; i++) {
 		const struct stats *s = &f->worker[i].stats;
 

@@ -416,12 +416,6 @@ static void give_back(struct hold *h, unsigned worker)
 	}
 }
 
-/* Time at which a waiting datagram may be ready. No worker wakes up an owner that does not run. */
-static mono_t look_again(struct hold *h, struct hold_stream *s, unsigned worker)
-{
-	return may_own(h, s, worker) ? due(h, s) : mono_add_us(s->owned_at, s->wait_us + 1);
-}
-
 bool hold_end(struct hold *h, unsigned worker, mono_t now)
 {
 	mono_t first = MONO_NEVER;
@@ -442,7 +436,9 @@ bool hold_end(struct hold *h, unsigned worker, mono_t now)
 		}
 		if (!s->waiting)
 			continue;
-		look = look_again(h, s, worker);
+		/* A waiting datagram may be ready then. No worker wakes up an owner that does not
+		 * run. */
+		look = may_own(h, s, worker) ? due(h, s) : mono_add_us(s->owned_at, s->wait_us + 1);
 		first = mono_earlier(first, look);
 	}
 	close_idle(h, now);

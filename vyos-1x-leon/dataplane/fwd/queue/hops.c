@@ -201,15 +201,6 @@ static struct hop *whose_turn(struct hops *h)
 	return hop;
 }
 
-static struct fq_item *gone(struct hops *h, struct fq_item *item)
-{
-	if (!item)
-		return NULL;
-	h->n--;
-	h->bytes -= item->len;
-	return item;
-}
-
 static struct fq_item *next_of(struct hops *h, struct hop *hop, mono_t now)
 {
 	struct tiers *t = &hop->tiers;
@@ -254,11 +245,15 @@ static uint32_t use_of(const struct tiers *t, enum fq_lack lack)
 struct fq_item *hops_shed(struct hops *h, enum fq_lack lack)
 {
 	struct hop *most = &h->common;
+	struct fq_item *item;
 
 	for (unsigned i = 0; i < h->n_used; i++)
 		if (use_of(&hop_at(h, i)->tiers, lack) > use_of(&most->tiers, lack))
 			most = hop_at(h, i);
-	return gone(h, tiers_shed(&most->tiers, lack));
+	item = tiers_shed(&most->tiers, lack);
+	h->n -= item != NULL;
+	h->bytes -= item ? item->len : 0;
+	return item;
 }
 
 /* --- timing --- */

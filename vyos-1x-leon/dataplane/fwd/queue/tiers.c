@@ -53,20 +53,15 @@ static unsigned with_credit(const struct tiers *t)
 	return FWD_TIERS;
 }
 
-/* Starts a new round. Unused credit is discarded. */
-static void refill(struct tiers *t)
-{
-	for (unsigned i = 0; i < FWD_TIERS; i++)
-		t->credit[i] = min_of(t->credit[i], 0) + round_of(t, i);
-}
-
 /* Returns true if there is a backlog. */
 static unsigned whose_turn(struct tiers *t)
 {
 	unsigned tier;
 
+	/* A new round: unused credit is discarded. */
 	while ((tier = with_credit(t)) == FWD_TIERS)
-		refill(t);
+		for (unsigned i = 0; i < FWD_TIERS; i++)
+			t->credit[i] = min_of(t->credit[i], 0) + round_of(t, i);
 	return tier;
 }
 
@@ -86,15 +81,6 @@ void tiers_put(struct tiers *t, enum fwd_tier tier, struct fq_item *item, uint32
 	fq_put(&t->fq[tier], item, hash, now);
 	t->n++;
 	t->bytes += item->len;
-}
-
-static struct fq_item *gone(struct tiers *t, struct fq_item *item)
-{
-	if (!item)
-		return NULL;
-	t->n--;
-	t->bytes -= item->len;
-	return item;
 }
 
 struct fq_item *tiers_next(struct tiers *t, mono_t now)
@@ -120,6 +106,7 @@ struct fq_item *tiers_next(struct tiers *t, mono_t now)
 struct fq_item *tiers_shed(struct tiers *t, enum fq_lack lack)
 {
 	struct fq *fattest = NULL;
+	struct fq_item *item;
 	uint32_t most = 0;
 
 	for (unsigned i = 0; i < FWD_TIERS; i++) {
@@ -130,5 +117,8 @@ struct fq_item *tiers_shed(struct tiers *t, enum fq_lack lack)
 			fattest = &t->fq[i];
 		}
 	}
-	return fattest ? gone(t, fq_shed(fattest, lack)) : NULL;
+	item = fattest ? fq_shed(fattest, lack) : NULL;
+	t->n -= item != NULL;
+	t->bytes -= item ? item->len : 0;
+	return item;
 }

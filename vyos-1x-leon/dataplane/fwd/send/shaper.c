@@ -80,15 +80,10 @@ void shaper_correct(struct shaper *s, int64_t us, mono_t now)
 
 /* --- the budget of second copies --- */
 
-static int64_t cost_ns(uint32_t kbits, size_t bytes)
-{
-	return (int64_t)(bytes * 8 * (NS_PER_S / 1000) / kbits);
-}
-
 /* Depth of the bucket as refill time. */
 static int64_t depth_ns(uint32_t kbits)
 {
-	return max_of((int64_t)BUDGET_BURST_NS, cost_ns(kbits, BUDGET_BURST_BYTES));
+	return max_of((int64_t)BUDGET_BURST_NS, time_of(BUDGET_BURST_BYTES, kbits));
 }
 
 unsigned budget_used_percent(const struct budget *b, uint32_t kbits, mono_t now)
@@ -106,7 +101,7 @@ bool budget_take(struct budget *b, uint32_t kbits, size_t bytes, mono_t now)
 
 	if (!kbits)
 		return true;
-	cost = cost_ns(kbits, bytes);
+	cost = time_of(bytes, kbits);
 	depth = depth_ns(kbits);
 	paid = load_relaxed(&b->paid_ns);
 	do {

@@ -41,11 +41,6 @@ bool spread_is_bulk(const struct frame *f)
 	return class == 0 || tier_of_dscp(class) == TIER_BULK;
 }
 
-static size_t train_bytes(const struct spread_line *l)
-{
-	return load_relaxed(&l->kbits) * (size_t)SPREAD_TRAIN_US / (8 * 1000);
-}
-
 bool spread_takes_second(struct worker *w, uint16_t slot, size_t len)
 {
 	struct spread_account *a = &w->fwd->spread[slot];
@@ -57,7 +52,7 @@ bool spread_takes_second(struct worker *w, uint16_t slot, size_t len)
 	}
 	s->slot = slot;
 	s->second = spread_prefers_second(a, w->now);
-	s->left = train_bytes(&a->line[s->second]);
+	s->left = load_relaxed(&a->line[s->second].kbits) * (size_t)SPREAD_TRAIN_US / (8 * 1000);
 	s->left -= min_of(s->left, len);
 	return s->second;
 }

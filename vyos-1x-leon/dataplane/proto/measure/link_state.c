@@ -52,6 +52,17 @@ static void leave_link(struct overlay *o, const struct peer *p)
 		schedule_paths_now(o);
 }
 
+static void go_down(struct overlay *o, struct peer *p)
+{
+	p->probe.up = false;
+	p->due[DUE_PMTU] = MONO_NEVER;
+	p->probe.late_us = 0;
+	p->probe.silent = false;
+	segmentation_link_down(o, p);
+	link_store(o, p);
+	overlay_emit(o, EV_LINK_DOWN, p->id, NODE_ID_NONE, 0, NULL);
+}
+
 static void link_down(struct overlay *o, struct peer *p)
 {
 	struct probing *pr = &p->probe;
@@ -59,17 +70,11 @@ static void link_down(struct overlay *o, struct peer *p)
 	/* An outage is not loss: `up` describes it. The restored path must not carry the cost of
 	 * the probes lost during the outage. */
 	pr->filter.loss_pm = pr->loss_before;
-	pr->up = false;
-	p->due[DUE_PMTU] = MONO_NEVER;
-	pr->late_us = 0;
-	pr->silent = false;
 	pr->answers = 0;
 	link_set_misses(o, p, 0);
 	pr->wait_ms = 0;
-	segmentation_link_down(o, p);
 	p->due[DUE_PROBE] = overlay_in(o, o->conf->fast_interval_ms / 2, o->conf->fast_interval_ms);
-	link_store(o, p);
-	overlay_emit(o, EV_LINK_DOWN, p->id, NODE_ID_NONE, 0, NULL);
+	go_down(o, p);
 	schedule_row(o, ROW_NOW);
 	schedule_snapshot_now(o);
 	leave_link(o, p);
@@ -78,15 +83,8 @@ static void link_down(struct overlay *o, struct peer *p)
 void link_state_lost(struct overlay *o, struct peer *p)
 {
 	ingress_end(o, p);
-	if (!p->probe.up)
-		return;
-	p->probe.up = false;
-	p->due[DUE_PMTU] = MONO_NEVER;
-	p->probe.late_us = 0;
-	p->probe.silent = false;
-	segmentation_link_down(o, p);
-	link_store(o, p);
-	overlay_emit(o, EV_LINK_DOWN, p->id, NODE_ID_NONE, 0, NULL);
+	if (p->probe.up)
+		go_down(o, p);
 }
 
 /* Probes on the way belong to the previous transport or pair of lines. */

@@ -63,21 +63,15 @@ static int32_t sent_since(const struct overlay *o, const struct peer *p)
 	return (int32_t)(loss_path_tx(o, p) - p->path_probe.seen_tx);
 }
 
-/* Without a path the links that others report are used; the node's own row is missing then. */
-static bool find_way(struct overlay *o, const struct peer *p, struct via *v)
-{
-	if (p->choice.path.n_hops)
-		return via_path(o, &p->choice.path, v);
-	return via_claimed(o, p, v);
-}
-
 static void send_ping(struct overlay *o, struct peer *p)
 {
 	struct path_probe *a = &p->path_probe;
 	struct path_probe_ping *q = &a->out[a->next_out++ % PATH_PROBES_OUT];
 	struct via v;
 
-	if (!find_way(o, p, &v))
+	/* Without a path the links that others report are used; the node's own row is missing
+	 * then. */
+	if (!(p->choice.path.n_hops ? via_path(o, &p->choice.path, &v) : via_claimed(o, p, &v)))
 		return;
 	*q = (struct path_probe_ping){ .id = rtt_new_id(),
 				       .data_tx = loss_path_mark(o, p),

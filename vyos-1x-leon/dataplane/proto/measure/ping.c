@@ -100,18 +100,15 @@ void ping_due(void *arg, mono_t now)
 {
 	struct overlay *o = arg;
 	mono_t next = MONO_NEVER;
-	bool again = true;
 
 	o->pinging.at = MONO_NEVER;
-	while (again) {
-		again = false;
-		for (struct ping_job **at = &o->pings; *at && !again; at = &(*at)->next) {
-			if (mono_before(now, (*at)->deadline))
-				continue;
-			finish(at, (*at)->result);
-			again = true;
-			break;
+	for (struct ping_job **at = &o->pings; *at;) {
+		if (mono_before(now, (*at)->deadline)) {
+			at = &(*at)->next;
+			continue;
 		}
+		finish(at, (*at)->result);
+		at = &o->pings; /* the callback may have changed the list */
 	}
 	for (const struct ping_job *j = o->pings; j; j = j->next)
 		next = mono_earlier(next, j->deadline);

@@ -70,13 +70,7 @@ void pmtu_reset(struct overlay *o, struct peer *p)
 
 	/* After an outage the previous size most likely passes again; the keepalive verifies
 	 * this. */
-	if (!u->mtu)
-		u->mtu = MTU_BASE;
-	u->fails = 0;
-	u->size = 0;
-	u->tries = 0;
-	u->keepalive = false;
-	u->in_flight = false;
+	*u = (struct pmtu){ .mtu = u->mtu ? u->mtu : MTU_BASE };
 	/* Jitter: large datagrams on all links of all nodes at once would be noticeable. After a
 	 * partition of a large overlay, only links with data are tested soon. */
 	wait_ms = u->mtu > MTU_BASE && lazy_permitted(o)

@@ -66,13 +66,6 @@ uint32_t choice_long_term_to_beat(const struct choice *c, const struct choice_pa
 	return less_by(c->path.long_term_us, p->long_term_percent, minimum_us(c, &c->long_term, p));
 }
 
-/* Equal cost is not better, also with thresholds of 0: two equal paths would alternate. */
-static bool is_better_now(const struct choice *c, const struct choice_params *p)
-{
-	return c->best.cost_us < c->path.cost_us &&
-	       c->best.cost_us <= choice_cost_to_beat(c, &c->best, p);
-}
-
 static bool is_better_long_term(const struct choice *c, const struct choice_params *p)
 {
 	const struct path *l = &c->long_term;
@@ -90,7 +83,9 @@ static bool fell_silent(const struct choice *c)
 
 static enum choice_reason decide(const struct choice *c, const struct choice_params *p, mono_t now)
 {
-	bool now_better = is_better_now(c, p);
+	/* Equal cost is not better, also with thresholds of 0: two equal paths would alternate. */
+	bool now_better = c->best.cost_us < c->path.cost_us &&
+			  c->best.cost_us <= choice_cost_to_beat(c, &c->best, p);
 	const struct path *wanted = now_better ? &c->best : &c->long_term;
 
 	if (c->best.n_hops == 0) /* rule 1 */

@@ -180,11 +180,6 @@ static void row_await(struct row *r, const struct msg_row *m)
 	r->in.n_seen = 0;
 }
 
-static bool row_saw(const struct row *r, uint32_t slot)
-{
-	return slot / 8 < r->in.n_seen && (r->in.seen[slot / 8] >> slot % 8 & 1);
-}
-
 /* Applies the entries; returns true if a path may change. */
 static bool row_take_entries(struct row *r, uint16_t from, const struct msg_row *m,
 			     uint16_t (*slot_of)(void *arg, node_id_t id), void *arg)
@@ -220,7 +215,7 @@ static bool row_complete(struct row *r)
 	bool moves = false;
 
 	for (uint32_t i = 0; r->in.base == 0 && i < r->n_cells; i++) {
-		if (row_saw(r, i))
+		if (i / 8 < r->in.n_seen && (r->in.seen[i / 8] >> i % 8 & 1))
 			continue;
 		moves |= cell_is_up(cells_at(&r->cells, i));
 		latdb_put(r, i, CELL_UNKNOWN);

@@ -110,19 +110,12 @@ void shares_divide(struct shares *of, struct share *s, unsigned n, uint32_t rate
 /* Closer marks are merged, because calls may follow each other at once. */
 #define MARK_MS (SHARES_EVERY_MS / 2)
 
-static void share_meter_restart(struct share_meter *m, uint64_t bytes, mono_t now)
-{
-	*m = (struct share_meter){ .n = 1 };
-	m->mark[0].at = now;
-	m->mark[0].bytes = bytes;
-}
-
 uint32_t share_meter_note(struct share_meter *m, uint64_t bytes, mono_t now)
 {
 	int64_t us;
 
 	if (!m->n || bytes < m->mark[m->n - 1].bytes) {
-		share_meter_restart(m, bytes, now);
+		*m = (struct share_meter){ .n = 1, .mark[0] = { .at = now, .bytes = bytes } };
 		return 0;
 	}
 	us = mono_sub_us(now, m->mark[0].at);

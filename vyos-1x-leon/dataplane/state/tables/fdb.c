@@ -144,18 +144,15 @@ uint16_t fdb_lookup(const struct fdb *f, uint16_t vlan, struct mac mac)
 	return find_entry(f, key_of(vlan, mac), &value) ? (uint16_t)value : SLOT_NONE;
 }
 
-static bool refuses(const struct fdb *f, uint16_t vlan)
-{
-	return load_relaxed(&f->refusing) || load_relaxed(&f->refusing_in[vlan % VLAN_IDS]);
-}
-
 enum fdb_seen fdb_seen(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t slot, uint32_t now_s)
 {
 	uint32_t value;
 	struct fdb_place *p = find_entry(f, key_of(vlan, mac), &value);
 
 	if (!p)
-		return refuses(f, vlan) ? FDB_QUIET : FDB_TO_LEARN;
+		return load_relaxed(&f->refusing) || load_relaxed(&f->refusing_in[vlan % VLAN_IDS])
+			       ? FDB_QUIET
+			       : FDB_TO_LEARN;
 	if ((uint16_t)value == slot) {
 		touch(p, now_s);
 		return FDB_KNOWN;
@@ -305,11 +302,6 @@ static void remove_at(struct fdb *f, struct fdb_place *p)
 	store_relaxed(&f->refusing_in[vlan], false);
 }
 
-static bool is_in(const struct fdb_place *p, const struct vlan_set *vlans)
-{
-	return !vlans || vlan_set_has(vlans, vlan_of(key_at(p)));
-}
-
 uint32_t fdb_forget_slots(struct fdb *f, const struct slot_set *gone, const struct vlan_set *vlans,
 			  uint32_t now_s)
 {
@@ -319,7 +311,7 @@ uint32_t fdb_forget_slots(struct fdb *f, const struct slot_set *gone, const stru
 		struct fdb_place *p = &f->place[i];
 		struct mac_damping *d;
 
-		if (!is_entry(p) || !is_in(p, vlans))
+		if (!is_entry(p) || (vlans && !vlan_set_has(vlans, vlan_of(key_at(p)))))
 			continue;
 		d = damping_of(f, p);
 		mac_damping_disown(d, gone);

@@ -11,9 +11,9 @@
 #define STABLE_S       600 /* time after which the next freeze has the initial length again */
 
 /* Clocks wrap, so the difference is signed. */
-static bool is_over(uint32_t now_s, uint32_t at_s)
+bool mac_damping_is_over(const struct mac_damping *d, uint32_t now_s)
 {
-	return (int32_t)(now_s - at_s) >= 0;
+	return (int32_t)(now_s - d->thaw_s) >= 0;
 }
 
 bool mac_damping_moved_of_late(const struct mac_damping *d, uint32_t now_s)
@@ -58,17 +58,12 @@ bool mac_damping_move(struct mac_damping *d, uint16_t from, uint16_t to, uint32_
 
 uint16_t mac_damping_freeze(struct mac_damping *d, uint32_t now_s)
 {
-	if (is_over(now_s, d->thaw_s + STABLE_S))
+	if (mac_damping_is_over(d, now_s - STABLE_S))
 		d->n_freezes = 0;
 	d->thaw_s = now_s + ((uint32_t)MAC_FREEZE_S << d->n_freezes);
 	d->n_freezes = (uint8_t)min_of(d->n_freezes + 1, FREEZES_LONGER);
 	d->since_s = now_s;
 	return d->owner_claims ? d->owner : SLOT_NONE;
-}
-
-bool mac_damping_is_over(const struct mac_damping *d, uint32_t now_s)
-{
-	return is_over(now_s, d->thaw_s);
 }
 
 void mac_damping_thaw(struct mac_damping *d, uint32_t now_s)
@@ -80,7 +75,7 @@ void mac_damping_thaw(struct mac_damping *d, uint32_t now_s)
 
 void mac_damping_shorten(struct mac_damping *d, uint32_t now_s)
 {
-	if (!is_over(now_s + MAC_FREEZE_S, d->thaw_s))
+	if (!mac_damping_is_over(d, now_s + MAC_FREEZE_S))
 		d->thaw_s = now_s + MAC_FREEZE_S;
 }
 

@@ -165,17 +165,12 @@ bool nodedb_has_place(const struct nodedb *db)
 	return db->n_members < db->maximum;
 }
 
-static bool is_free(const struct nodedb *db, uint32_t i, mono_t now)
-{
-	return !db->slot[i] && !mono_before(now, db->rests[i]);
-}
-
 /* Returns cap_slots if no slot is free. */
 static uint32_t free_slot(const struct nodedb *db, mono_t now)
 {
 	uint32_t i = 0;
 
-	while (i < db->cap_slots && !is_free(db, i, now))
+	while (i < db->cap_slots && (db->slot[i] || mono_before(now, db->rests[i])))
 		i++;
 	return i;
 }

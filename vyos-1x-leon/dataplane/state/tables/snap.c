@@ -213,11 +213,6 @@ static uint8_t sockaddr_of(const struct endpoint *ep, uint8_t out[SNAP_SOCKADDR_
 	return (uint8_t)len;
 }
 
-static void set_sockaddr(struct snap_node *n)
-{
-	n->sa_len = sockaddr_of(&n->ep, n->sa);
-}
-
 void snap_set_second(struct snap *s, uint16_t slot, const struct endpoint *ep, uint8_t line)
 {
 	struct snap_second *second = x_new(struct snap_second);
@@ -316,7 +311,7 @@ void snap_finish(struct snap *s)
 	if (s->members)
 		enter_same(s->members);
 	for (uint16_t i = 0; i < s->n_slots; i++) {
-		set_sockaddr(&s->node[i]);
+		s->node[i].sa_len = sockaddr_of(&s->node[i].ep, s->node[i].sa);
 		if (s->node[i].id != NODE_ID_NONE)
 			add_id(s, i);
 	}
