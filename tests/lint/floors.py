@@ -44,7 +44,7 @@ FLOORS = {
         ['routes/'],
         ['accel/'],
         ['guard/', 'identity/'],
-        ['report/'],
+        ['report/', 'owned'],
     ],
     'proto': [
         ['overlay', 'overlay_ops', 'overlay_seeds', 'dispatch', 'periodic', 'view'],

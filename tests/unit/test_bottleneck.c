@@ -119,7 +119,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	bottleneck_free(&d);
+	leond_release(&d);
 	loop_free(d.loop);
 	nodedb_free(nodes);
 	free(conf);

@@ -152,6 +152,7 @@ static void free_all(struct leond *d)
 {
 	guard_close(d);
 	nodedb_free((struct nodedb *)d->overlay);
+	leond_release(d);
 	loop_free(d->loop);
 	free(d->conf);
 	free(d);

@@ -110,7 +110,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	locators_free(&d);
+	leond_release(&d);
 	loop_free(d.loop);
 	free(d.conf);
 	return 0;

@@ -107,6 +107,7 @@ static struct leond *querier_of(uint16_t n_vlans)
 static void free_querier(struct leond *d)
 {
 	snooping_stop(d);
+	leond_release(d);
 	listeners_free(d->listeners);
 	loop_free(d->loop);
 	free(d->conf);

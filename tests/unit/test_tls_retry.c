@@ -210,6 +210,7 @@ static int teardown(void **state)
 	(void)state;
 	fallback_stop(&d);
 	streams_stop(&d);
+	leond_release(&d);
 	loop_free(d.loop);
 	free(d.conf);
 	return 0;

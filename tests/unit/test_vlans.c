@@ -20,6 +20,7 @@
 #include "daemon/lan/local_lan.h"
 #include "daemon/leond.h"
 #include "daemon/report/report.h"
+#include "daemon/states.h"
 #include "io/tap.h"
 #include "state/conf/conf.h"
 #include "state/tables/fdb.h"
@@ -34,6 +35,7 @@
 static struct tap tap = { .ifindex = 7 };
 static struct vlans vlans;
 static struct leond d;
+static struct states states;
 
 /* --- replaced functions --- */
 
@@ -152,8 +154,10 @@ static int setup(void **state)
 {
 	(void)state;
 	vlans = (struct vlans){ 0 };
+	states = (struct states){ 0 };
 	d = (struct leond){ .loop = loop_sim_new(),
 			    .conf = calloc(1, sizeof(struct conf)),
+			    .states = &states,
 			    .vlans = &vlans,
 			    .tap = &tap };
 	result = 0;
@@ -166,7 +170,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	vlans_stop(&d);
+	leond_release(&d);
 	loop_free(d.loop);
 	free(d.conf);
 	log_set_sink(NULL, NULL);

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "base/addr.h"
+#include "base/loop.h"
 #include "base/mono.h"
 #include "daemon/device/device.h"
 
@@ -60,3 +61,7 @@ struct leond {
 
 /* Returns a zeroed object with its parts, for free(). */
 struct leond *leond_new(void);
+/* Zeroed memory and a timer of a module, both in use until leond_release(). */
+void *leond_memory(struct leond *d, size_t size);
+struct timer *leond_timer(struct leond *d, timer_fn fn, void *arg);
+void leond_release(struct leond *d);

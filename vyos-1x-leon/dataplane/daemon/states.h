@@ -55,6 +55,7 @@ struct states {
 
 	/* life */
 	bool tap_is_open, udp_is_open, workers_run;
+	struct owned *owned; /* leond_memory() and leond_timer() */
 	struct housekeeping *housekeeping;
 	struct nl *monitor;	     /* of netlink */
 	struct stretcher *stretcher; /* overlay_glue.c; NULL before the first use */

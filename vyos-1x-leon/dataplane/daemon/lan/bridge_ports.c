@@ -75,11 +75,6 @@ void bridge_ports_changed(struct leond *d, const struct nl_event *ev)
 
 void bridge_ports_start(struct leond *d)
 {
-	d->states->ports_timer = timer_new(d->loop, on_gathered, d);
+	d->states->ports_timer = leond_timer(d, on_gathered, d);
 	bridge_ports_look(d);
-}
-
-void bridge_ports_stop(struct leond *d)
-{
-	timer_free(d->states->ports_timer);
 }

@@ -9,7 +9,6 @@
 #include "daemon/lan/local_lan.h"
 
 #include "base/loop.h"
-#include "base/mem.h"
 #include "daemon/guard/loop_guard.h"
 #include "daemon/states.h"
 #include "io/clock.h"
@@ -81,8 +80,9 @@ static bool next_neighbor(struct leond *d, bool *more)
 	return true;
 }
 
-static void run(struct leond *d)
+static void on_timer(void *arg, mono_t now)
 {
+	struct leond *d = arg;
 	struct failover *t = d->states->failover;
 	unsigned sent = 0;
 	bool more = true;
@@ -94,17 +94,10 @@ static void run(struct leond *d)
 		t->round++;
 		t->at = 0;
 	}
-}
-
-static void on_timer(void *arg, mono_t now)
-{
-	struct leond *d = arg;
-
-	run(d);
-	if (d->states->failover->round != DONE)
-		timer_set(d->states->failover->timer, mono_add_ms(now, RUN_EVERY_MS));
+	if (t->round != DONE)
+		timer_set(t->timer, mono_add_ms(now, RUN_EVERY_MS));
 	else
-		d->states->failover->vlans = (struct vlan_set){ 0 };
+		t->vlans = (struct vlan_set){ 0 };
 }
 
 void failover_announce(struct leond *d, const struct vlan_set *vlans)
@@ -123,14 +116,7 @@ void failover_announce(struct leond *d, const struct vlan_set *vlans)
 
 void failover_start(struct leond *d)
 {
-	d->states->failover = x_new(struct failover);
+	d->states->failover = leond_memory(d, sizeof(*d->states->failover));
 	d->states->failover->round = DONE;
-	d->states->failover->timer = timer_new(d->loop, on_timer, d);
-}
-
-void failover_stop(struct leond *d)
-{
-	if (d->states->failover)
-		timer_free(d->states->failover->timer);
-	x_free(d->states->failover);
+	d->states->failover->timer = leond_timer(d, on_timer, d);
 }

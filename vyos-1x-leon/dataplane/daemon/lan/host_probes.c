@@ -12,7 +12,6 @@
 #include "daemon/lan/local_lan.h"
 
 #include "base/loop.h"
-#include "base/mem.h"
 #include "daemon/guard/loop_guard.h"
 #include "daemon/states.h"
 #include "proto/view.h"
@@ -145,13 +144,6 @@ void host_probes_start_vlans(struct leond *d, uint16_t slot, const struct vlan_s
 
 void host_probes_start(struct leond *d)
 {
-	d->states->host_probes = x_new(struct host_probes);
-	d->states->host_probes->timer = timer_new(d->loop, on_timer, d);
-}
-
-void host_probes_stop(struct leond *d)
-{
-	if (d->states->host_probes)
-		timer_free(d->states->host_probes->timer);
-	x_free(d->states->host_probes);
+	d->states->host_probes = leond_memory(d, sizeof(*d->states->host_probes));
+	d->states->host_probes->timer = leond_timer(d, on_timer, d);
 }

@@ -68,7 +68,6 @@ static inline void vlans_send(const struct leond *d, uint8_t *frame, size_t len,
 
 void vlans_open(struct leond *d);  /* called with the tables */
 void vlans_start(struct leond *d); /* called after the guard exists */
-void vlans_stop(struct leond *d);
 /* A link changed. */
 void vlans_changed(struct leond *d, const struct nl_event *ev);
 /* A frame of this VLAN was not forwarded, because the guard does not listen to it yet or the VLAN
@@ -122,7 +121,6 @@ void guard_report_mismatch(struct leond *d, struct vlan_set *reported);
 
 /* --- bridge_ports.c: the other ports of the bridge of leon0, which lead to the LAN --- */
 void bridge_ports_start(struct leond *d); /* called before guard_start() */
-void bridge_ports_stop(struct leond *d);
 /* A link changed, or leon0 was added to or removed from a bridge. */
 void bridge_ports_changed(struct leond *d, const struct nl_event *ev);
 void bridge_ports_look(struct leond *d);
@@ -132,13 +130,11 @@ void bridge_ports_look(struct leond *d);
  * that remote hosts are behind this port. */
 
 void failover_start(struct leond *d);
-void failover_stop(struct leond *d);
 /* Starts announcements in these VLANs. */
 void failover_announce(struct leond *d, const struct vlan_set *vlans);
 
 /* --- host_probes.c: queries of hosts after a loop or a change of the forwarder --- */
 void host_probes_start(struct leond *d);
-void host_probes_stop(struct leond *d);
 /* Removes the former node from the neighbors of moved hosts. Called before fdb_forget_slot(), so
  * that neigh_forget_slot() of the former node keeps their addresses. */
 void host_probes_mark_moved(struct leond *d);

@@ -444,8 +444,8 @@ void guard_open(struct leond *d)
 
 void guard_start(struct leond *d)
 {
-	d->states->guard_io->timer = timer_new(d->loop, on_guard_timer, d);
-	d->states->guard_io->soon = timer_new(d->loop, on_soon, d);
+	d->states->guard_io->timer = leond_timer(d, on_guard_timer, d);
+	d->states->guard_io->soon = leond_timer(d, on_soon, d);
 	overlay_set_guard_number(d->overlay, d->guard->sequence);
 	guard_lan_changed(d);
 	on_guard_timer(d, loop_now(d->loop));
@@ -456,8 +456,6 @@ void guard_close(struct leond *d)
 {
 	if (!d->states->guard_io)
 		return;
-	timer_free(d->states->guard_io->timer);
-	timer_free(d->states->guard_io->soon);
 	x_free(d->states->guard_io);
 	guard_free(d->guard);
 }

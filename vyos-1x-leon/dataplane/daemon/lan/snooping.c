@@ -235,7 +235,7 @@ void snooping_apply_conf(struct leond *d)
 void snooping_start(struct leond *d)
 {
 	d->states->snooping = x_new(struct snooping);
-	d->states->snooping->soon = timer_new(d->loop, update, d);
+	d->states->snooping->soon = leond_timer(d, update, d);
 	snooping_apply_conf(d);
 }
 
@@ -243,7 +243,6 @@ void snooping_stop(struct leond *d)
 {
 	if (!d->states->snooping)
 		return;
-	timer_free(d->states->snooping->soon);
 	groups_free(d->states->snooping->groups);
 	x_free(d->states->snooping);
 }

@@ -207,13 +207,8 @@ void vlans_open(struct leond *d)
 void vlans_start(struct leond *d)
 {
 	announce(d);
-	d->vlans->timer = timer_new(d->loop, update, d);
+	d->vlans->timer = leond_timer(d, update, d);
 	update(d, loop_now(d->loop));
-}
-
-void vlans_stop(struct leond *d)
-{
-	timer_free(d->vlans->timer);
 }
 
 /* --- change of the segment map --- */

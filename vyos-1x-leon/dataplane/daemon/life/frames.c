@@ -208,6 +208,6 @@ static void on_reports(void *arg, int fd attr_unused, uint32_t epoll_events attr
 
 int frames_start(struct leond *d)
 {
-	d->states->drain_timer = timer_new(d->loop, drain, d);
+	d->states->drain_timer = leond_timer(d, drain, d);
 	return loop_fd_add(d->loop, fwd_report_fd(d->fwd), EPOLLIN, on_reports, d);
 }

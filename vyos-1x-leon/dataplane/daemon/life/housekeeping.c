@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "daemon/guard/loop_guard.h"
 #include "daemon/life/life.h"
 #include "daemon/report/report.h"
@@ -96,14 +95,7 @@ static void on_second(void *arg, mono_t now)
 
 void housekeeping_start(struct leond *d)
 {
-	d->states->housekeeping = x_new(struct housekeeping);
-	d->states->housekeeping->timer = timer_new(d->loop, on_second, d);
+	d->states->housekeeping = leond_memory(d, sizeof(*d->states->housekeeping));
+	d->states->housekeeping->timer = leond_timer(d, on_second, d);
 	timer_set(d->states->housekeeping->timer, mono_add_ms(loop_now(d->loop), 1000));
-}
-
-void housekeeping_free(struct leond *d)
-{
-	if (d->states->housekeeping)
-		timer_free(d->states->housekeeping->timer);
-	x_free(d->states->housekeeping);
 }

@@ -49,7 +49,6 @@ void modules_stop(struct leond *d);
 
 /* --- housekeeping.c: work of each second --- */
 void housekeeping_start(struct leond *d);
-void housekeeping_free(struct leond *d);
 
 /* --- frames.c: reports of workers --- */
 int frames_start(struct leond *d);
@@ -66,4 +65,3 @@ void snapshot_replace_neigh(struct leond *d, uint32_t maximum); /* likewise */
 /* --- watch.c: changes of the host by other programs, distributed to the modules --- */
 /* Opens the monitor; no later change is missed. Returns 0, or -errno after logging. */
 int watch_start(struct leond *d);
-void watch_stop(struct leond *d);

@@ -86,8 +86,8 @@ static void stop_begin(struct leond *d)
 		return;
 	}
 	loop_notify(d->loop, "STOPPING=1");
-	d->states->leave_timer = timer_new(d->loop, on_leave, d);
-	d->states->release_timer = timer_new(d->loop, on_release, d);
+	d->states->leave_timer = leond_timer(d, on_leave, d);
+	d->states->release_timer = leond_timer(d, on_release, d);
 	d->states->stop_at = loop_now(d->loop);
 	on_release(d, d->states->stop_at);
 }
@@ -340,13 +340,6 @@ int leond_run(struct leond *d)
 	return r;
 }
 
-static void timers_free(struct leond *d)
-{
-	timer_free(d->states->drain_timer);
-	timer_free(d->states->leave_timer);
-	timer_free(d->states->release_timer);
-}
-
 static void tables_free(struct leond *d)
 {
 	if (d->states->workers_run)
@@ -364,7 +357,6 @@ static void tables_free(struct leond *d)
 	listeners_free(d->listeners);
 	segments_free(d->vlans->map);
 	events_free(d->events);
-	counters_free(d);
 	ipsec_report_free(d->ipsec);
 }
 
@@ -374,16 +366,15 @@ void leond_free(struct leond *d)
 	accel_reports_free(d);
 	ctl_server_free(d->ctl);
 	tables_free(d);
-	housekeeping_free(d);
 	modules_stop(d);
-	watch_stop(d);
+	nl_close(d->states->monitor);
 	if (d->states->udp_is_open)
 		udp_close(d->udp);
 	udp_close(lines_udp(d, 1));
 	if (d->states->tap_is_open)
 		tap_close(d->tap);
 	nl_close(d->nl);
-	timers_free(d);
+	leond_release(d);
 	loop_free(d->loop);
 	conf_free(d->conf);
 }

@@ -61,8 +61,3 @@ int watch_start(struct leond *d)
 	}
 	return loop_fd_add(d->loop, nl_monitor_fd(d->states->monitor), EPOLLIN, on_readable, d);
 }
-
-void watch_stop(struct leond *d)
-{
-	nl_close(d->states->monitor);
-}

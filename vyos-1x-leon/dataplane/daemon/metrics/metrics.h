@@ -14,7 +14,6 @@ struct leond;
 /* --- show_statistics.c: counters of the packet path since the last reset --- */
 void counters_read(struct leond *d, uint64_t counter[N_COUNTERS], uint64_t drop[N_DROPS]);
 mono_t counters_since(const struct leond *d); /* the start, or the last reset */
-void counters_free(struct leond *d);
 uint64_t resident_bytes(void);
 
 /* --- flow_export.c --- */

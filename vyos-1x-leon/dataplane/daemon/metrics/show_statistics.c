@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/defs.h"
-#include "base/mem.h"
 #include "base/version.h"
 #include "daemon/answer/answer.h"
 #include "daemon/device/device.h"
@@ -307,11 +306,6 @@ mono_t counters_since(const struct leond *d)
 	return d->states->counters_reset ? d->states->counters_reset->at : d->started;
 }
 
-void counters_free(struct leond *d)
-{
-	x_free(d->states->counters_reset);
-}
-
 uint64_t resident_bytes(void)
 {
 	FILE *f = fopen("/proc/self/statm", "re");
@@ -330,7 +324,7 @@ enum command_result reset_statistics(struct command *c)
 	struct counters_reset *r = c->d->states->counters_reset;
 
 	if (!r)
-		r = c->d->states->counters_reset = x_new(struct counters_reset);
+		r = c->d->states->counters_reset = leond_memory(c->d, sizeof(*r));
 	fwd_stats(c->d->fwd, r->counter, r->drop);
 	r->at = c->now;
 	return CMD_DONE;

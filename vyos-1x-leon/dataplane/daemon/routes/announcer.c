@@ -9,11 +9,9 @@
  * routes.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/loop.h"
-#include "base/mem.h"
 #include "daemon/report/report.h"
 #include "daemon/routes/routes.h"
 #include "daemon/states.h"
@@ -230,23 +228,12 @@ void announcer_apply_conf(struct leond *d)
 
 void announcer_start(struct leond *d)
 {
-	struct announcer *a = x_new(struct announcer);
+	struct announcer *a = leond_memory(d, sizeof(*a));
 
 	a->d = d;
-	a->timer = timer_new(d->loop, on_timer, a);
+	a->timer = leond_timer(d, on_timer, a);
 	d->states->announcer = a;
 	announcer_apply_conf(d);
-}
-
-void announcer_free(struct leond *d)
-{
-	struct announcer *a = d->states->announcer;
-
-	if (!a)
-		return;
-	d->states->announcer = NULL;
-	timer_free(a->timer);
-	free(a);
 }
 
 const struct announce *announcer_view(const struct leond *d)

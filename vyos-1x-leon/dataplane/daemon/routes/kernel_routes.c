@@ -203,7 +203,7 @@ void routes_start(struct leond *d)
 	d->states->routes = r;
 	r->d = d;
 	r->plan = rib_new();
-	r->timer = timer_new(d->loop, on_timer, r);
+	r->timer = leond_timer(d, on_timer, r);
 	r->resync_at = now;
 	r->table = d->device.table;
 	routes_gather_own(r);
@@ -231,7 +231,6 @@ void routes_free(struct leond *d)
 	if (!r)
 		return;
 	d->states->routes = NULL;
-	timer_free(r->timer);
 	rib_free(r->plan);
 	free(r->have);
 	free(r->node);

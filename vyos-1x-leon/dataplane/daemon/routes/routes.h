@@ -32,7 +32,6 @@ bool routes_announces(const struct conf *c, const struct ip_addr *ip);
 
 /* --- announcer.c: prefixes with a route outside the overlay (state/routes/announce.h) --- */
 void announcer_start(struct leond *d); /* called before other nodes know this one */
-void announcer_free(struct leond *d);
 void announcer_changed(struct leond *d, const struct nl_event *ev); /* life/watch.c */
 void announcer_apply_conf(struct leond *d);
 const struct announce *announcer_view(const struct leond *d);

@@ -255,7 +255,7 @@ void fallback_start(struct leond *d)
 	if (!d->conf->transport_tls)
 		return;
 	d->states->fallback = x_new(struct fallback);
-	d->states->fallback->timer = timer_new(d->loop, on_tick, d);
+	d->states->fallback->timer = leond_timer(d, on_tick, d);
 	streams_set_watcher(d, on_changed);
 	timer_set(d->states->fallback->timer, loop_now(d->loop));
 }
@@ -266,7 +266,6 @@ void fallback_stop(struct leond *d)
 
 	if (!f)
 		return;
-	timer_free(f->timer);
 	free(f->name);
 	free(f->attempt);
 	x_free(d->states->fallback);

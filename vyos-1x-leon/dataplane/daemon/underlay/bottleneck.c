@@ -11,7 +11,6 @@
 #include "daemon/underlay/underlay.h"
 
 #include "base/loop.h"
-#include "base/mem.h"
 #include "daemon/report/report.h"
 #include "daemon/states.h"
 #include "fwd/fwd.h"
@@ -199,17 +198,9 @@ static void on_step(void *arg, mono_t now)
 
 void bottleneck_start(struct leond *d)
 {
-	d->states->bottleneck = x_new(struct bottleneck);
-	d->states->bottleneck->timer = timer_new(d->loop, on_step, d);
+	d->states->bottleneck = leond_memory(d, sizeof(*d->states->bottleneck));
+	d->states->bottleneck->timer = leond_timer(d, on_step, d);
 	bottleneck_apply_conf(d);
-}
-
-void bottleneck_free(struct leond *d)
-{
-	if (!d->states->bottleneck)
-		return;
-	timer_free(d->states->bottleneck->timer);
-	x_free(d->states->bottleneck);
 }
 
 void bottleneck_apply_conf(struct leond *d)

@@ -10,7 +10,6 @@
 
 #include "base/defs.h"
 #include "base/loop.h"
-#include "base/mem.h"
 #include "daemon/routes/routes.h"
 #include "daemon/states.h"
 #include "daemon/underlay/underlay.h"
@@ -265,14 +264,7 @@ void locators_changed(struct leond *d, const struct nl_event *ev attr_unused)
 
 void locators_start(struct leond *d)
 {
-	d->states->locators = x_new(struct locators);
-	d->states->locators->timer = timer_new(d->loop, on_gathered, d);
+	d->states->locators = leond_memory(d, sizeof(*d->states->locators));
+	d->states->locators->timer = leond_timer(d, on_gathered, d);
 	locators_update(d);
-}
-
-void locators_free(struct leond *d)
-{
-	if (d->states->locators)
-		timer_free(d->states->locators->timer);
-	x_free(d->states->locators);
 }

@@ -121,7 +121,7 @@ void senders_apply_conf(struct leond *d)
 void senders_start(struct leond *d)
 {
 	d->states->senders = x_new(struct senders);
-	d->states->senders->timer = timer_new(d->loop, on_look, d);
+	d->states->senders->timer = leond_timer(d, on_look, d);
 	senders_apply_conf(d);
 }
 
@@ -131,7 +131,6 @@ void senders_free(struct leond *d)
 
 	if (!s)
 		return;
-	timer_free(s->timer);
 	free(s->sender);
 	free(s->share);
 	free(s->slot);

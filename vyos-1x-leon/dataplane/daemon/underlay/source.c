@@ -7,7 +7,6 @@
 #include <errno.h>
 
 #include "base/loop.h"
-#include "base/mem.h"
 #include "daemon/report/report.h"
 #include "daemon/states.h"
 #include "io/netlink/netlink.h"
@@ -111,13 +110,8 @@ void source_start(struct leond *d)
 {
 	struct nl_link link;
 
-	d->states->source = x_new(struct source_state);
+	d->states->source = leond_memory(d, sizeof(*d->states->source));
 	if (d->conf->source_interface[0] &&
 	    nl_link_by_name(d->nl, d->conf->source_interface, &link) == 0)
 		d->states->source->index = link.index;
-}
-
-void source_free(struct leond *d)
-{
-	x_free(d->states->source);
 }

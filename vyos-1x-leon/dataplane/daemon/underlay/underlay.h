@@ -117,13 +117,11 @@ const char *lines_lost(const struct leond *d, uint8_t line);
 
 /* --- locators.c: addresses of this node --- */
 void locators_start(struct leond *d);
-void locators_free(struct leond *d);
 void locators_changed(struct leond *d, const struct nl_event *ev); /* life/watch.c */
 void locators_update(struct leond *d);
 
 /* --- source.c: loss and return of the source-address or source-interface --- */
 void source_start(struct leond *d);
-void source_free(struct leond *d);
 void source_changed(struct leond *d, const struct nl_event *ev); /* life/watch.c */
 
 /* --- seeds.c: addresses of the configured peers --- */
@@ -224,7 +222,6 @@ enum use usage_look(struct link_use *u, const struct fwd_use *t);
  * Direct traffic to each node: configured (shaper per-peer), requested by the node (its shaper
  * ingress), or the lower of both. */
 void bottleneck_start(struct leond *d);
-void bottleneck_free(struct leond *d);
 /* Applies the configuration; called after a reload and before bottleneck_start(). */
 void bottleneck_apply_conf(struct leond *d);
 

@@ -73,7 +73,7 @@ static void on_look(void *arg, mono_t now)
 void usage_start(struct leond *d)
 {
 	d->states->usage = x_new(struct usage);
-	d->states->usage->timer = timer_new(d->loop, on_look, d);
+	d->states->usage->timer = leond_timer(d, on_look, d);
 	timer_set(d->states->usage->timer, mono_add_ms(loop_now(d->loop), LOOK_EVERY_MS));
 }
 
@@ -81,7 +81,6 @@ void usage_free(struct leond *d)
 {
 	if (!d->states->usage)
 		return;
-	timer_free(d->states->usage->timer);
 	free(d->states->usage->link);
 	x_free(d->states->usage);
 }
