@@ -39,6 +39,12 @@ void answer_node(struct jsonw *w, const char *key, struct leond *d, node_id_t id
 	answer_name(w, "name", d, id);
 }
 
+void answer_begin_node(struct jsonw *w, const char *key, struct leond *d, node_id_t id)
+{
+	jsonw_object(w, NULL);
+	answer_node(w, key, d, id);
+}
+
 void answer_call(struct jsonw *w, const char *key, struct leond *d, node_id_t id)
 {
 	const char *name = node_name_of(d, id);
@@ -169,21 +175,13 @@ int64_t wall_of(mono_t now, mono_t t)
 static void answer_slots(struct jsonw *w, const char *ids_key, const char *names_key,
 			 struct leond *d, const uint16_t *slot, unsigned n_slots)
 {
-	struct nodedb *db = overlay_nodes(d->overlay);
-
 	jsonw_array(w, ids_key);
-	for (unsigned i = 0; i < n_slots; i++) {
-		const struct node *n = nodedb_at(db, slot[i]);
-
-		answer_id(w, NULL, n ? n->id : NODE_ID_NONE);
-	}
+	for (unsigned i = 0; i < n_slots; i++)
+		answer_id(w, NULL, node_id_at(d, slot[i]));
 	jsonw_end(w);
 	jsonw_array(w, names_key);
-	for (unsigned i = 0; i < n_slots; i++) {
-		const struct node *n = nodedb_at(db, slot[i]);
-
-		answer_call(w, NULL, d, n ? n->id : NODE_ID_NONE);
-	}
+	for (unsigned i = 0; i < n_slots; i++)
+		answer_call(w, NULL, d, node_id_at(d, slot[i]));
 	jsonw_end(w);
 }
 
@@ -193,27 +191,18 @@ void answer_hops(struct jsonw *w, const char *ids_key, const char *names_key, st
 	answer_slots(w, ids_key, names_key, d, p->hop, p->n_hops);
 }
 
-/* Values of the path if it has relays, else of the link. */
-static void data_of(struct leond *d, uint16_t slot, const struct path *p, uint64_t *tx,
-		    uint64_t *lost)
-{
-	const uint16_t *relay;
-	struct overlay_link l;
-
-	overlay_path_data(d->overlay, slot, tx, lost, &relay);
-	if (p->n_hops != 1 || !overlay_link(d->overlay, slot, &l))
-		return;
-	*tx = l.data_tx;
-	*lost = l.data_lost;
-}
-
 void answer_path_data(struct jsonw *w, struct leond *d, uint16_t slot, const struct path *p)
 {
 	const uint16_t *relay;
+	struct overlay_link l;
 	uint64_t tx, lost;
 	unsigned n = overlay_path_data(d->overlay, slot, &tx, &lost, &relay);
 
-	data_of(d, slot, p, &tx, &lost);
+	/* Values of the path if it has relays, else of the link. */
+	if (p->n_hops == 1 && overlay_link(d->overlay, slot, &l)) {
+		tx = l.data_tx;
+		lost = l.data_lost;
+	}
 	jsonw_u64(w, "data_compared", tx);
 	jsonw_u64(w, "data_lost", lost);
 	answer_slots(w, "avoided_relays", "avoided_names", d, relay, n);
@@ -259,11 +248,6 @@ static void answer_error(struct command *c)
 	jsonw_str(c->w, "error", c->error);
 }
 
-const struct conf *command_conf(const struct command *c)
-{
-	return c->d->conf;
-}
-
 void command_finish(struct command *c, enum command_result result)
 {
 	const char *text;
@@ -289,7 +273,7 @@ enum command_result command_refuse(struct command *c, const char *fmt, ...)
 	return CMD_FAILED;
 }
 
-static bool is_member(const struct node *n)
+bool answer_is_member(const struct node *n)
 {
 	return n && n->state != NODE_LEFT;
 }
@@ -303,7 +287,7 @@ static const struct node *find_by_name(struct command *c, const char *name)
 	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++) {
 		const struct node *n = nodedb_at(db, slot);
 
-		if (!is_member(n) || !n->has_record || strcmp(n->rec.name, name) != 0)
+		if (!answer_is_member(n) || !n->has_record || strcmp(n->rec.name, name) != 0)
 			continue;
 		if (found) {
 			command_refuse(c, "node-name \"%.40s\" is ambiguous: use the node-id",
@@ -325,7 +309,7 @@ const struct node *command_find_node(struct command *c, const char *text)
 	if (node_id_parse(text, &id) < 0)
 		return find_by_name(c, text);
 	n = nodedb_find(overlay_nodes(c->overlay), id);
-	if (is_member(n))
+	if (answer_is_member(n))
 		return n;
 	command_refuse(c, "no node has the node-id %s: see `show nodes`", text);
 	return NULL;

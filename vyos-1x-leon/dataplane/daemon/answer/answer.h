@@ -45,8 +45,6 @@ enum command_result {
 };
 typedef enum command_result (*command_fn)(struct command *c);
 
-/* The configuration; the next reload ends its life. */
-const struct conf *command_conf(const struct command *c);
 /* Sends the answer or the error and frees the command. */
 void command_finish(struct command *c, enum command_result result);
 /* Frees a command without an answer when the daemon stops. */
@@ -76,6 +74,10 @@ void answer_id(struct jsonw *w, const char *key, node_id_t id); /* NODE_ID_NONE:
 void answer_name(struct jsonw *w, const char *key, struct leond *d, node_id_t id);
 /* Writes the node-id with this key, and the node-name with the key "name". */
 void answer_node(struct jsonw *w, const char *key, struct leond *d, node_id_t id);
+/* The same at the beginning of an object of an array. */
+void answer_begin_node(struct jsonw *w, const char *key, struct leond *d, node_id_t id);
+/* Returns false for a free slot (NULL) and for a node that has left. */
+bool answer_is_member(const struct node *n);
 /* Display name of a node: the node-name, or the node-id if there is no name. */
 void answer_call(struct jsonw *w, const char *key, struct leond *d, node_id_t id);
 /* Writes the forwarder of a VLAN (between LAN and overlay) as known here, and the reason. */

@@ -7,6 +7,8 @@
 #include "base/defs.h"
 #include "daemon/accel/leon_accel.h"
 #include "daemon/answer/answer.h"
+#include "daemon/leond.h"
+#include "daemon/report/report.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"
 #include "state/latency/choice.h"
@@ -61,8 +63,7 @@ static unsigned keep_cheapest(struct path best[ALTERNATIVES_MAX], unsigned n, co
 	if (at == ALTERNATIVES_MAX)
 		return n;
 	n = min_of(n + 1, (unsigned)ALTERNATIVES_MAX);
-	for (unsigned i = n - 1; i > at; i--)
-		best[i] = best[i - 1];
+	memmove(&best[at + 1], &best[at], (n - 1 - at) * sizeof(*p));
 	best[at] = *p;
 	return n;
 }
@@ -119,16 +120,15 @@ static void write_link(struct command *c, uint16_t from, uint16_t to)
 {
 	struct path_params pp = overlay_path_params(c->overlay);
 	struct lat_entry e = path_link(overlay_latdb(c->overlay), &pp, from, to);
-	struct nodedb *db = overlay_nodes(c->overlay);
-	const struct node *a = nodedb_at(db, from), *b = nodedb_at(db, to);
+	node_id_t a = node_id_at(c->d, from), b = node_id_at(c->d, to);
 	uint32_t cost = link_cost(&e);
 	bool up = cost != COST_INFINITE;
 
 	jsonw_object(c->w, NULL);
-	answer_id(c->w, "from", a ? a->id : NODE_ID_NONE);
-	answer_call(c->w, "from_name", c->d, a ? a->id : NODE_ID_NONE);
-	answer_id(c->w, "to", b ? b->id : NODE_ID_NONE);
-	answer_call(c->w, "to_name", c->d, b ? b->id : NODE_ID_NONE);
+	answer_id(c->w, "from", a);
+	answer_call(c->w, "from_name", c->d, a);
+	answer_id(c->w, "to", b);
+	answer_call(c->w, "to_name", c->d, b);
 	jsonw_bool(c->w, "up", e.up);
 	jsonw_bool(c->w, "silent", e.up && e.silent);
 	answer_known(c->w, "rtt_us", up, e.rtt_us);
@@ -202,7 +202,7 @@ static void write_requirements(struct command *c, const struct choice *ch,
 
 static void write_rule(struct command *c, const struct choice *ch)
 {
-	const struct conf *conf = command_conf(c);
+	const struct conf *conf = c->d->conf;
 	struct choice_params p = choice_params_of(conf);
 	int64_t hold_ms = mono_is_never(ch->hold_until) ? 0 : mono_sub_ms(ch->hold_until, c->now);
 	bool usable = path_works(&ch->path);
@@ -263,8 +263,7 @@ static void write_excluded(struct command *c, uint16_t to)
 		why = exclusion_of(c->overlay, &pp, via->slot, to);
 		if (!why)
 			continue;
-		jsonw_object(c->w, NULL);
-		answer_node(c->w, "node_id", c->d, via->id);
+		answer_begin_node(c->w, "node_id", c->d, via->id);
 		jsonw_str(c->w, "reason", why->word);
 		jsonw_str(c->w, "reason_text", why->sentence);
 		jsonw_end(c->w);
@@ -338,8 +337,7 @@ static bool read_endpoint(struct command *c, const char *key, struct endpoint *o
 {
 	const char *text = "";
 
-	if (c->arguments)
-		jsonr_str(c->arguments, key, &text);
+	jsonr_str(c->arguments, key, &text);
 	if (endpoint_parse(text, 0, out) == 0 && out->port)
 		return true;
 	command_refuse(c, "\"%.60s\" is not ADDRESS:PORT: an IPv6 address is written in brackets",
@@ -353,28 +351,23 @@ static void write_endpoints(struct jsonw *w, const struct endpoint ep[2])
 	answer_endpoint(w, "second", &ep[1]);
 }
 
-static int pass_on(struct command *c, const struct endpoint ep[2])
-{
-	struct jsonw *w = accel_request("explain connection");
-
-	jsonw_object(w, "arguments");
-	write_endpoints(w, ep);
-	jsonw_end(w);
-	return accel_relay(c->d, w, on_answer, c);
-}
-
 enum command_result explain_connection(struct command *c)
 {
 	struct endpoint ep[2];
+	struct jsonw *w;
 
 	if (!read_endpoint(c, "first", &ep[0]) || !read_endpoint(c, "second", &ep[1]))
 		return CMD_FAILED;
-	if (!command_conf(c)->acceleration)
+	if (!c->d->conf->acceleration)
 		return command_refuse(c, "acceleration is not configured");
 	if (!accel_reports_totals(c->d))
 		return command_refuse(c, "leon-accel does not run: no connection is tracked");
 	write_endpoints(c->w, ep);
-	if (pass_on(c, ep) < 0)
+	w = accel_request("explain connection");
+	jsonw_object(w, "arguments");
+	write_endpoints(w, ep);
+	jsonw_end(w);
+	if (accel_relay(c->d, w, on_answer, c) < 0)
 		return command_refuse(c, "leon-accel cannot be asked now: try again");
 	return CMD_LATER;
 }

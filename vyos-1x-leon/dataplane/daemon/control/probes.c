@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "daemon/answer/answer.h"
 #include "daemon/control/control.h"
+#include "daemon/report/report.h"
 #include "daemon/states.h"
 #include "proto/overlay.h"
 #include "proto/view.h"
@@ -178,15 +179,6 @@ static void on_ping_timer(void *arg, mono_t now)
 	job_finish_if_done(job);
 }
 
-static void send_trace(struct probe_job *job)
-{
-	job->sending = true;
-	for (unsigned i = 1; i <= job->n_hops; i++)
-		send_next(job, i);
-	job->sending = false;
-	job_finish_if_done(job);
-}
-
 static bool too_many_jobs(const struct leond *d)
 {
 	unsigned n = 0;
@@ -200,7 +192,6 @@ static bool too_many_jobs(const struct leond *d)
 static struct probe_job *job_new(struct command *c)
 {
 	const struct node *to = command_node(c);
-	struct nodedb *db = overlay_nodes(c->overlay);
 	const struct choice *ch;
 	struct probe_job *job;
 
@@ -219,11 +210,8 @@ static struct probe_job *job_new(struct command *c)
 	job->command = c;
 	job->destination = to->id;
 	job->n_hops = ch->path.n_hops;
-	for (unsigned i = 0; i < job->n_hops; i++) {
-		const struct node *hop = nodedb_at(db, ch->path.hop[i]);
-
-		job->hop[i] = hop ? hop->id : NODE_ID_NONE;
-	}
+	for (unsigned i = 0; i < job->n_hops; i++)
+		job->hop[i] = node_id_at(c->d, ch->path.hop[i]);
 	job->next = c->d->states->jobs;
 	c->d->states->jobs = job;
 	return job;
@@ -238,7 +226,11 @@ enum command_result trace_path(struct command *c)
 	job->is_trace = true;
 	job->n = job->n_hops;
 	job->probe = x_calloc(job->n, sizeof(*job->probe));
-	send_trace(job);
+	job->sending = true;
+	for (unsigned i = 1; i <= job->n_hops; i++)
+		send_next(job, i);
+	job->sending = false;
+	job_finish_if_done(job);
 	return CMD_LATER;
 }
 
@@ -247,8 +239,7 @@ enum command_result ping_node(struct command *c)
 	uint64_t count = PING_DEFAULT;
 	struct probe_job *job;
 
-	if (c->arguments)
-		jsonr_u64(c->arguments, "count", 1, PING_MAX, &count);
+	jsonr_u64(c->arguments, "count", 1, PING_MAX, &count);
 	if (jsonr_error(c->doc))
 		return command_refuse(c, "request: %s", jsonr_error(c->doc));
 	job = job_new(c);

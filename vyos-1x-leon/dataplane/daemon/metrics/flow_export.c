@@ -15,6 +15,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "crypto/aead.h"
+#include "daemon/report/report.h"
 #include "daemon/states.h"
 #include "io/clock.h"
 #include "fwd/fwd.h"
@@ -96,12 +97,9 @@ static void describe(struct leond *d, const struct choice *ch, const char *rule,
 	const char *before = "path=";
 	size_t at = 0;
 
-	for (unsigned i = 0; i < ch->path.n_hops; i++, before = ",") {
-		const struct node *n = nodedb_at(overlay_nodes(d->overlay), ch->path.hop[i]);
-
+	for (unsigned i = 0; i < ch->path.n_hops; i++, before = ",")
 		at += (size_t)snprintf(out + at, IPFIX_TEXT_MAX - at, "%s%s", before,
-				       NODE_ID_TEXT(n ? n->id : NODE_ID_NONE));
-	}
+				       NODE_ID_TEXT(node_id_at(d, ch->path.hop[i])));
 	snprintf(out + at, IPFIX_TEXT_MAX - at, " loss=%u.%03u rule=%s", ch->path.loss_pm / 1000,
 		 ch->path.loss_pm % 1000, rule);
 }
@@ -110,14 +108,13 @@ static void add_path(struct leond *d, const struct sampled_flow *f, struct ipfix
 		     char *text)
 {
 	struct nodedb *db = overlay_nodes(d->overlay);
-	const struct node *n = f->key.node ? nodedb_find(db, f->key.node) : NULL, *first;
+	const struct node *n = f->key.node ? nodedb_find(db, f->key.node) : NULL;
 	const struct choice *ch = n ? overlay_choice(d->overlay, n->slot) : NULL;
 
 	r->text = f->key.node ? "rule=no-path" : "rule=flooded";
 	if (!ch || !path_works(&ch->path))
 		return;
-	first = nodedb_at(db, ch->path.hop[0]);
-	r->next = first ? first->id : NODE_ID_NONE;
+	r->next = node_id_at(d, ch->path.hop[0]);
 	r->delay_us = delay_us(d, n->slot, &ch->path);
 	describe(d, ch, f->key.critical ? "critical" : choice_texts[ch->chosen_by].name, text);
 	r->text = text;
@@ -187,13 +184,6 @@ static void connect_to_collector(struct flow_export *x)
 	x->templates_at = (mono_t){ 0 };
 }
 
-/* The message is empty, because each turn ends with flush(). */
-static void send_templates(struct flow_export *x)
-{
-	ipfix_add_templates(&x->message, x->d->conf->flow_sampling);
-	flush(x);
-}
-
 static void on_turn(void *arg, mono_t now)
 {
 	struct flow_export *x = arg;
@@ -204,7 +194,9 @@ static void on_turn(void *arg, mono_t now)
 		x->source_at = mono_add_ms(now, SOURCE_MS);
 	}
 	if (x->fd >= 0 && !mono_before(now, x->templates_at)) {
-		send_templates(x);
+		/* The message is empty, because each turn ends with flush(). */
+		ipfix_add_templates(&x->message, x->d->conf->flow_sampling);
+		flush(x);
 		x->templates_at = mono_add_ms(now, TEMPLATES_MS);
 	}
 	/* After the templates, because a sample of a new flow may end another flow. */

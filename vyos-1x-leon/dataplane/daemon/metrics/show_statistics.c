@@ -87,8 +87,7 @@ static void write_broken(struct command *c, const struct node *n)
 
 	if (!overlay_link(c->overlay, n->slot, &link) || !link.segmentation_broken)
 		return;
-	jsonw_object(c->w, NULL);
-	answer_node(c->w, "node_id", c->d, n->id);
+	answer_begin_node(c->w, "node_id", c->d, n->id);
 	jsonw_end(c->w);
 }
 
@@ -122,8 +121,7 @@ static void write_guard_vlan(struct command *c, const struct guard_vlan *v)
 	for (unsigned i = 0; i < v->n_received; i++) {
 		const struct guard_neighbor *h = &v->received[i];
 
-		jsonw_object(c->w, NULL);
-		answer_node(c->w, "node_id", c->d, h->node);
+		answer_begin_node(c->w, "node_id", c->d, h->node);
 		jsonw_u64(c->w, "segment", h->segment);
 		jsonw_bool(c->w, "forwards", h->flags & GUARD_FORWARDS);
 		jsonw_bool(c->w, "ready", h->flags & GUARD_READY);
@@ -133,16 +131,6 @@ static void write_guard_vlan(struct command *c, const struct guard_vlan *v)
 		jsonw_end(c->w);
 	}
 	jsonw_end(c->w);
-	jsonw_end(c->w);
-}
-
-static void write_guard_vlans(struct command *c)
-{
-	const struct guard *g = c->d->guard;
-
-	jsonw_array(c->w, "vlans");
-	for (unsigned i = 0; i < g->n_used; i++)
-		write_guard_vlan(c, g->vlan[g->used[i]]);
 	jsonw_end(c->w);
 }
 
@@ -169,7 +157,10 @@ static void write_guard(struct command *c)
 	jsonw_u64(c->w, "stalls", g->n_stalls);
 	jsonw_u64(c->w, "hosts_announced", g->n_announced);
 	jsonw_u64(c->w, "hosts_probed", g->n_requested);
-	write_guard_vlans(c);
+	jsonw_array(c->w, "vlans");
+	for (unsigned i = 0; i < g->n_used; i++)
+		write_guard_vlan(c, g->vlan[g->used[i]]);
+	jsonw_end(c->w);
 	jsonw_end(c->w);
 }
 

@@ -29,6 +29,13 @@ const char *node_name_of(struct leond *d, node_id_t id)
 	return n && n->has_record ? n->rec.name : "";
 }
 
+node_id_t node_id_at(const struct leond *d, uint16_t slot)
+{
+	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
+
+	return n ? n->id : NODE_ID_NONE;
+}
+
 char *node_label(struct leond *d, node_id_t id, char *buf, size_t len)
 {
 	const char *name = node_name_of(d, id);

@@ -34,6 +34,8 @@ char *node_label(struct leond *d, node_id_t id, char *buf, size_t len);
 #define NODE_LABEL(d, id) node_label((d), (id), (char[NODE_LABEL_LEN]){ 0 }, NODE_LABEL_LEN)
 /* Returns the node-name of a node in the table; "" if unknown. */
 const char *node_name_of(struct leond *d, node_id_t id);
+/* Returns NODE_ID_NONE for a free slot. */
+node_id_t node_id_at(const struct leond *d, uint16_t slot);
 /* Writes "192.0.2.1:443", of the TCP connection for a stream, in ENDPOINT_STRLEN bytes. */
 char *endpoint_name(const struct leond *d, const struct endpoint *ep, char *buf, size_t len);
 

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "daemon/accel/leon_accel.h"
 #include "daemon/answer/answer.h"
+#include "daemon/leond.h"
 #include "proto/view.h"
 #include "state/conf/conf.h"
 #include "state/latency/choice.h"
@@ -21,7 +22,7 @@ static const char *state_word(const struct command *c)
 {
 	const struct accel_totals *t = accel_reports_totals(c->d);
 
-	if (!command_conf(c)->acceleration)
+	if (!c->d->conf->acceleration)
 		return t && t->intercepted_now ? "releasing" : "off";
 	return t ? "running" : "absent";
 }
@@ -69,7 +70,7 @@ static void write_benefit(struct jsonw *w, const struct accel_time *t)
 
 static void write_terms(struct command *c)
 {
-	const struct conf *conf = command_conf(c);
+	const struct conf *conf = c->d->conf;
 	struct jsonw *w = c->w;
 
 	write_state(c);
@@ -133,8 +134,7 @@ static void write_node(struct command *c, const struct node *n)
 	struct jsonw *w = c->w;
 
 	accel_reports_node(c->d, n->id, &counted);
-	jsonw_object(w, NULL);
-	answer_node(w, "node_id", c->d, n->id);
+	answer_begin_node(w, "node_id", c->d, n->id);
 	answer_known(w, "latency_us", known, known ? ch->path.rtt_us : 0);
 	jsonw_bool(w, "reached", counted.reached);
 	jsonw_str(w, "tcp", tcp_word(c->d, n->slot));
@@ -189,25 +189,6 @@ static void write_conn(struct command *c, const struct accel_conn *conn)
 	jsonw_end(w);
 }
 
-static void end_listing(struct listing *l, uint64_t omitted)
-{
-	struct command *c = l->c;
-
-	free(l);
-	jsonw_end(c->w);
-	jsonw_u64(c->w, "omitted", omitted);
-	command_finish(c, CMD_DONE);
-}
-
-static void refuse_listing(struct listing *l)
-{
-	struct command *c = l->c;
-
-	free(l);
-	command_finish(c, command_refuse(c, "leon-accel has ended, or does not answer: "
-					    "see `show events`"));
-}
-
 /* Returns false for an answer that is no page. `after`: number of connections behind the page. */
 static bool write_page(struct listing *l, struct jsonr *doc, uint64_t *after)
 {
@@ -237,13 +218,22 @@ static void on_page(void *arg, const char *answer, size_t len)
 	struct listing *l = arg;
 	struct jsonr *doc = answer ? jsonr_parse(answer, len, ACCEL_RELAY_ANSWER_MAX) : NULL;
 	uint64_t after = 0;
-	bool ok = doc && write_page(l, doc, &after);
+	struct command *c = l->c;
+	bool ok = doc && write_page(l, doc, &after), complete;
 
 	jsonr_free(doc);
-	if (ok && (!after || l->n == LISTED_MAX))
-		end_listing(l, after);
-	else if (!ok || !request_page(l))
-		refuse_listing(l);
+	complete = ok && (!after || l->n == LISTED_MAX);
+	if (ok && !complete && request_page(l))
+		return;
+	free(l);
+	if (!complete) {
+		command_finish(c, command_refuse(c, "leon-accel has ended, or does not answer: "
+						    "see `show events`"));
+		return;
+	}
+	jsonw_end(c->w);
+	jsonw_u64(c->w, "omitted", after);
+	command_finish(c, CMD_DONE);
 }
 
 static bool request_page(struct listing *l)
@@ -280,7 +270,7 @@ enum command_result reset_acceleration(struct command *c)
 {
 	const struct accel_totals *t = accel_reports_totals(c->d);
 
-	if (!command_conf(c)->acceleration)
+	if (!c->d->conf->acceleration)
 		return command_refuse(c, "acceleration is not configured");
 	if (!t || !accelerator_release(c->d))
 		return command_refuse(c, "leon-accel does not run: no connection is intercepted");

@@ -10,6 +10,7 @@
 #include "daemon/guard/loop_guard.h"
 #include "daemon/lan/local_lan.h"
 #include "daemon/leond.h"
+#include "daemon/report/report.h"
 #include "fwd/fwd.h"
 #include "io/clock.h"
 #include "proto/view.h"
@@ -26,14 +27,12 @@
 
 static void write_entry(struct command *c, const struct fdb_entry *e)
 {
-	const struct node *n = nodedb_at(overlay_nodes(c->overlay), e->slot);
-	node_id_t id = n ? n->id : NODE_ID_NONE;
 	uint32_t now_s = now_s_of(c->now);
 
 	jsonw_object(c->w, NULL);
 	answer_mac(c->w, "mac", e->mac);
 	jsonw_u64(c->w, "vlan", e->vlan);
-	answer_node(c->w, "node_id", c->d, id);
+	answer_node(c->w, "node_id", c->d, node_id_at(c->d, e->slot));
 	jsonw_bool(c->w, "local", e->slot == SLOT_SELF);
 	/* A worker's clock may be one tick ahead. */
 	jsonw_u64(c->w, "age_seconds", now_s > e->seen_s ? now_s - e->seen_s : 0);
@@ -140,8 +139,7 @@ static void write_node_segments(struct command *c, const struct node *n)
 {
 	if (!n->has_record)
 		return;
-	jsonw_object(c->w, NULL);
-	answer_node(c->w, "node_id", c->d, n->id);
+	answer_begin_node(c->w, "node_id", c->d, n->id);
 	if (n->rec.flags & RECORD_SEGMENTS)
 		write_ranges(c->w, "segments", n->rec.segment, n->rec.n_segments);
 	else
@@ -275,8 +273,7 @@ static void write_listener(struct command *c, uint16_t slot)
 
 	if (!n || slot == SLOT_SELF)
 		return;
-	jsonw_object(c->w, NULL);
-	answer_node(c->w, "node_id", c->d, n->id);
+	answer_begin_node(c->w, "node_id", c->d, n->id);
 	jsonw_end(c->w);
 }
 
@@ -329,8 +326,7 @@ static void write_node_groups(struct command *c, const struct node *n)
 		return;
 	for (unsigned i = 0; i < count; i++)
 		lists += !listener_group(entry[i]);
-	jsonw_object(c->w, NULL);
-	answer_node(c->w, "node_id", c->d, n->id);
+	answer_begin_node(c->w, "node_id", c->d, n->id);
 	jsonw_bool(c->w, "snooping", n->rec.flags & RECORD_SNOOPS);
 	jsonw_u64(c->w, "limited", lists);
 	jsonw_u64(c->w, "groups", count - lists);

@@ -106,22 +106,32 @@ static void write_record(struct jsonw *w, const struct node *n)
 	answer_known(w, "sequence", n->has_record, r->seq);
 }
 
+static const uint8_t *key_of(struct overlay *o, const struct node *n)
+{
+	if (n->slot == SLOT_SELF)
+		return overlay_identity(o);
+	return n->has_key ? n->key : NULL;
+}
+
+static const char *state_of(const struct node *n)
+{
+	if (n->slot == SLOT_SELF)
+		return "self";
+	return node_state_name(n->state);
+}
+
 static void write_node(struct command *c, const struct node *n, uint32_t n_macs)
 {
 	bool is_self = n->slot == SLOT_SELF, has_link;
 	struct overlay_link link = { .up = false };
 
-	jsonw_object(c->w, NULL);
-	answer_node(c->w, "node_id", c->d, n->id);
-	jsonw_str(c->w, "state", is_self ? "self" : node_state_name(n->state));
+	answer_begin_node(c->w, "node_id", c->d, n->id);
+	jsonw_str(c->w, "state", state_of(n));
 	answer_age(c->w, "since_seconds", c->now, is_self ? c->d->started : n->since);
 	has_link = !is_self && n->state != NODE_LEFT && overlay_link(c->overlay, n->slot, &link);
 	write_link(c, n, has_link ? &link : NULL);
 	answer_protected(c->w, c->d, &link.ep.ip, c->now);
-	answer_key(c->w, "identity",
-		   is_self	? overlay_identity(c->overlay)
-		   : n->has_key ? n->key
-				: NULL);
+	answer_key(c->w, "identity", key_of(c->overlay, n));
 	answer_duplicate(c->w, "duplicate", c->d, n->slot, c->now);
 	write_record(c->w, n);
 	jsonw_u64(c->w, "macs", n_macs);
@@ -148,27 +158,15 @@ enum command_result show_nodes(struct command *c)
 /* `show identity`: the public identity key of this node and those of known or listed nodes, for the
  * list of trusted identities. */
 
-static const uint8_t *key_of(struct overlay *o, const struct node *n)
-{
-	if (n->slot == SLOT_SELF)
-		return overlay_identity(o);
-	return n->has_key ? n->key : NULL;
-}
-
-static const char *state_of(const struct node *n)
-{
-	if (n->slot == SLOT_SELF)
-		return "self";
-	return node_state_name(n->state);
-}
-
-static void write_known(struct command *c, const struct node *n, const uint8_t *key)
+static void write_identity(struct command *c, const uint8_t *key, node_id_t id, const char *name,
+			   const char *state, bool listed)
 {
 	jsonw_object(c->w, NULL);
 	answer_key(c->w, "identity", key);
-	answer_node(c->w, "node_id", c->d, n->id);
-	jsonw_str(c->w, "state", state_of(n));
-	jsonw_bool(c->w, "listed", command_conf(c)->n_trusted && conf_trusts(command_conf(c), key));
+	answer_id(c->w, "node_id", id);
+	jsonw_str(c->w, "name", name[0] ? name : NULL);
+	jsonw_str(c->w, "state", state);
+	jsonw_bool(c->w, "listed", listed);
 	jsonw_end(c->w);
 }
 
@@ -186,39 +184,12 @@ static bool is_known(struct command *c, const uint8_t *key)
 	return false;
 }
 
-/* Listed keys without a known node. */
-static void write_absent(struct command *c, const uint8_t *key)
-{
-	jsonw_object(c->w, NULL);
-	answer_key(c->w, "identity", key);
-	jsonw_null(c->w, "node_id");
-	jsonw_null(c->w, "name");
-	jsonw_null(c->w, "state");
-	jsonw_bool(c->w, "listed", true);
-	jsonw_end(c->w);
-}
-
-/* A recently refused identity, without further facts. */
-static void write_refused(struct command *c, unsigned index)
-{
-	const uint8_t *key;
-	node_id_t id;
-
-	if (!overlay_refusal(c->overlay, index, &id, &key))
-		return;
-	jsonw_object(c->w, NULL);
-	answer_key(c->w, "identity", key);
-	answer_id(c->w, "node_id", id);
-	jsonw_null(c->w, "name");
-	jsonw_str(c->w, "state", "refused");
-	jsonw_bool(c->w, "listed", false);
-	jsonw_end(c->w);
-}
-
 enum command_result show_identity(struct command *c)
 {
 	struct nodedb *db = overlay_nodes(c->overlay);
-	const struct conf *conf = command_conf(c);
+	const struct conf *conf = c->d->conf;
+	const uint8_t *refused_key;
+	node_id_t refused;
 
 	answer_id(c->w, "node_id", c->self);
 	answer_key(c->w, "identity", overlay_identity(c->overlay));
@@ -231,13 +202,16 @@ enum command_result show_identity(struct command *c)
 		const uint8_t *key = n ? key_of(c->overlay, n) : NULL;
 
 		if (key)
-			write_known(c, n, key);
+			write_identity(c, key, n->id, node_name_of(c->d, n->id), state_of(n),
+				       conf->n_trusted && conf_trusts(conf, key));
 	}
+	/* Recently refused identities, without further facts. */
 	for (unsigned i = 0; i < OVERLAY_REFUSALS; i++)
-		write_refused(c, i);
+		if (overlay_refusal(c->overlay, i, &refused, &refused_key))
+			write_identity(c, refused_key, refused, "", "refused", false);
 	for (uint32_t i = 0; i < conf->n_trusted; i++)
 		if (!is_known(c, conf->trusted[i]))
-			write_absent(c, conf->trusted[i]);
+			write_identity(c, conf->trusted[i], NODE_ID_NONE, "", NULL, true);
 	jsonw_end(c->w);
 	return CMD_DONE;
 }

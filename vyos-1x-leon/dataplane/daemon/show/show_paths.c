@@ -85,8 +85,7 @@ static void write_path(struct command *c, const struct node *n, const struct cho
 	if (!ch)
 		ch = &none;
 	usable = path_works(&ch->path);
-	jsonw_object(c->w, NULL);
-	answer_node(c->w, "destination", c->d, n->id);
+	answer_begin_node(c->w, "destination", c->d, n->id);
 	answer_hops(c->w, "hops", "hop_names", c->d, &ch->path);
 	answer_known(c->w, "latency_us", usable, ch->path.rtt_us);
 	answer_known(c->w, "direct_latency_us", path_works(&ch->direct), ch->direct.rtt_us);
@@ -138,11 +137,6 @@ enum command_result show_paths(struct command *c)
 /* An answer for more nodes is larger than CTL_ANSWER_MAX. */
 #define NODES_MAX 600
 
-static bool is_shown(const struct node *n)
-{
-	return n && n->state != NODE_LEFT;
-}
-
 static void write_entry(struct command *c, uint16_t from, const struct node *to,
 			const struct lat_entry *e)
 {
@@ -174,7 +168,7 @@ static void write_row(struct command *c, struct nodedb *db, const struct node *f
 		const struct node *to = nodedb_at(db, slot);
 		struct lat_entry e;
 
-		if (!is_shown(to) || slot == from->slot)
+		if (!answer_is_member(to) || slot == from->slot)
 			continue;
 		e = latdb_get(lat, from->slot, slot);
 		write_entry(c, from->slot, to, &e);
@@ -210,15 +204,14 @@ enum command_result show_latency(struct command *c)
 	answer_id(c->w, "source", c->self);
 	/* Data that leonsim(1) needs in addition to the rows to compute the paths of `show
 	 * paths`. */
-	answer_rules(c->w, command_conf(c));
+	answer_rules(c->w, c->d->conf);
 	jsonw_array(c->w, "nodes");
 	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++) {
 		const struct node *n = nodedb_at(db, slot);
 
-		if (!is_shown(n))
+		if (!answer_is_member(n))
 			continue;
-		jsonw_object(c->w, NULL);
-		answer_node(c->w, "node_id", c->d, n->id);
+		answer_begin_node(c->w, "node_id", c->d, n->id);
 		jsonw_bool(c->w, "transit_disabled", slot && pp.no_relay[slot]);
 		jsonw_bool(c->w, "unreceived", slot && pp.unreceived[slot]);
 		jsonw_end(c->w);
@@ -228,7 +221,7 @@ enum command_result show_latency(struct command *c)
 	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++) {
 		const struct node *n = nodedb_at(db, slot);
 
-		if (is_shown(n))
+		if (answer_is_member(n))
 			write_row(c, db, n);
 	}
 	jsonw_end(c->w);
@@ -366,8 +359,7 @@ static void write_pair(struct command *c, const struct node *n)
 
 	if (!p || p->state == PAIR_OFF)
 		return;
-	jsonw_object(c->w, NULL);
-	answer_node(c->w, "destination", c->d, n->id);
+	answer_begin_node(c->w, "destination", c->d, n->id);
 	jsonw_str(c->w, "state", pair_state_name(p->state, policy));
 	answer_age(c->w, "since_seconds", c->now, p->since);
 	jsonw_str(c->w, "reason", pair_state_text(p->state));

@@ -74,8 +74,7 @@ static void write_next_hop(struct command *c, const struct node *n)
 	if (!kbits)
 		return;
 	fwd_queue_hop(c->d->fwd, n->slot, &q);
-	jsonw_object(c->w, NULL);
-	answer_node(c->w, "node_id", c->d, n->id);
+	answer_begin_node(c->w, "node_id", c->d, n->id);
 	jsonw_u64(c->w, "limit_kbits", kbits);
 	answer_known(c->w, "requested_kbits", asked != 0, asked);
 	write_figures(c->w, &q);
@@ -88,8 +87,7 @@ static void write_sender(struct command *c, const struct node *n)
 
 	if (!kbits)
 		return;
-	jsonw_object(c->w, NULL);
-	answer_node(c->w, "node_id", c->d, n->id);
+	answer_begin_node(c->w, "node_id", c->d, n->id);
 	jsonw_u64(c->w, "received_kbits", senders_kbits(c->d, n->slot));
 	jsonw_u64(c->w, "share_kbits", kbits);
 	jsonw_end(c->w);

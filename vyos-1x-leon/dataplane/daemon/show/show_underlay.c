@@ -87,7 +87,7 @@ static void write_peer(struct command *c, uint32_t i)
 enum command_result show_peers(struct command *c)
 {
 	jsonw_array(c->w, "peers");
-	for (uint32_t i = 0; i < command_conf(c)->n_configured_peers; i++)
+	for (uint32_t i = 0; i < c->d->conf->n_configured_peers; i++)
 		write_peer(c, i);
 	jsonw_end(c->w);
 	return CMD_DONE;
@@ -98,7 +98,7 @@ enum command_result show_peers(struct command *c)
 
 static void write_line(struct command *c, uint8_t i)
 {
-	const struct conf_line *l = &command_conf(c)->line[i];
+	const struct conf_line *l = &c->d->conf->line[i];
 
 	jsonw_object(c->w, NULL);
 	jsonw_str(c->w, "name", l->name);
@@ -125,9 +125,8 @@ static void write_pair(struct command *c, const struct node *n, const struct ove
 	const struct link_filter *f = &v->filter;
 	bool sampled = f->n_samples > 0;
 
-	jsonw_object(c->w, NULL);
-	answer_node(c->w, "node_id", c->d, n->id);
-	jsonw_str(c->w, "line", conf_line_name(command_conf(c), v->ep.line));
+	answer_begin_node(c->w, "node_id", c->d, n->id);
+	jsonw_str(c->w, "line", conf_line_name(c->d->conf, v->ep.line));
 	jsonw_u64(c->w, "peer_line", v->theirs + 1u);
 	answer_endpoint(c->w, "endpoint", &v->ep);
 	jsonw_str(c->w, "state", pair_state(v));
@@ -158,7 +157,7 @@ enum command_result show_lines(struct command *c)
 	answer_id(c->w, "source", c->self);
 	answer_call(c->w, "source_name", c->d, c->self);
 	jsonw_array(c->w, "lines");
-	for (uint8_t i = 0; i < command_conf(c)->n_lines; i++)
+	for (uint8_t i = 0; i < c->d->conf->n_lines; i++)
 		write_line(c, i);
 	jsonw_end(c->w);
 	answer_nodes(c, "pairs", write_pairs);
