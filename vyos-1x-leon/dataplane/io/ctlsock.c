@@ -88,9 +88,8 @@ static void conn_free(struct ctl_conn *c)
 }
 
 /* The state of the connection timed out. */
-static void on_timeout(void *arg, mono_t now)
+static void on_timeout(void *arg, mono_t now attr_unused)
 {
-	(void)now;
 	conn_free(arg);
 }
 
@@ -175,11 +174,10 @@ static void read_some(struct ctl_conn *c)
 	}
 }
 
-static void on_conn(void *arg, int fd, uint32_t events)
+static void on_conn(void *arg, int fd attr_unused, uint32_t events)
 {
 	struct ctl_conn *c = arg;
 
-	(void)fd;
 	if (c->state == CONN_READING)
 		read_some(c);
 	else if (c->state == CONN_WRITING)
@@ -318,11 +316,10 @@ static void open_spare(struct ctl_server *s)
 	s->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-static void on_pause_over(void *arg, mono_t now)
+static void on_pause_over(void *arg, mono_t now attr_unused)
 {
 	struct ctl_server *s = arg;
 
-	(void)now;
 	if (s->spare_fd < 0)
 		open_spare(s);
 	loop_fd_mod(s->loop, s->fd, EPOLLIN);
@@ -356,11 +353,10 @@ static bool turn_away(struct ctl_server *s)
 	return conn >= 0 && s->spare_fd >= 0;
 }
 
-static void on_listen(void *arg, int fd, uint32_t events)
+static void on_listen(void *arg, int fd, uint32_t events attr_unused)
 {
 	struct ctl_server *s = arg;
 
-	(void)events;
 	for (unsigned i = 0; i < ACCEPT_BATCH; i++) {
 		int conn = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 

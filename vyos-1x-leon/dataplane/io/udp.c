@@ -86,16 +86,6 @@ static void set_wanted(struct udp *u, int fd, int buffer_bytes)
 		u->gso = false;
 }
 
-static int bound_port(int fd, uint16_t *port)
-{
-	struct endpoint ep;
-	int rc = socket_local(fd, &ep);
-
-	if (rc == 0)
-		*port = ep.port;
-	return rc;
-}
-
 /*
  * With SO_REUSEPORT a second daemon of the same user would share the port silently, and each would
  * receive half of the datagrams. A bind without the option fails if any socket holds the port, so
@@ -104,6 +94,7 @@ static int bound_port(int fd, uint16_t *port)
  */
 static int try_exclusive(const struct udp_config *c, bool v6, uint16_t *port)
 {
+	struct endpoint ep;
 	int fd, rc;
 
 	if (c->shared && *port)
@@ -115,7 +106,9 @@ static int try_exclusive(const struct udp_config *c, bool v6, uint16_t *port)
 	if (rc == 0)
 		rc = socket_bind(fd, v6 ? &c->source6 : &c->source4, v6 ? 6 : 4, *port);
 	if (rc == 0)
-		rc = bound_port(fd, port);
+		rc = socket_local(fd, &ep);
+	if (rc == 0)
+		*port = ep.port;
 	close(fd);
 	return rc;
 }
@@ -310,16 +303,11 @@ int udp_reopen(struct udp *u, const struct udp_config *c)
 	return rc;
 }
 
-static int fd_for(int fd4, int fd6, const struct endpoint *to)
-{
-	return to->ip.family == 6 ? fd6 : to->ip.family ? fd4 : -1;
-}
-
 /* m holds everything but the destination. */
-static int send_to(int fd, const struct endpoint *to, struct msghdr *m)
+static int send_to(int fd4, int fd6, const struct endpoint *to, struct msghdr *m)
 {
 	struct sockaddr_storage ss;
-	int err = 0;
+	int fd = to->ip.family == 6 ? fd6 : to->ip.family ? fd4 : -1, err = 0;
 
 	if (fd < 0)
 		return -EAFNOSUPPORT;
@@ -344,7 +332,7 @@ int udp_send(int fd4, int fd6, const struct endpoint *to, const void *data, size
 	struct iovec iov = { (void *)(uintptr_t)data, len };
 	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
 
-	return send_to(fd_for(fd4, fd6, to), to, &m);
+	return send_to(fd4, fd6, to, &m);
 }
 
 int udp_send_class(int fd4, int fd6, const struct endpoint *to, const void *data, size_t len,
@@ -358,7 +346,7 @@ int udp_send_class(int fd4, int fd6, const struct endpoint *to, const void *data
 			    .msg_controllen = sizeof(control) };
 
 	udp_put_class((struct cmsghdr *)control, to->ip.family == 6, class);
-	return send_to(fd_for(fd4, fd6, to), to, &m);
+	return send_to(fd4, fd6, to, &m);
 }
 
 /* Extracts the extended error and the MTU from the control messages; returns false if there is

@@ -55,7 +55,7 @@ void addresses_apply(struct leond *d)
 {
 	remove_former(d);
 	for (uint8_t i = 0; i < d->conf->n_addresses; i++) {
-		const struct conf_address *c = &d->conf->address[i];
+		const struct prefix *c = &d->conf->address[i];
 		const struct nl_addr a = { .index = d->tap->ifindex,
 					   .ip = c->ip,
 					   .prefix_len = c->len,

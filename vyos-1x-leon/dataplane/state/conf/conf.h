@@ -58,12 +58,6 @@ struct conf_node {
 	uint8_t key[MSG_KEY_LEN];
 };
 
-/* Address of the interface. */
-struct conf_address {
-	struct ip_addr ip;
-	uint8_t len; /* prefix length */
-};
-
 /* An Internet line of this site. */
 #define CONF_LINE_NAME_MAX 15
 struct conf_line {
@@ -105,8 +99,8 @@ struct conf {
 	char interface[CONF_IFNAME_MAX + 1];
 	bool has_mac;
 	struct mac mac;
-	uint8_t n_addresses; /* sorted */
-	struct conf_address address[CONF_ADDRESSES_MAX];
+	uint8_t n_addresses; /* sorted, with host bits */
+	struct prefix address[CONF_ADDRESSES_MAX];
 	char bridge[CONF_BRIDGE_MAX + 1]; /* empty: none */
 
 	uint8_t dscp_set, dscp_control; /* CONF_DSCP_NONE: no change of the socket's value */

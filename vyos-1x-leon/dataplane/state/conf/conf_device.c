@@ -11,18 +11,15 @@
 
 static int compare(const void *a, const void *b)
 {
-	const struct conf_address *x = a, *y = b;
-	int r = ip_compare(&x->ip, &y->ip);
-
-	return r ? r : x->len - y->len;
+	return prefix_compare(a, b);
 }
 
 /* Returns NULL, or the reason why a host cannot have the address. RFC 3021 and RFC 6164 permit both
  * addresses of a prefix of two. */
-static const char *unsuitable(const struct conf_address *a)
+static const char *unsuitable(const struct prefix *a)
 {
 	uint8_t max = prefix_host_len(&a->ip);
-	struct prefix net = { a->ip, a->len };
+	struct prefix net = *a;
 	struct ip_addr last;
 
 	if (!ip_is_usable(&a->ip))
@@ -42,7 +39,7 @@ static const char *unsuitable(const struct conf_address *a)
 		       : NULL;
 }
 
-static bool read_address(struct jsonr_node *list, const char *s, struct conf_address *out)
+static bool read_address(struct jsonr_node *list, const char *s, struct prefix *out)
 {
 	const char *slash = strchr(s, '/'), *reason;
 	struct ip_addr bare;

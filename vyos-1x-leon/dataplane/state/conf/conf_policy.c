@@ -172,43 +172,25 @@ static void read_protocols(struct jsonr_node *critical, struct policy_class *c)
 		read_protocol(obj, name, c);
 }
 
-static void set_parity(struct conf *c)
-{
-	struct policy *p = &c->policy;
-
-	p->parity = true;
-	p->budget_kbits = c->parity_budget_kbits;
-	p->extra_delay_us = c->parity_extra_delay_us;
-	p->loss_pm = (uint16_t)c->parity_loss_pm;
-	p->jitter_us = c->parity_jitter_us;
-}
-
-static void set_duplicate(struct conf *c)
-{
-	struct policy *p = &c->policy;
-
-	p->duplicate = c->critical_duplicate;
-	p->budget_kbits = c->critical_budget_kbits;
-	p->extra_delay_us = c->critical_extra_delay_us;
-	p->loss_pm = (uint16_t)c->critical_loss_pm;
-	p->jitter_us = c->critical_jitter_us;
-}
-
 void conf_read_policy(struct jsonr_node *root, struct conf *c)
 {
 	struct jsonr_node *critical = jsonr_object(jsonr_object(root, "policy"), "critical");
 	struct policy *p = &c->policy;
+	bool parity = c->critical_parity;
 
 	read_dscp(critical, &p->critical);
 	read_vlans(critical, &p->critical);
 	read_macs(critical, &p->critical);
 	read_ethertypes(critical, &p->critical);
 	read_protocols(critical, &p->critical);
-	set_duplicate(c);
-	if (p->duplicate && c->critical_parity)
+	p->duplicate = c->critical_duplicate;
+	p->parity = parity;
+	p->budget_kbits = parity ? c->parity_budget_kbits : c->critical_budget_kbits;
+	p->extra_delay_us = parity ? c->parity_extra_delay_us : c->critical_extra_delay_us;
+	p->loss_pm = (uint16_t)(parity ? c->parity_loss_pm : c->critical_loss_pm);
+	p->jitter_us = parity ? c->parity_jitter_us : c->critical_jitter_us;
+	if (p->duplicate && parity)
 		jsonr_fail(critical, "has both duplicate and parity; choose one");
-	else if (c->critical_parity)
-		set_parity(c);
 	if (policy_uses_pairs(p) && policy_class_is_empty(&p->critical))
 		jsonr_fail(critical,
 			   "says what is done with critical frames, but not which they are; "

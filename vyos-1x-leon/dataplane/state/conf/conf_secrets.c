@@ -151,14 +151,6 @@ static void read_trusted(struct jsonr_node *auth, struct conf *c)
 		}
 }
 
-static void check_cipher(struct jsonr_node *enc, const struct conf *c)
-{
-	if (!c->secret && c->cipher != SEAL_CHOICE_AUTO)
-		jsonr_fail_key(enc, "cipher",
-			       "needs authentication.pre-shared-secret; without a secret "
-			       "nothing is encrypted");
-}
-
 void conf_read_secrets(struct jsonr_node *root, struct conf *c)
 {
 	struct jsonr_node *auth = jsonr_object(root, "authentication");
@@ -175,7 +167,10 @@ void conf_read_secrets(struct jsonr_node *root, struct conf *c)
 	if (!c->identity_file[0])
 		snprintf(c->identity_file, sizeof(c->identity_file), "/var/lib/leon/%s.identity",
 			 c->interface);
-	check_cipher(jsonr_object(root, "encryption"), c);
+	if (!c->secret && c->cipher != SEAL_CHOICE_AUTO)
+		jsonr_fail_key(jsonr_object(root, "encryption"), "cipher",
+			       "needs authentication.pre-shared-secret; without a secret "
+			       "nothing is encrypted");
 }
 
 /* An overlay that any host can read and enter must be requested by name, not by an omission. */

@@ -56,16 +56,6 @@ static bool read_url(const char *s, struct conf_proxy *p)
 	return strchr(text, ':') && read_place(at + 1, p);
 }
 
-/* No message contains the password. */
-static void read_proxy(struct jsonr_node *tls, struct conf *c)
-{
-	const char *s;
-
-	if (jsonr_str(tls, "proxy", &s) && !read_url(s, &c->proxy))
-		jsonr_fail_key(tls, "proxy",
-			       "must be http://HOST:PORT or http://USER:PASSWORD@HOST:PORT");
-}
-
 static void check_peers(struct jsonr_node *root, const struct conf *c)
 {
 	for (uint32_t i = 0; i < c->n_peers && !c->transport_tls; i++)
@@ -79,12 +69,16 @@ static void check_peers(struct jsonr_node *root, const struct conf *c)
 void conf_read_transport(struct jsonr_node *root, struct conf *c)
 {
 	struct jsonr_node *tls = jsonr_object(jsonr_object(root, "transport"), "tls");
+	const char *s;
 
 	conf_get_path(tls, "certificate", c->tls_certificate, sizeof(c->tls_certificate));
 	conf_get_path(tls, "private-key", c->tls_key, sizeof(c->tls_key));
 	if (!c->tls_certificate[0] != !c->tls_key[0])
 		jsonr_fail(tls, "has only one of certificate and private-key; give both or none");
-	read_proxy(tls, c);
+	/* No message contains the password. */
+	if (jsonr_str(tls, "proxy", &s) && !read_url(s, &c->proxy))
+		jsonr_fail_key(tls, "proxy",
+			       "must be http://HOST:PORT or http://USER:PASSWORD@HOST:PORT");
 	check_peers(root, c);
 }
 
