@@ -88,7 +88,7 @@ REPLACED(void, fwd_set_bottleneck, struct fwd *f, uint32_t kbits)
 	worker_kbits = kbits;
 }
 
-REPLACED(void, report_event, struct leond *to, const struct event_facts *n, const char *fmt, ...)
+REPLACED(void, report_event, struct leond *to, const struct overlay_event *n, const char *fmt, ...)
 {
 	(void)to;
 	(void)n;

@@ -86,7 +86,7 @@ REPLACED(char *, node_label, struct leond *at, node_id_t id, char *buf, size_t l
 	return buf;
 }
 
-REPLACED(void, report_event, struct leond *at, const struct event_facts *n, const char *fmt, ...)
+REPLACED(void, report_event, struct leond *at, const struct overlay_event *n, const char *fmt, ...)
 {
 	(void)at;
 	(void)fmt;

@@ -122,7 +122,7 @@ static void run_node(unsigned i, int64_t ms)
 	uint16_t vlan;
 
 	if (ms >= s.tick_ms[i]) {
-		guard_set_input(g, s.deaf_ms[i] <= ms);
+		g->input_stalled = s.deaf_ms[i] > ms;
 		guard_tick(g, at_ms(ms));
 		s.tick_ms[i] = ms + guard_tick_ms(g);
 		while (guard_next_due(g, &vlan))

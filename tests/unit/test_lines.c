@@ -109,7 +109,7 @@ REPLACED(void, overlay_line_changed, struct overlay *o, uint8_t line, bool lost)
 	(void)lost;
 }
 
-REPLACED(void, report_event, struct leond *to, const struct event_facts *n, const char *fmt, ...)
+REPLACED(void, report_event, struct leond *to, const struct overlay_event *n, const char *fmt, ...)
 {
 	(void)to;
 	(void)n;

@@ -81,7 +81,7 @@ REPLACED(void, overlay_set_segments, struct overlay *o, const struct id_range *r
 	(void)n;
 }
 
-REPLACED(void, report_event, struct leond *to, const struct event_facts *n, const char *fmt, ...)
+REPLACED(void, report_event, struct leond *to, const struct overlay_event *n, const char *fmt, ...)
 {
 	(void)to;
 	(void)n;

@@ -41,23 +41,15 @@ struct arguments {
 	bool check;
 };
 
-static bool can_make_keys(void)
-{
-	char err[256];
-
-	if (!conf_base_refused(err, sizeof(err)))
-		return true;
-	fprintf(stderr, "leond: %s\n", err);
-	return false;
-}
-
 static int generate_identity(const char *path)
 {
-	char public[HEX_LEN(DH_KEY_LEN) + 1];
+	char public[HEX_LEN(DH_KEY_LEN) + 1], err[256];
 	int r;
 
-	if (!can_make_keys())
+	if (conf_base_refused(err, sizeof(err))) {
+		fprintf(stderr, "leond: %s\n", err);
 		return 1;
+	}
 	r = identity_generate(path, public);
 	if (r < 0) {
 		fprintf(stderr, "%s: %s\n", path,
@@ -125,12 +117,6 @@ static void print_advice(void *arg, const char *text)
 	fprintf(arg, "warning: %s\n", text);
 }
 
-static void check(const struct conf *c)
-{
-	advice_of(c, print_advice, stderr);
-	puts("configuration OK");
-}
-
 /*
  * The process holds secrets: no core dump, and no other process of the user may inspect the process
  * or its descriptors. At the end the secrets are wiped and a leak checker may inspect the process.
@@ -182,7 +168,8 @@ int main(int argc, char **argv)
 		return a.check ? 1 : EXIT_REFUSED;
 	}
 	if (a.check) {
-		check(c);
+		advice_of(c, print_advice, stderr);
+		puts("configuration OK");
 		conf_free(c);
 		code = 0;
 	} else {

@@ -18,6 +18,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "daemon/states.h"
+#include "io/file.h"
 #include "state/conf/conf.h"
 
 #define RUN_DIR	     "/run/leon/"
@@ -43,17 +44,12 @@ bool accel_path(const struct leond *d, const char *there, const char *beside, ch
 		size_t room)
 {
 	const char *control = d->conf->control_socket;
-	size_t len = strlen(control), tail = strlen(".sock");
 	bool moves = strncmp(control, RUN_DIR, strlen(RUN_DIR)) == 0;
+	char path[FILE_BESIDE_LEN];
 
-	if (len > tail && strcmp(control + len - tail, ".sock") == 0)
-		len -= tail;
-	if (moves) {
-		control += strlen(RUN_DIR);
-		len -= strlen(RUN_DIR);
-	}
-	return (size_t)snprintf(out, room, "%s%.*s%s", moves ? ACCEL_DIR : "", (int)len, control,
-				moves ? there : beside) < room;
+	file_beside(control, ".sock", moves ? there : beside, path);
+	return (size_t)snprintf(out, room, "%s%s", moves ? ACCEL_DIR : "",
+				path + (moves ? strlen(RUN_DIR) : 0)) < room;
 }
 
 /* The place of the request is free before the next request of fn. */

@@ -105,12 +105,6 @@ static void report_counts(struct leond *d, const struct accel_node *n, const str
 				     news[i].done, (unsigned long long)n->intercepted_now);
 }
 
-/* An honest node with another mode or threshold causes ACCEL_UNWANTED, which has a counter only. */
-static bool is_reported(enum accel_misuse m)
-{
-	return m != ACCEL_UNWANTED;
-}
-
 /* Sum of the counts of leon-accel and leond. */
 static uint64_t misuse_of(const struct accel_known *k, enum accel_misuse m)
 {
@@ -145,8 +139,9 @@ static void report_misuse(struct leond *d, struct accel_known *k, const char *wh
 
 	if (mono_is_recent(k->reported_at, MISUSE_EVERY_MS, now))
 		return;
+	/* An honest node with another mode or threshold causes ACCEL_UNWANTED. */
 	for (enum accel_misuse m = 0; m < ACCEL_N_MISUSES; m++)
-		if (is_reported(m))
+		if (m != ACCEL_UNWANTED)
 			list_count(&list, accel_misuse_word(m), misuse_of(k, m) - k->reported[m]);
 	if (!list.sum)
 		return;
@@ -171,9 +166,10 @@ static struct accel_known *find_or_add(struct accel_reports *r, node_id_t id)
 	return k;
 }
 
-void accel_reports_foreign(struct leond *d, node_id_t id)
+void accel_reports_foreign(struct leond *d, uint16_t slot)
 {
-	struct accel_known *k = find_or_add(d->states->accel_reports, id);
+	node_id_t id = node_id_at(d, slot);
+	struct accel_known *k = id ? find_or_add(d->states->accel_reports, id) : NULL;
 
 	if (!k)
 		return;

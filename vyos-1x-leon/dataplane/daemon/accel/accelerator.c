@@ -279,14 +279,11 @@ static void on_connect(void *arg, int fd, uint32_t events attr_unused)
 	loop_fd_add(d->loop, s, EPOLLIN, on_hello, d);
 }
 
-/* In ACCEL_DIR the socket gets the group of the directory. leon-accel is the only member. */
-static mode_t mode_of(const char *path)
-{
-	return strncmp(path, ACCEL_DIR, strlen(ACCEL_DIR)) == 0 ? 0660 : 0600;
-}
-
 static int listen_at(const char *path)
 {
+	/* In ACCEL_DIR the socket gets the group of the directory. leon-accel is the only
+	 * member. */
+	mode_t mode = strncmp(path, ACCEL_DIR, strlen(ACCEL_DIR)) == 0 ? 0660 : 0600;
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), rc;
 
@@ -299,7 +296,7 @@ static int listen_at(const char *path)
 	memcpy(at.sun_path, path, strlen(path) + 1);
 	/* A single daemon has the control socket, so the path belongs to a single daemon. */
 	unlink(path);
-	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) == 0 && chmod(path, mode_of(path)) == 0 &&
+	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) == 0 && chmod(path, mode) == 0 &&
 	    listen(fd, 4) == 0)
 		return fd;
 	rc = -errno;
@@ -414,14 +411,6 @@ void accelerator_appeared(struct leond *d, const struct node *n)
 	if (d->states->accelerator && (!t || t->intercepted_now) && n->slot != SLOT_SELF &&
 	    accel_queues_have_forgotten(d, now))
 		accel_queues_host_moved(d, n->slot, now);
-}
-
-void accelerator_foreign(struct leond *d, uint16_t slot)
-{
-	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
-
-	if (n)
-		accel_reports_foreign(d, n->id);
 }
 
 void accelerator_second(struct leond *d, mono_t now attr_unused)

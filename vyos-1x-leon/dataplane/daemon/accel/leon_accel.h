@@ -38,8 +38,6 @@ bool accelerator_stop(struct leond *d);
 void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac, const struct node *n);
 /* A formerly unknown host is behind the node now. */
 void accelerator_appeared(struct leond *d, const struct node *n);
-/* The node of the slot sent a frame between accelerators with the source of another node. */
-void accelerator_foreign(struct leond *d, uint16_t slot);
 void accelerator_free(struct leond *d);
 /* Reports nodes and latencies, once a second. */
 void accelerator_second(struct leond *d, mono_t now);
@@ -136,8 +134,6 @@ void accel_relays_free(struct leond *d);
  * segment. */
 #define ACCEL_SILENT_S 5
 
-struct leond;
-
 void accel_reports_open(struct leond *d);
 void accel_reports_free(struct leond *d);
 
@@ -147,8 +143,9 @@ void accel_reports_gone(struct leond *d);
 /* Requests the next report. Returns false if leon-accel has not reported for too long. */
 bool accel_reports_second(struct leond *d);
 
-/* leond refused a frame between accelerators, because the source is not the sending node. */
-void accel_reports_foreign(struct leond *d, node_id_t id);
+/* leond refused a frame between accelerators, because the source is not the sending node, which has
+ * this slot. */
+void accel_reports_foreign(struct leond *d, uint16_t slot);
 
 /* The last totals. NULL: not connected, or not received yet. */
 const struct accel_totals *accel_reports_totals(const struct leond *d);

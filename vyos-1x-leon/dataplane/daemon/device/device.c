@@ -160,15 +160,6 @@ static void bridge_changed(struct leond *d, const struct nl_event *ev)
 		join_bridge(d);
 }
 
-static void set_mtu(struct leond *d)
-{
-	int r = nl_link_set_mtu(d->nl, d->tap->ifindex, d->device.mtu.mtu);
-
-	if (r < 0)
-		log_warn("device", "MTU cannot be set: %s interface=%s mtu=%u", strerror(-r),
-			 d->tap->name, d->device.mtu.mtu);
-}
-
 static uint32_t smallest_path_mtu(struct leond *d)
 {
 	uint16_t n = nodedb_slots(overlay_nodes(d->overlay));
@@ -206,6 +197,7 @@ void device_run_mtu(struct leond *d, mono_t now)
 		.smallest_path_mtu = smallest_path_mtu(d),
 		.header_len = header_len(d),
 	};
+	int r;
 
 	if (!mtu_rule_run(&d->device.mtu, &in, now))
 		return;
@@ -213,7 +205,10 @@ void device_run_mtu(struct leond *d, mono_t now)
 		     FACTS(EV_INTERFACE_MTU, .value = d->device.mtu.mtu,
 			   .detail = mtu_source_name(d->device.mtu.source)),
 		     "interface MTU is %u bytes", d->device.mtu.mtu);
-	set_mtu(d);
+	r = nl_link_set_mtu(d->nl, d->tap->ifindex, d->device.mtu.mtu);
+	if (r < 0)
+		log_warn("device", "MTU cannot be set: %s interface=%s mtu=%u", strerror(-r),
+			 d->tap->name, d->device.mtu.mtu);
 }
 
 /* A kept device has the MAC. Setting the same MAC again would delete the neighbor entries of the

@@ -192,12 +192,13 @@ struct guard {
 	struct vlan_set carries;
 	unsigned n_reached; /* Number of reachable nodes. `reached` is ascending. */
 	node_id_t *reached;
-	uint16_t turn;	    /* Index in used[] of the last regular guard. */
-	int64_t due_ns;	    /* Accumulated time. A frame is due for each conf.interval_ms. */
-	mono_t now;	    /* Time of the last step. */
-	mono_t effective;   /* Running time of the local node, see above. */
-	mono_t unsure;	    /* Until then another node may have become the forwarder. */
-	bool input_stalled; /* The workers have not read all frames of the LAN. */
+	uint16_t turn;	  /* Index in used[] of the last regular guard. */
+	int64_t due_ns;	  /* Accumulated time. A frame is due for each conf.interval_ms. */
+	mono_t now;	  /* Time of the last step. */
+	mono_t effective; /* Running time of the local node, see above. */
+	mono_t unsure;	  /* Until then another node may have become the forwarder. */
+	/* The workers have not read all frames of the LAN. Set before guard_tick(). */
+	bool input_stalled;
 	struct guard_peer peer[GUARD_PEERS];
 	struct vlan_set changed; /* VLANs with a changed state, cleared by the caller. */
 	struct vlan_set moved;	 /* VLANs with hosts possibly behind another node now. */
@@ -239,11 +240,6 @@ unsigned guard_hello_all(struct guard *g, mono_t now);
  * have been connected with another one behind a switch, and frames may loop. A guard is sent at
  * once. */
 unsigned guard_probe(struct guard *g, uint16_t vlan, mono_t now);
-/* `hears`: all frames of the LAN have been read. Called before guard_tick(). */
-static inline void guard_set_input(struct guard *g, bool hears)
-{
-	g->input_stalled = !hears;
-}
 /* Advances the time, and removes silent nodes. Called each guard_tick_ms(). */
 unsigned guard_tick(struct guard *g, mono_t now);
 uint32_t guard_tick_ms(const struct guard *g);

@@ -246,12 +246,6 @@ static void act_on(struct leond *d, unsigned outcome)
 
 /* --- received frames and timers --- */
 
-static bool is_authentic(struct leond *d, const uint8_t *frame, const struct guard_frame *g)
-{
-	return keyring_guard_check(overlay_keyring(d->overlay), guard_signed(frame),
-				   GUARD_SIGNED_LEN, g->auth);
-}
-
 /* After a stall of the input, guards are late, not recorded. The first guards of a new node arrive
  * before the session. */
 static bool is_suspicious(const struct leond *d, const struct guard_frame *g,
@@ -307,7 +301,8 @@ void guard_frame_received(struct leond *d, const uint8_t *frame, size_t len)
 
 	if (guard_decode(frame, len, &g) < 0 || g.vni != d->conf->vni)
 		return;
-	if (!is_authentic(d, frame, &g)) {
+	if (!keyring_guard_check(overlay_keyring(d->overlay), guard_signed(frame), GUARD_SIGNED_LEN,
+				 g.auth)) {
 		d->guard->n_not_authentic++;
 		return;
 	}
@@ -341,9 +336,7 @@ void guard_probe_vlan(struct leond *d, uint16_t vlan)
 
 void guard_vlans_changed(struct leond *d)
 {
-	const struct vlan_set *served = vlans_served(d->vlans);
-
-	act_on(d, guard_carry(d->guard, served, loop_now(d->loop)));
+	act_on(d, guard_carry(d->guard, vlans_served(d->vlans), loop_now(d->loop)));
 	d->ops->publish(d);
 }
 
@@ -416,7 +409,7 @@ static void on_guard_timer(void *arg, mono_t now)
 	struct leond *d = arg;
 
 	timer_set(d->states->guard_io->timer, mono_add_ms(now, guard_tick_ms(d->guard)));
-	guard_set_input(d->guard, fwd_input_is_current(d->fwd));
+	d->guard->input_stalled = !fwd_input_is_current(d->fwd);
 	act_on(d, guard_tick(d->guard, now));
 	send_due(d);
 	renew(d);
@@ -432,12 +425,10 @@ static struct guard_conf conf_of(const struct leond *d)
 
 void guard_open(struct leond *d)
 {
-	mono_t now = loop_now(d->loop);
-
 	struct guard_conf c = conf_of(d);
 
 	d->states->guard_io = x_new(struct guard_io);
-	guard_init(d->guard, d->self, &c, now);
+	guard_init(d->guard, d->self, &c, loop_now(d->loop));
 	/* A random number: a host of a LAN without local guards cannot guess the value. */
 	d->guard->sequence = random_u64_nonzero() >> 2;
 }

@@ -22,8 +22,8 @@
 #define FULL_EVERY_MS 1000
 #define WALK_EVERY_MS 1000 /* a walk of the largest table takes about 20 ms */
 
-static void report_flapping(struct leond *d, const struct fwd_report *r, struct event_facts *facts,
-			    mono_t now)
+static void report_flapping(struct leond *d, const struct fwd_report *r,
+			    struct overlay_event *facts, mono_t now)
 {
 	struct fdb_entry e;
 	const struct node *n;
@@ -50,7 +50,7 @@ static void report_flapping(struct leond *d, const struct fwd_report *r, struct 
 
 /* A burst of new addresses gives one event. */
 static void report_full(struct leond *d, enum fdb_result result, uint16_t vlan,
-			struct event_facts *facts, mono_t now)
+			struct overlay_event *facts, mono_t now)
 {
 	bool in_vlan = result == FDB_VLAN_FULL;
 
@@ -73,8 +73,8 @@ static void learn(struct leond *d, const struct fwd_report *r, mono_t now)
 {
 	uint16_t vlan = r->learn.vlan, slot = r->learn.slot;
 	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
-	struct event_facts facts = { .node = n ? n->id : NODE_ID_NONE,
-				     .detail = MAC_TEXT(r->learn.mac) };
+	struct overlay_event facts = { .node = n ? n->id : NODE_ID_NONE,
+				       .detail = MAC_TEXT(r->learn.mac) };
 	enum fdb_result result;
 
 	/* The node may have left since the report. */
@@ -161,7 +161,7 @@ static void handle(struct leond *d, struct fwd_report *r, mono_t now)
 				     r->foreign.wire);
 		break;
 	case FWD_ACCEL_FOREIGN:
-		accelerator_foreign(d, r->slot);
+		accel_reports_foreign(d, r->slot);
 		break;
 	}
 }

@@ -57,14 +57,6 @@ static void on_leave(void *arg, mono_t now)
 	timer_set(d->states->leave_timer, mono_add_ms(now, LEAVE_SPACING_MS));
 }
 
-static void begin_to_leave(struct leond *d, mono_t now)
-{
-	routes_stop(d);
-	guard_leave(d);
-	cache_save(d, now);
-	on_leave(d, now);
-}
-
 /* Intercepted connections are released while frames still pass. */
 static void on_release(void *arg, mono_t now)
 {
@@ -74,12 +66,20 @@ static void on_release(void *arg, mono_t now)
 		timer_set(d->states->release_timer, mono_add_ms(now, RELEASE_STEP_MS));
 		return;
 	}
-	begin_to_leave(d, now);
+	routes_stop(d);
+	guard_leave(d);
+	cache_save(d, now);
+	on_leave(d, now);
 }
 
+/* --- signals --- */
+
 /* Sends leave, then ends the loop. */
-static void stop_begin(struct leond *d)
+static void on_terminate(void *arg, int signo)
 {
+	struct leond *d = arg;
+
+	log_notice("daemon", "stopping signal=%d", signo);
 	if (d->states->leave_timer) {
 		log_notice("daemon", "second request to stop: leond ends without sending the rest");
 		loop_quit(d->loop, 0);
@@ -90,16 +90,6 @@ static void stop_begin(struct leond *d)
 	d->states->release_timer = leond_timer(d, on_release, d);
 	d->states->stop_at = loop_now(d->loop);
 	on_release(d, d->states->stop_at);
-}
-
-/* --- signals --- */
-
-static void on_terminate(void *arg, int signo)
-{
-	struct leond *d = arg;
-
-	log_notice("daemon", "stopping signal=%d", signo);
-	stop_begin(d);
 }
 
 static void on_hangup(void *arg, int signo attr_unused)

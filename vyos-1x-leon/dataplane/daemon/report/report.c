@@ -46,7 +46,7 @@ char *node_label(struct leond *d, node_id_t id, char *buf, size_t len)
 	return buf;
 }
 
-void report_event(struct leond *d, const struct event_facts *n, const char *fmt, ...)
+void report_event(struct leond *d, const struct overlay_event *n, const char *fmt, ...)
 {
 	struct event e = {
 		.at = loop_now(d->loop),
@@ -267,10 +267,7 @@ void report_overlay_event(struct leond *d, const struct overlay_event *e)
 	char text[400];
 
 	sentence_of(d, e, text, sizeof(text));
-	report_event(d,
-		     FACTS(e->kind, .node = e->node, .other = e->other, .value = e->value,
-			   .detail = e->detail),
-		     "%s", text);
+	report_event(d, e, "%s", text);
 }
 
 /* --- the ring of recent events --- */

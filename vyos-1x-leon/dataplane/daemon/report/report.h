@@ -10,22 +10,15 @@
 #include "base/addr.h"
 #include "base/defs.h"
 #include "base/mono.h"
+#include "proto/overlay_ops.h"
 #include "state/event.h"
 #include "wire/message/msg.h"
 
 struct leond;
-struct overlay_event;
 
-/* Fields of an event in addition to its sentence. */
-struct event_facts {
-	enum event_kind kind;
-	node_id_t node, other;
-	uint64_t value;
-	const char *detail; /* NULL none */
-};
-/* The facts as an argument, such as FACTS(EV_MAC_MOVED, .node = id). */
-#define FACTS(event, ...) (&(const struct event_facts){ .kind = (event), __VA_ARGS__ })
-void report_event(struct leond *d, const struct event_facts *n, const char *fmt, ...)
+/* The facts of an event without its time as an argument: FACTS(EV_MAC_MOVED, .node = id). */
+#define FACTS(event, ...) (&(const struct overlay_event){ .kind = (event), __VA_ARGS__ })
+void report_event(struct leond *d, const struct overlay_event *n, const char *fmt, ...)
 	attr_printf(3, 4);
 void report_overlay_event(struct leond *d, const struct overlay_event *e);
 /* Writes "seoul (192.0.2.3)", or "192.0.2.3" without a name. */

@@ -56,15 +56,10 @@ static struct ip_addr last_address(const struct prefix *p)
 	return ip;
 }
 
-static bool is_running(struct leond *d, int index)
+static enum announce_reach judge(struct leond *d, const struct nl_lookup *l, const struct prefix *p)
 {
 	struct nl_link link;
 
-	return nl_link_by_index(d->nl, index, &link) == 0 && link.up && link.running;
-}
-
-static enum announce_reach judge(struct leond *d, const struct nl_lookup *l, const struct prefix *p)
-{
 	switch (l->kind) {
 	case NL_LOOKUP_UNKNOWN:
 		return ANNOUNCE_UNKNOWN;
@@ -84,7 +79,8 @@ static enum announce_reach judge(struct leond *d, const struct nl_lookup *l, con
 	if (l->prefix_len == 0 && p->len > 0)
 		return ANNOUNCE_DEFAULT_ONLY;
 	/* The kernel does not mark IPv6 routes of a link without carrier. */
-	if (l->kind == NL_LOOKUP_OF_LINK && !is_running(d, l->index))
+	if (l->kind == NL_LOOKUP_OF_LINK &&
+	    (nl_link_by_index(d->nl, l->index, &link) < 0 || !link.up || !link.running))
 		return ANNOUNCE_LINK_DOWN;
 	return ANNOUNCE_ROUTE;
 }

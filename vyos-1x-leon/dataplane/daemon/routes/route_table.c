@@ -193,15 +193,6 @@ static void request_kernel(struct routes *r, const struct rib_step *step, unsign
 		log_error("routes", "the kernel cannot be asked: %s", strerror(-rc));
 }
 
-static void have_drop(struct routes *r, unsigned n_sorted, const struct rib_installed *e)
-{
-	struct rib_installed *found =
-		n_sorted ? bsearch(e, r->have, n_sorted, sizeof(*e), rib_installed_compare) : NULL;
-
-	if (found)
-		found->gone = true;
-}
-
 static void have_compact(struct routes *r)
 {
 	unsigned n = 0;
@@ -216,9 +207,12 @@ static void have_compact(struct routes *r)
 static void note_result(struct routes *r, const struct rib_step *s, unsigned n_sorted, int rc,
 			mono_t now)
 {
-	struct rib_installed e = s->route;
+	struct rib_installed e = s->route, *former = NULL;
 
-	have_drop(r, n_sorted, &e);
+	if (n_sorted)
+		former = bsearch(&e, r->have, n_sorted, sizeof(e), rib_installed_compare);
+	if (former)
+		former->gone = true;
 	if (s->op == RIB_FORGET || (s->op == RIB_DELETE && (rc == 0 || rc == -ESRCH)))
 		return;
 	if (rc < 0) {

@@ -25,14 +25,12 @@ extern char **environ;
 
 static int spawn(const char *name, const char *path, int end, pid_t *pid)
 {
-	char word[32];
-	char *argv[] = { word, NULL };
+	char *argv[] = { (char *)(uintptr_t)name, NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	sigset_t none, all;
 	int rc;
 
-	snprintf(word, sizeof(word), "%s", name);
 	sigemptyset(&none);
 	sigfillset(&all);
 	posix_spawn_file_actions_init(&actions);
@@ -62,9 +60,8 @@ static int start(struct child *c, const struct child_program *p)
 	/* The default takes less than a message for each configured peer. */
 	setsockopt(end[0], SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes));
 	setsockopt(end[1], SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes));
-	snprintf(path, sizeof(path), "%s", other ? other : "");
-	if (!other)
-		snprintf(path, sizeof(path), "%s/%s", LEON_LIBEXECDIR, p->name);
+	snprintf(path, sizeof(path), "%s%s%s", other ? other : LEON_LIBEXECDIR, other ? "" : "/",
+		 other ? "" : p->name);
 	rc = spawn(p->name, path, end[1], &c->pid);
 	close(end[1]);
 	if (rc < 0)

@@ -71,14 +71,6 @@ static void report_refused(struct portmap *m, const char *reason)
 		     "gateway %s gives no port mapping: %s", IP_TEXT(&m->shown.gateway), reason);
 }
 
-static void report_lost(struct portmap *m, const char *reason)
-{
-	const char *external = ENDPOINT_TEXT(&m->shown.external);
-
-	report_event(m->d, FACTS(EV_PORT_MAPPING_LOST, .detail = external),
-		     "the port mapping %s ended: %s", external, reason);
-}
-
 static void report_mapped(struct portmap *m)
 {
 	const char *external = ENDPOINT_TEXT(&m->shown.external);
@@ -93,8 +85,11 @@ static void report_mapped(struct portmap *m)
 /* No record keeps an address for which no mapping exists. */
 static void withdraw(struct portmap *m, const char *reason)
 {
+	const char *external = ENDPOINT_TEXT(&m->shown.external);
+
 	if (m->announced) {
-		report_lost(m, reason);
+		report_event(m->d, FACTS(EV_PORT_MAPPING_LOST, .detail = external),
+			     "the port mapping %s ended: %s", external, reason);
 		overlay_set_mapped(m->d->overlay, NULL);
 	}
 	m->announced = false;

@@ -118,11 +118,6 @@ static uint32_t found_kbits(const struct leond *d)
 	return d->states->bottleneck ? d->states->bottleneck->found_kbits : 0;
 }
 
-static uint32_t limit_kbits(const struct leond *d)
-{
-	return lower_of(d->conf->shaper_egress_kbits, found_kbits(d));
-}
-
 static bool is_fast(uint32_t limit, uint32_t least)
 {
 	return !limit || limit >= least;
@@ -242,7 +237,8 @@ void bottleneck_notify_peers(struct leond *d)
 struct bottleneck_view bottleneck_view(const struct leond *d)
 {
 	const struct bottleneck *b = d->states->bottleneck;
-	struct bottleneck_view v = { .limit_kbits = limit_kbits(d) };
+	struct bottleneck_view v = { .limit_kbits = lower_of(d->conf->shaper_egress_kbits,
+							     found_kbits(d)) };
 
 	if (b) {
 		v.rate = b->rate;

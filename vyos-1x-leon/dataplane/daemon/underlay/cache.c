@@ -99,10 +99,8 @@ void cache_append_to(const struct leond *d, struct conf *c)
 
 static void add_endpoint(struct member_entry *m, const struct endpoint *ep)
 {
-	for (unsigned i = 0; i < m->n; i++)
-		if (endpoint_equal(&m->ep[i], ep))
-			return;
-	if (m->n < MEMBERS_ENDPOINTS && endpoint_is_usable(ep))
+	if (!endpoint_is_among(ep, m->ep, m->n) && m->n < MEMBERS_ENDPOINTS &&
+	    endpoint_is_usable(ep))
 		m->ep[m->n++] = *ep;
 }
 

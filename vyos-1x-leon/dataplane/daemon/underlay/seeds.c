@@ -69,10 +69,7 @@ void seeds_set_stream(struct leond *d, uint32_t i, const struct endpoint *stream
 	if (i >= d->conf->n_configured_peers || !s || endpoint_equal(&s->stream, stream))
 		return;
 	s->stream = *stream;
-	if (d->conf->peer[i].is_ip)
-		set_address(d, i);
-	else
-		set_all(d, i, s->ep, s->n);
+	set_address(d, i);
 }
 
 /* The name of a peer does not count, as in is_same_peer() of the protocol. */
@@ -120,19 +117,13 @@ void seeds_reset(struct leond *d)
 	seeds_run(d, loop_now(d->loop));
 }
 
-static bool is_name(const struct leond *d, uint32_t i)
-{
-	return i < d->conf->n_configured_peers && !d->conf->peer[i].is_ip &&
-	       !d->conf->peer[i].disable;
-}
-
 void seeds_run(struct leond *d, mono_t now)
 {
-	for (uint32_t i = 0; i < d->states->seeds->n; i++) {
+	for (uint32_t i = 0; i < d->states->seeds->n && i < d->conf->n_configured_peers; i++) {
 		const struct conf_peer *p = &d->conf->peer[i];
 		struct seed_host *s = seeds_host(d, i);
 
-		if (!is_name(d, i) || s->asking)
+		if (p->is_ip || p->disable || s->asking)
 			continue;
 		if (!overlay_seed_wants_resolve(d->overlay, i)) {
 			s->backoff_s = BACKOFF_FIRST_S;
