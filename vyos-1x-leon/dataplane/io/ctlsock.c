@@ -325,14 +325,6 @@ static void on_pause_over(void *arg, mono_t now attr_unused)
 	loop_fd_mod(s->loop, s->fd, EPOLLIN);
 }
 
-/* A pending connection keeps the socket readable. The watch is removed for a pause, else the loop
- * would spin. */
-static void pause_listening(struct ctl_server *s)
-{
-	loop_fd_mod(s->loop, s->fd, 0);
-	timer_set(s->pause, mono_add_ms(loop_now(s->loop), PAUSE_MS));
-}
-
 /* No descriptor is left: the spare one is closed to accept one connection and close it. */
 static bool turn_away(struct ctl_server *s)
 {
@@ -356,8 +348,9 @@ static bool turn_away(struct ctl_server *s)
 static void on_listen(void *arg, int fd, uint32_t events attr_unused)
 {
 	struct ctl_server *s = arg;
+	unsigned i = 0;
 
-	for (unsigned i = 0; i < ACCEPT_BATCH; i++) {
+	for (; i < ACCEPT_BATCH; i++) {
 		int conn = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 		if (conn >= 0) {
@@ -368,11 +361,15 @@ static void on_listen(void *arg, int fd, uint32_t events attr_unused)
 			return;
 		if (errno == EINTR || errno == ECONNABORTED)
 			continue;
-		if ((errno != EMFILE && errno != ENFILE) || !turn_away(s)) {
-			pause_listening(s);
-			return;
-		}
+		if ((errno != EMFILE && errno != ENFILE) || !turn_away(s))
+			break;
 	}
+	if (i == ACCEPT_BATCH)
+		return;
+	/* A pending connection keeps the socket readable. The watch is removed for a pause, else
+	 * the loop would spin. */
+	loop_fd_mod(s->loop, fd, 0);
+	timer_set(s->pause, mono_add_ms(loop_now(s->loop), PAUSE_MS));
 }
 
 /* Returns -EADDRINUSE if a process listens; removes the socket of a dead process. 0 or -errno. */

@@ -303,20 +303,28 @@ int udp_reopen(struct udp *u, const struct udp_config *c)
 	return rc;
 }
 
-/* m holds everything but the destination. */
-static int send_to(int fd4, int fd6, const struct endpoint *to, struct msghdr *m)
+/* control: control messages, or NULL. */
+static int send_to(int fd4, int fd6, const struct endpoint *to, const void *data, size_t len,
+		   void *control, size_t control_len)
 {
 	struct sockaddr_storage ss;
+	/* sendmsg() does not write to the data; the type is not const because recvmsg() shares the
+	 * structure. */
+	struct iovec iov = { (void *)(uintptr_t)data, len };
+	struct msghdr m = { .msg_name = &ss,
+			    .msg_namelen = endpoint_to_sockaddr(to, &ss),
+			    .msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = control,
+			    .msg_controllen = control_len };
 	int fd = to->ip.family == 6 ? fd6 : to->ip.family ? fd4 : -1, err = 0;
 
 	if (fd < 0)
 		return -EAFNOSUPPORT;
-	m->msg_namelen = endpoint_to_sockaddr(to, &ss);
-	m->msg_name = &ss;
 	/* With IP_RECVERR the next call on the socket reports an ICMP error about any earlier
 	 * datagram, for any destination. The report clears the error. */
 	for (int i = 0; i < PENDING_ERRORS; i++) {
-		if (sendmsg(fd, m, MSG_NOSIGNAL) >= 0)
+		if (sendmsg(fd, &m, MSG_NOSIGNAL) >= 0)
 			return 0;
 		err = errno;
 		if (err == EAGAIN || err == ENOBUFS || err == EINVAL || err == EPERM)
@@ -327,26 +335,16 @@ static int send_to(int fd4, int fd6, const struct endpoint *to, struct msghdr *m
 
 int udp_send(int fd4, int fd6, const struct endpoint *to, const void *data, size_t len)
 {
-	/* sendmsg() does not write to msg_name; its type is not const because recvmsg() shares the
-	 * structure. */
-	struct iovec iov = { (void *)(uintptr_t)data, len };
-	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-	return send_to(fd4, fd6, to, &m);
+	return send_to(fd4, fd6, to, data, len, NULL, 0);
 }
 
 int udp_send_class(int fd4, int fd6, const struct endpoint *to, const void *data, size_t len,
 		   uint8_t class)
 {
 	_Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(sizeof(int))] = { 0 };
-	struct iovec iov = { (void *)(uintptr_t)data, len };
-	struct msghdr m = { .msg_iov = &iov,
-			    .msg_iovlen = 1,
-			    .msg_control = control,
-			    .msg_controllen = sizeof(control) };
 
 	udp_put_class((struct cmsghdr *)control, to->ip.family == 6, class);
-	return send_to(fd4, fd6, to, &m);
+	return send_to(fd4, fd6, to, data, len, control, sizeof(control));
 }
 
 /* Extracts the extended error and the MTU from the control messages; returns false if there is

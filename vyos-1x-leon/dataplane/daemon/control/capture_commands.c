@@ -109,9 +109,7 @@ static void write_nodes(struct command *c, struct collect *x)
 	for (unsigned i = 0; i < x->n_nodes; i++) {
 		const struct collect_node *n = &x->node[i];
 
-		jsonw_object(c->w, NULL);
-		answer_id(c->w, "node_id", n->id);
-		answer_name(c->w, "name", c->d, n->id);
+		answer_begin_node(c->w, "node_id", c->d, n->id);
 		jsonw_str(c->w, "state", collect_state_name(n->state));
 		answer_id(c->w, "by", n->by);
 		jsonw_u64(c->w, "frames", (uint64_t)n->frames + n->relayed);

@@ -307,30 +307,23 @@ enum command_result explain_path(struct command *c)
  * connections and checks. The answer is a part of the answer of leond. */
 
 /* leon-accel is a separate process, so its answer is parsed before use. */
-static enum command_result take_answer(struct command *c, const char *answer, size_t len)
+static void on_answer(void *arg, const char *answer, size_t len)
 {
-	struct jsonr *doc = jsonr_parse(answer, len, ACCEL_RELAY_ANSWER_MAX);
+	struct jsonr *doc = answer ? jsonr_parse(answer, len, ACCEL_RELAY_ANSWER_MAX) : NULL;
 	enum command_result result = CMD_DONE;
+	struct command *c = arg;
 	const char *error;
 
-	if (jsonr_error(doc) || !jsonr_root(doc))
+	if (!doc)
+		result = command_refuse(c, "leon-accel does not answer");
+	else if (jsonr_error(doc) || !jsonr_root(doc))
 		result = command_refuse(c, "the answer of leon-accel is not a JSON object");
 	else if (jsonr_str(jsonr_root(doc), "error", &error))
 		result = command_refuse(c, "leon-accel: %.200s", error);
 	else
 		jsonw_json(c->w, "accelerator", answer, len);
 	jsonr_free(doc);
-	return result;
-}
-
-static void on_answer(void *arg, const char *answer, size_t len)
-{
-	struct command *c = arg;
-
-	if (answer)
-		command_finish(c, take_answer(c, answer, len));
-	else
-		command_finish(c, command_refuse(c, "leon-accel does not answer"));
+	command_finish(c, result);
 }
 
 static bool read_endpoint(struct command *c, const char *key, struct endpoint *out)

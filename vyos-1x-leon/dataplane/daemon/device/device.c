@@ -263,13 +263,6 @@ void device_renew(struct leond *d)
 	addresses_apply(d);
 }
 
-static void on_gone(struct leond *d)
-{
-	log_error("device", "another program deleted the interface: leond ends interface=%s",
-		  d->tap->name);
-	loop_quit(d->loop, 1);
-}
-
 static void on_link(struct leond *d, const struct nl_link *link)
 {
 	/* Another program (VyOS) may set the MAC; guard frames must contain the current one. */
@@ -304,10 +297,14 @@ void device_changed(struct leond *d, const struct nl_event *ev)
 		r = nl_link_by_index(d->nl, d->tap->ifindex, &link);
 	else if (link.index != d->tap->ifindex)
 		return;
-	if (r == -ENODEV)
-		on_gone(d);
-	else if (r == 0)
+	if (r == -ENODEV) {
+		log_error("device",
+			  "another program deleted the interface: leond ends interface=%s",
+			  d->tap->name);
+		loop_quit(d->loop, 1);
+	} else if (r == 0) {
 		on_link(d, &link);
+	}
 	/* The interface may have been down in between, see note_link(). */
 	if (r == 0 && ev->change == NL_OVERRUN && d->device.up)
 		addresses_apply(d);

@@ -16,6 +16,7 @@
 #include "daemon/device/device.h"
 #include "daemon/leond.h"
 #include "daemon/metrics/metrics_out.h"
+#include "daemon/states.h"
 #include "daemon/underlay/underlay.h"
 #include "fwd/fwd.h"
 #include "io/tap.h"
@@ -105,7 +106,8 @@ static void put_lines(struct out *o)
 		return;
 	put_head(o, "line_present", "gauge", "1 if the line has its interface and address.");
 	for (uint8_t i = 0; i < o->conf->n_lines; i++)
-		put_labelled(o, "line_present", "line", line[i].name, !lines_lost(o->d, i));
+		put_labelled(o, "line_present", "line", line[i].name,
+			     !o->d->states->lines->line[i].lost);
 	put_head(o, "line_links", "gauge", "Links that use the line.");
 	for (uint8_t i = 0; i < o->conf->n_lines; i++)
 		put_labelled(o, "line_links", "line", line[i].name, lines_links(o->d, i));

@@ -267,16 +267,6 @@ static void write_group_name(struct command *c, const struct shown_listener *row
 	jsonw_str(c->w, "group", text);
 }
 
-static void write_listener(struct command *c, uint16_t slot)
-{
-	const struct node *n = nodedb_at(overlay_nodes(c->overlay), slot);
-
-	if (!n || slot == SLOT_SELF)
-		return;
-	answer_begin_node(c->w, "node_id", c->d, n->id);
-	jsonw_end(c->w);
-}
-
 /* Writes the group of the first row with all its listeners. Returns the number of rows used. */
 static unsigned write_group(struct command *c, const struct shown_listener *row, unsigned n)
 {
@@ -292,8 +282,14 @@ static unsigned write_group(struct command *c, const struct shown_listener *row,
 	jsonw_bool(c->w, "here", row->here != NULL);
 	answer_left(c->w, "expires_s", c->now, row->here ? row->here->until : MONO_NEVER);
 	jsonw_array(c->w, "nodes");
-	for (; used < n && row[used].entry == row->entry; used++)
-		write_listener(c, row[used].slot);
+	for (; used < n && row[used].entry == row->entry; used++) {
+		node_id_t id = node_id_at(c->d, row[used].slot);
+
+		if (id == NODE_ID_NONE || id == c->self)
+			continue;
+		answer_begin_node(c->w, "node_id", c->d, id);
+		jsonw_end(c->w);
+	}
 	jsonw_end(c->w);
 	jsonw_end(c->w);
 	return used;

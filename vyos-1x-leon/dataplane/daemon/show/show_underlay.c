@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "daemon/answer/answer.h"
 #include "daemon/leond.h"
+#include "daemon/states.h"
 #include "daemon/transport/transport.h"
 #include "daemon/underlay/underlay.h"
 #include "proto/overlay_seeds.h"
@@ -99,14 +100,15 @@ enum command_result show_peers(struct command *c)
 static void write_line(struct command *c, uint8_t i)
 {
 	const struct conf_line *l = &c->d->conf->line[i];
+	const char *lost = c->d->states->lines->line[i].lost;
 
 	jsonw_object(c->w, NULL);
 	jsonw_str(c->w, "name", l->name);
 	jsonw_u64(c->w, "number", i + 1u);
 	answer_ip(c->w, "address", &l->ip);
 	jsonw_str(c->w, "line_interface", l->interface[0] ? l->interface : NULL);
-	jsonw_str(c->w, "state", lines_lost(c->d, i) ? "lost" : "present");
-	jsonw_str(c->w, "reason", lines_lost(c->d, i));
+	jsonw_str(c->w, "state", lost ? "lost" : "present");
+	jsonw_str(c->w, "reason", lost);
 	jsonw_u64(c->w, "links", lines_links(c->d, i));
 	jsonw_end(c->w);
 }

@@ -167,16 +167,6 @@ static void on_tick(void *arg, mono_t now)
 
 /* --- connections --- */
 
-static void forget(struct leond *d, uint32_t i, const char *reason)
-{
-	struct attempt *a = &d->states->fallback->attempt[i];
-
-	a->id = 0;
-	a->stream = (struct endpoint){ 0 };
-	snprintf(a->reason, sizeof(a->reason), "%s", reason);
-	seeds_set_stream(d, i, &a->stream);
-}
-
 static void on_changed(struct leond *d, uint32_t id, const struct endpoint *stream,
 		       const char *reason)
 {
@@ -186,14 +176,14 @@ static void on_changed(struct leond *d, uint32_t id, const struct endpoint *stre
 		/* 0: all connections ended. */
 		if (!a->id || (id && a->id != id))
 			continue;
+		a->stream = stream ? *stream : (struct endpoint){ 0 };
+		snprintf(a->reason, sizeof(a->reason), "%s", stream ? "" : reason);
+		seeds_set_stream(d, i, &a->stream);
 		if (!stream) {
-			forget(d, i, reason);
+			a->id = 0;
 			continue;
 		}
-		a->stream = *stream;
 		a->dial_wait_ms = 0;
-		a->reason[0] = '\0';
-		seeds_set_stream(d, i, stream);
 		timer_set(d->states->fallback->timer, loop_now(d->loop));
 	}
 }

@@ -71,23 +71,14 @@ static void report_refused(struct portmap *m, const char *reason)
 		     "gateway %s gives no port mapping: %s", IP_TEXT(&m->shown.gateway), reason);
 }
 
-static void report_mapped(struct portmap *m)
-{
-	const char *external = ENDPOINT_TEXT(&m->shown.external);
-
-	report_event(m->d, FACTS(EV_PORT_MAPPED, .detail = external),
-		     "gateway %s maps UDP port %u to %s (%s)", IP_TEXT(&m->shown.gateway),
-		     m->d->udp->port, external, portmap_method_name(m->shown.method));
-}
-
 /* --- the mapping --- */
 
 /* No record keeps an address for which no mapping exists. */
 static void withdraw(struct portmap *m, const char *reason)
 {
-	const char *external = ENDPOINT_TEXT(&m->shown.external);
-
 	if (m->announced) {
+		const char *external = ENDPOINT_TEXT(&m->shown.external);
+
 		report_event(m->d, FACTS(EV_PORT_MAPPING_LOST, .detail = external),
 			     "the port mapping %s ended: %s", external, reason);
 		overlay_set_mapped(m->d->overlay, NULL);
@@ -110,6 +101,8 @@ static void announce(struct portmap *m, mono_t now)
 	if (m->shown.external.port == 0 || m->announced)
 		return;
 	if (is_credible(m)) {
+		const char *external = ENDPOINT_TEXT(&m->shown.external);
+
 		if (mono_is_recent(m->announced_at[1], ANNOUNCE_MS, now)) {
 			m->shown.state = PORTMAP_IS_REQUESTED;
 			return;
@@ -121,7 +114,9 @@ static void announce(struct portmap *m, mono_t now)
 		m->refused = false;
 		m->shown.reason[0] = '\0';
 		overlay_set_mapped(m->d->overlay, &m->shown.external);
-		report_mapped(m);
+		report_event(m->d, FACTS(EV_PORT_MAPPED, .detail = external),
+			     "gateway %s maps UDP port %u to %s (%s)", IP_TEXT(&m->shown.gateway),
+			     m->d->udp->port, external, portmap_method_name(m->shown.method));
 		return;
 	}
 	m->shown.state = PORTMAP_IS_PRIVATE;

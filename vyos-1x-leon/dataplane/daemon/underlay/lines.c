@@ -25,11 +25,6 @@ struct udp *lines_udp(struct leond *d, uint8_t line)
 	return line ? &d->states->lines->second : d->udp;
 }
 
-const char *lines_lost(const struct leond *d, uint8_t line)
-{
-	return d->states->lines->line[line].lost;
-}
-
 /* --- state of the host --- */
 
 static bool is_running(struct leond *d, int index)
@@ -124,7 +119,7 @@ static const char *look(struct leond *d, uint8_t i)
 
 static void report(struct leond *d, uint8_t i)
 {
-	const char *name = d->conf->line[i].name, *lost = lines_lost(d, i);
+	const char *name = d->conf->line[i].name, *lost = d->states->lines->line[i].lost;
 
 	if (lost)
 		report_event(d, FACTS(EV_LINE_LOST, .detail = lost), "line %s cannot be used: %s",
@@ -135,9 +130,10 @@ static void report(struct leond *d, uint8_t i)
 
 static void look_again(struct leond *d, uint8_t i)
 {
-	const char *lost = look(d, i), *before = lines_lost(d, i);
+	struct line *l = &d->states->lines->line[i];
+	const char *lost = look(d, i), *before = l->lost;
 
-	d->states->lines->line[i].lost = lost;
+	l->lost = lost;
 	if (!lost != !before)
 		report(d, i);
 	overlay_line_changed(d->overlay, i, lost != NULL);

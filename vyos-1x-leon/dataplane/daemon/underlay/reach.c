@@ -156,29 +156,22 @@ const char *reach_reason(const struct reach *r, char buf[REACH_TEXT_LEN])
 	return buf;
 }
 
-/* "peer seoul (seoul.example.net, port 5366)" */
-static void peer_label(const struct conf_peer *p, char *buf, size_t len)
-{
-	snprintf(buf, len, "peer %s (%.80s, port %u)", p->name, p->host, p->ep.port);
-}
-
 static void report_unreached(struct leond *d, const struct reach *r, mono_t now)
 {
-	char label[200], buf[REACH_TEXT_LEN];
+	const struct conf_peer *p = r->peer;
+	char buf[REACH_TEXT_LEN];
 
-	peer_label(r->peer, label, sizeof(label));
 	report_event(d, FACTS(EV_PEER_UNREACHED, .detail = reach_diagnosis_name(r->best)),
-		     "%s is not reached for %lld s: %s", label,
-		     (long long)mono_sub_ms(now, r->since) / 1000, reach_reason(r, buf));
+		     "peer %s (%.80s, port %u) is not reached for %lld s: %s", p->name, p->host,
+		     p->ep.port, (long long)mono_sub_ms(now, r->since) / 1000,
+		     reach_reason(r, buf));
 }
 
 static void report_reached(struct leond *d, const struct reach *r)
 {
-	char label[200];
-
-	peer_label(r->peer, label, sizeof(label));
-	report_event(d, FACTS(EV_PEER_REACHED, .node = r->seed.node), "%s is reached: node %s",
-		     label, NODE_LABEL(d, r->seed.node));
+	report_event(d, FACTS(EV_PEER_REACHED, .node = r->seed.node),
+		     "peer %s (%.80s, port %u) is reached: node %s", r->peer->name, r->peer->host,
+		     r->peer->ep.port, NODE_LABEL(d, r->seed.node));
 }
 
 /* Reports a few peers at once and the others later. */

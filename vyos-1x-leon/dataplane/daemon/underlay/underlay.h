@@ -112,8 +112,6 @@ void lines_second(struct leond *d, mono_t now);
 unsigned lines_links(struct leond *d, uint8_t line);
 /* The sockets of this line; n 0: the site has no second line. */
 struct udp *lines_udp(struct leond *d, uint8_t line);
-/* The reason why this line cannot be used; NULL: none. */
-const char *lines_lost(const struct leond *d, uint8_t line);
 
 /* --- locators.c: addresses of this node --- */
 void locators_start(struct leond *d);

@@ -69,15 +69,10 @@ static void store(struct conf *c, const struct leaf *l, uint32_t v)
 static uint32_t load(const struct conf *c, const struct leaf *l)
 {
 	const void *from = (const char *)c + l->offset;
-	uint8_t v8;
-	uint16_t v16;
-	uint32_t v32;
 
-	memcpy(l->size == 1   ? (void *)&v8
-	       : l->size == 2 ? (void *)&v16
-			      : (void *)&v32,
-	       from, l->size);
-	return l->size == 1 ? v8 : l->size == 2 ? v16 : v32;
+	if (l->size == 1)
+		return *(const uint8_t *)from;
+	return l->size == 2 ? *(const uint16_t *)from : *(const uint32_t *)from;
 }
 
 /* Returns the position of a word of this length among the names, or -1. */
