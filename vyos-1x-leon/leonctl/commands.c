@@ -64,8 +64,10 @@ static const struct ctl_command table[] = {
 	  .help = "reason for the path to NODE, and the other candidates" },
 	{ "explain connection", ARG_ENDPOINTS, render_explain_connection,
 	  .help = "all checks of a TCP connection for interception" },
-	{ "trace", ARG_NODE, render_trace, .help = "send a probe to each hop of the path to NODE" },
-	{ "ping", ARG_NODE_COUNT, render_ping, .help = "send COUNT probes (default 5) to NODE" },
+	{ "trace", ARG_NODE, render_trace, .verdict = verdict_trace,
+	  .help = "send a probe to each hop of the path to NODE" },
+	{ "ping", ARG_NODE_COUNT, render_ping, .verdict = verdict_ping,
+	  .help = "send COUNT probes (default 5) to NODE" },
 	{ "capture", ARG_FILTER, .help = "frames of a flow at all nodes on its path, as pcapng",
 	  .run = capture_run,
 	  .options = " [-w|--write FILE] [--seconds N] [--bytes N] [--snap N] [--node NODE]..." },
@@ -83,7 +85,8 @@ static const struct ctl_command table[] = {
 	  .run = join_run, .options = NODE_OPTIONS " [--tls-port PORT]" },
 	{ "leave", .help = "stop leond and remove configuration and identity", .run = leave_run,
 	  .options = " [--yes]" },
-	{ "reload", .render = render_reload, .help = "apply the changed configuration file" },
+	{ "reload", .render = render_reload, .verdict = verdict_reload,
+	  .help = "apply the changed configuration file" },
 	{ "reset acceleration", .help = "release all intercepted TCP connections",
 	  .text = "{interface}: {number connections} TCP connections are released to their hosts\n" },
 	{ "reset fdb", .help = "remove all learned MAC addresses",
@@ -115,13 +118,13 @@ bool command_takes(const struct ctl_command *c, const char *option)
 
 int command_print(const struct ctl_command *c, struct jsonr_node *root, FILE *out)
 {
-	if (c->render)
-		return c->render(root, out);
-	if (c->text)
+	if (out && c->render)
+		c->render(root, out);
+	else if (out && c->text)
 		show_text(c->text, root, out);
-	else
+	else if (out)
 		show_answer(c->words, root, out);
-	return 0;
+	return c->verdict ? c->verdict(root) : 0;
 }
 
 /* Returns the number of argv words that match the command's words, 0 without a match. */
@@ -224,8 +227,7 @@ void command_help_one(const struct ctl_command *c, FILE *f)
 
 /* --- suggestions --- */
 
-/* `unknown`: begins with an error message. */
-static bool put_group(const char *word, bool unknown, FILE *f)
+bool command_help_group(const char *word, bool unknown, FILE *f)
 {
 	bool any = false;
 
@@ -240,11 +242,6 @@ static bool put_group(const char *word, bool unknown, FILE *f)
 		help_line(&table[i], f);
 	}
 	return any;
-}
-
-bool command_help_group(const char *word, FILE *f)
-{
-	return put_group(word, false, f);
 }
 
 /* Joins as many of the typed words as the command has. */
@@ -285,7 +282,7 @@ void command_unknown(int argc, const char *const *argv, FILE *f)
 	const struct ctl_command *nearest;
 	unsigned distance;
 
-	if (argc == 1 && put_group(argv[0], true, f))
+	if (argc == 1 && command_help_group(argv[0], true, f))
 		return;
 	nearest = find_nearest(argc, argv, &distance);
 	fputs("leonctl: unknown command \"", f);
@@ -297,7 +294,7 @@ void command_unknown(int argc, const char *const *argv, FILE *f)
 		return;
 	}
 	fputc('\n', f);
-	if (!put_group(argv[0], true, f))
+	if (!command_help_group(argv[0], true, f))
 		command_help(f);
 }
 

@@ -34,6 +34,7 @@ struct ctl_command {
 	const char *help;
 	const char *text;    /* of the answer, for show_text(); or NULL */
 	command_run_fn run;  /* of a command of leonctl itself, else NULL */
+	verdict_fn verdict;  /* exit code of an answer; NULL: 0 */
 	const char *options; /* as the help prints them; NULL: none */
 };
 
@@ -41,14 +42,15 @@ struct ctl_command {
 const struct ctl_command *command_find(int argc, const char *const *argv, int *used);
 void command_help(FILE *f);
 void command_help_one(const struct ctl_command *c, FILE *f);
-/* Lists the commands that begin with the word. Returns false without such a command. */
-bool command_help_group(const char *word, FILE *f);
+/* Lists the commands that begin with the word; `unknown`: behind an error message. Returns false
+ * without such a command. */
+bool command_help_group(const char *word, bool unknown, FILE *f);
 /* Prints suggestions for unknown words: the nearest command, or the commands that begin with the
  * first word, or all commands. */
 void command_unknown(int argc, const char *const *argv, FILE *f);
 /* Returns true if the command has the option, such as "address". */
 bool command_takes(const struct ctl_command *c, const char *option);
-/* Prints the answer to a request; returns the exit code. */
+/* Prints the answer to a request, unless out is NULL. Returns the exit code. */
 int command_print(const struct ctl_command *c, struct jsonr_node *root, FILE *out);
 /* Checks the argument of the command. Returns NULL, or a sentence if the arguments are wrong. */
 const char *command_argument(const struct ctl_command *c, int argc, const char *const *argv,

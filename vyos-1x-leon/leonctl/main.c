@@ -124,16 +124,6 @@ static int parse_options(int argc, char **argv, struct options *o)
 	return -1;
 }
 
-/* Returns the exit code of an answer that is not rendered. */
-static int verdict(const struct ctl_command *c, struct jsonr_node *root)
-{
-	if (c->render == render_reload)
-		return verdict_reload(root);
-	if (c->render == render_ping)
-		return verdict_ping(root);
-	return c->render == render_trace ? verdict_trace(root) : 0;
-}
-
 /* Sends the request and prints the answer. Returns the exit code. */
 static int ask(struct target *t, const struct ctl_command *c, const char *request)
 {
@@ -144,12 +134,10 @@ static int ask(struct target *t, const struct ctl_command *c, const char *reques
 	if (code >= 0)
 		return code;
 	doc = target_exchange(t, request, TIMEOUT_MS, &answer, &code);
-	if (doc && t->json) {
+	if (doc && t->json)
 		puts(answer);
-		code = verdict(c, jsonr_root(doc));
-	} else if (doc) {
-		code = command_print(c, jsonr_root(doc), stdout);
-	}
+	if (doc)
+		code = command_print(c, jsonr_root(doc), t->json ? NULL : stdout);
 	if (doc && jsonr_error(doc)) {
 		target_complain(t, "invalid answer of leond: %s", jsonr_error(doc));
 		code = EXIT_NO_ANSWER;
@@ -230,7 +218,7 @@ static int help(const struct options *o)
 	c = command_find(o->n_words, o->word, &used);
 	if (c)
 		command_help_one(c, stdout);
-	else if (!(o->n_words == 1 && command_help_group(o->word[0], stdout)))
+	else if (!(o->n_words == 1 && command_help_group(o->word[0], false, stdout)))
 		return unknown(o);
 	return 0;
 }

@@ -12,6 +12,7 @@
 
 #include "base/defs.h"
 #include "base/json/jsonr.h"
+#include "text/text.h"
 #include "map_page.h"
 
 static const char marker[] = "<!--data-->";
@@ -28,37 +29,26 @@ static void put_json(FILE *out, const char *json)
 	}
 }
 
-/* The daemon's answers from which the page is built. */
-struct map_answers {
-	char *nodes, *paths, *latency; /* JSON */
-};
+/* The daemon's answers from which the page is built: keys of the page, commands `show KEY`. */
+static const char *const parts[] = { "nodes", "paths", "latency" };
 
-static void write_page(const struct map_answers *a, const char *time, FILE *out)
+static void write_page(char *const answer[], const char *time, FILE *out)
 {
 	const char *at = strstr(map_page, marker);
 
 	fwrite(map_page, 1, (size_t)(at - map_page), out);
-	fprintf(out, "{\"time\":\"%s\",\n\"nodes\":", time);
-	put_json(out, a->nodes);
-	fputs(",\n\"paths\":", out);
-	put_json(out, a->paths);
-	fputs(",\n\"latency\":", out);
-	put_json(out, a->latency);
+	fprintf(out, "{\"time\":\"%s\"", time);
+	for (size_t i = 0; i < array_size(parts); i++) {
+		fprintf(out, ",\n\"%s\":", parts[i]);
+		put_json(out, answer[i]);
+	}
 	fputc('}', out);
 	fputs(at + strlen(marker), out);
 }
 
-static int get(const struct target *t, const char *command, char **answer)
-{
-	int code = 0;
-
-	jsonr_free(target_ask(t, command, "{}", answer, &code));
-	return code;
-}
-
 int map_print(struct target *t, const char *unused attr_unused)
 {
-	struct map_answers a = { 0 };
+	char *answer[array_size(parts)] = { NULL };
 	time_t now = time(NULL);
 	char when[32];
 	struct tm tm;
@@ -66,17 +56,15 @@ int map_print(struct target *t, const char *unused attr_unused)
 
 	if (code >= 0)
 		return code;
-	code = get(t, "show nodes", &a.nodes);
-	if (code == 0)
-		code = get(t, "show paths", &a.paths);
-	if (code == 0)
-		code = get(t, "show latency", &a.latency);
+	code = 0;
+	for (size_t i = 0; code == 0 && i < array_size(parts); i++)
+		jsonr_free(
+			target_ask(t, text_format("show %s", parts[i]), "{}", &answer[i], &code));
 	if (code == 0) {
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&now, &tm));
-		write_page(&a, when, stdout);
+		write_page(answer, when, stdout);
 	}
-	free(a.nodes);
-	free(a.paths);
-	free(a.latency);
+	for (size_t i = 0; i < array_size(parts); i++)
+		free(answer[i]);
 	return code;
 }

@@ -108,10 +108,10 @@ static bool print_state(FILE *out, struct jsonr_node *root)
 	return false;
 }
 
-int render_acceleration(struct jsonr_node *root, FILE *out)
+void render_acceleration(struct jsonr_node *root, FILE *out)
 {
 	if (!print_state(out, root))
-		return 0;
+		return;
 	if (strcmp(text_str(root, "state"), "running") == 0)
 		show_text("intercepted are connections of at least {number minimum_segments} "
 			  "segments to nodes of {us threshold_us} and more\n",
@@ -121,19 +121,17 @@ int render_acceleration(struct jsonr_node *root, FILE *out)
 	for (size_t i = 0; i < array_size(worth); i++)
 		show_text(worth[i], root, out);
 	show_below("show acceleration", "nodes", root, out);
-	return 0;
 }
 
 /* --- each of them --- */
 
-int render_acceleration_connections(struct jsonr_node *root, FILE *out)
+void render_acceleration_connections(struct jsonr_node *root, FILE *out)
 {
 	if (!print_state(out, root))
-		return 0;
+		return;
 	show_table("show acceleration connections", "connections", root, out);
 	if (value_u64(root, "omitted"))
 		show_text("and {number omitted} more\n", root, out);
-	return 0;
 }
 
 /* --- explain connection --- */
@@ -155,7 +153,7 @@ static void print_connection(struct jsonr_node *n, FILE *out)
 	show_below("explain connection", "checks", n, out);
 }
 
-int render_explain_connection(struct jsonr_node *root, FILE *out)
+void render_explain_connection(struct jsonr_node *root, FILE *out)
 {
 	struct jsonr_node *answer = jsonr_object(root, "accelerator");
 	struct jsonr_node *list = jsonr_array(answer, "connections");
@@ -169,5 +167,4 @@ int render_explain_connection(struct jsonr_node *root, FILE *out)
 		show_text("leon-accel follows no connection between {first} and {second}; TCP with "
 			  "a near node goes past it.\n",
 			  root, out);
-	return 0;
 }

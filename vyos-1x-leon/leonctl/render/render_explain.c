@@ -97,7 +97,7 @@ static void print_change(struct jsonr_node *root, FILE *out)
 		text_count(value_u64(p, "maximum-relays"), "relay"), text_us(p, "relay-cost"));
 }
 
-int render_explain(struct jsonr_node *root, FILE *out)
+void render_explain(struct jsonr_node *root, FILE *out)
 {
 	struct jsonr_node *list = jsonr_array(root, "candidates");
 
@@ -119,5 +119,4 @@ int render_explain(struct jsonr_node *root, FILE *out)
 		fputs("\nExcluded relays\n", out);
 	show_table("explain path", "excluded_relays", root, out);
 	print_change(root, out);
-	return 0;
 }

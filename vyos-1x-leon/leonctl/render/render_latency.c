@@ -61,7 +61,7 @@ static void matrix_cell(struct table *t, struct jsonr_node *row, struct jsonr_no
 		table_cell(t, text_us(e, "rtt_us"));
 }
 
-static int matrix(struct jsonr_node *nodes, struct jsonr_node *rows, FILE *out)
+static void matrix(struct jsonr_node *nodes, struct jsonr_node *rows, FILE *out)
 {
 	unsigned n_columns = (unsigned)jsonr_len(nodes) + 1;
 	struct table_column *columns = x_calloc(n_columns, sizeof(*columns));
@@ -81,7 +81,6 @@ static int matrix(struct jsonr_node *nodes, struct jsonr_node *rows, FILE *out)
 	table_print(t, out);
 	table_free(t);
 	free(columns);
-	return 0;
 }
 
 static const char *link_state(struct jsonr_node *e)
@@ -105,7 +104,7 @@ static void list_row(struct table *t, struct jsonr_node *nodes, const char *from
 	table_cell(t, text_number(e, "mtu"));
 }
 
-static int list(struct jsonr_node *nodes, struct jsonr_node *rows, FILE *out)
+static void list(struct jsonr_node *nodes, struct jsonr_node *rows, FILE *out)
 {
 	static const struct table_column columns[] = {
 		LEFT("FROM", NULL, NULL), LEFT("TO", NULL, NULL),	  LEFT("LINK", NULL, NULL),
@@ -124,15 +123,15 @@ static int list(struct jsonr_node *nodes, struct jsonr_node *rows, FILE *out)
 	}
 	table_print(t, out);
 	table_free(t);
-	return 0;
 }
 
-int render_latency(struct jsonr_node *root, FILE *out)
+void render_latency(struct jsonr_node *root, FILE *out)
 {
 	struct jsonr_node *nodes = jsonr_array(root, "nodes");
 	struct jsonr_node *rows = jsonr_array(root, "rows");
 
 	if (jsonr_len(nodes) > MATRIX_NODES_MAX)
-		return list(nodes, rows, out);
-	return matrix(nodes, rows, out);
+		list(nodes, rows, out);
+	else
+		matrix(nodes, rows, out);
 }

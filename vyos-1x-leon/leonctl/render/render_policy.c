@@ -103,7 +103,7 @@ static void print_received(FILE *out, struct jsonr_node *root)
 	show_text("counted since   {seconds counted_seconds} ago\n", root, out);
 }
 
-int render_policy(struct jsonr_node *root, FILE *out)
+void render_policy(struct jsonr_node *root, FILE *out)
 {
 	struct jsonr_node *received = jsonr_object(root, "received");
 
@@ -114,7 +114,7 @@ int render_policy(struct jsonr_node *root, FILE *out)
 		/* Other nodes may send copies or parities to this node without a policy here. */
 		if (value_u64(received, "first") || value_u64(received, "parities"))
 			print_received(out, root);
-		return 0;
+		return;
 	}
 	print_class(out, root);
 	print_terms(out, root);
@@ -124,5 +124,4 @@ int render_policy(struct jsonr_node *root, FILE *out)
 	print_received(out, root);
 	fputc('\n', out);
 	show_table("show policy", "pairs", root, out);
-	return 0;
 }

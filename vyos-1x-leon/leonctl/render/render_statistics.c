@@ -125,7 +125,7 @@ static void print_port_mapping(FILE *out, struct jsonr_node *m)
 	fputc('\n', out);
 }
 
-int render_statistics(struct jsonr_node *root, FILE *out)
+void render_statistics(struct jsonr_node *root, FILE *out)
 {
 	show_text("node            {node node_id}, leond {daemon_version}, up "
 		  "{seconds uptime_seconds}\n",
@@ -156,5 +156,4 @@ int render_statistics(struct jsonr_node *root, FILE *out)
 	print_numbers(out, "Control messages", jsonr_object(root, "control"));
 	if (jsonr_has(root, "tls"))
 		print_numbers(out, "TLS", jsonr_object(root, "tls"));
-	return 0;
 }

@@ -30,20 +30,18 @@ static void print_gain(struct jsonr_node *root, FILE *out)
 			  gain, out);
 }
 
-int render_paths(struct jsonr_node *root, FILE *out)
+void render_paths(struct jsonr_node *root, FILE *out)
 {
 	show_table("show paths", "paths", root, out);
 	print_gain(root, out);
-	return 0;
 }
 
-int render_routes(struct jsonr_node *root, FILE *out)
+void render_routes(struct jsonr_node *root, FILE *out)
 {
 	show_table("show routes", "routes", root, out);
 	if (!value_bool(root, "exporting"))
 		show_text("\nNo route is exported: {reason}\n", root, out);
 	show_below("show routes", "prefixes", root, out);
-	return 0;
 }
 
 #define REPORT_OLD_S 30 /* life of a report in leond */
@@ -63,18 +61,17 @@ static void ipsec_end(struct jsonr_node *root, FILE *out)
 			: "");
 }
 
-int render_ipsec(struct jsonr_node *root, FILE *out)
+void render_ipsec(struct jsonr_node *root, FILE *out)
 {
 	if (strcmp(text_age(root, "reported_seconds"), UNKNOWN) == 0) {
 		fputs("IPsec is not in use: leon-ipsec has not reported.\n", out);
-		return 0;
+		return;
 	}
 	show_table("show ipsec", "endpoints", root, out);
 	ipsec_end(root, out);
-	return 0;
 }
 
-int render_fdb(struct jsonr_node *root, FILE *out)
+void render_fdb(struct jsonr_node *root, FILE *out)
 {
 	uint64_t shown = jsonr_len(jsonr_array(root, "entries")), count = value_u64(root, "count");
 
@@ -82,7 +79,6 @@ int render_fdb(struct jsonr_node *root, FILE *out)
 	if (count > shown)
 		fprintf(out, "%s not shown.\n", text_count(count - shown, "more MAC"));
 	show_text("\n{number count} of at most {number maximum} entries\n", root, out);
-	return 0;
 }
 
 static void own_duplicate(struct jsonr_node *d, FILE *out)
@@ -99,7 +95,7 @@ static void own_duplicate(struct jsonr_node *d, FILE *out)
 		by ? ", reported by " : "", by ? by : "");
 }
 
-int render_identity(struct jsonr_node *root, FILE *out)
+void render_identity(struct jsonr_node *root, FILE *out)
 {
 	unsigned n_columns;
 	struct table_column *columns = show_columns("show identity", "identities", &n_columns);
@@ -114,10 +110,9 @@ int render_identity(struct jsonr_node *root, FILE *out)
 		restricted ? "Only listed identities may be members."
 			   : "No list is configured: every node with the secret may be a member.");
 	own_duplicate(jsonr_object(root, "duplicate"), out);
-	return 0;
 }
 
-int render_segments(struct jsonr_node *root, FILE *out)
+void render_segments(struct jsonr_node *root, FILE *out)
 {
 	const char *source = text_str(root, "source");
 
@@ -127,10 +122,9 @@ int render_segments(struct jsonr_node *root, FILE *out)
 		fprintf(out, "This node serves VLANs %s (source: %s).\n\n",
 			cell_ranges(root, "vlans"), source);
 	show_answer("show segments", root, out);
-	return 0;
 }
 
-int render_multicast(struct jsonr_node *root, FILE *out)
+void render_multicast(struct jsonr_node *root, FILE *out)
 {
 	uint64_t left_out = value_u64(root, "left_out");
 	uint64_t queries = value_u64(root, "queries");
@@ -139,7 +133,7 @@ int render_multicast(struct jsonr_node *root, FILE *out)
 		fputs("Multicast snooping is off: this node sends multicast to all nodes and "
 		      "receives all.\n",
 		      out);
-		return 0;
+		return;
 	}
 	if (value_bool(root, "querier"))
 		fprintf(out, "This node is a querier and has sent %s %s.\n\n",
@@ -149,7 +143,6 @@ int render_multicast(struct jsonr_node *root, FILE *out)
 	if (left_out)
 		fprintf(out, "%s not shown.\n", text_count(left_out, "more listener"));
 	show_below("show multicast", "nodes", root, out);
-	return 0;
 }
 
 /* Prints the result of `shaper automatic`. */
@@ -184,12 +177,11 @@ static void print_rates(struct jsonr_node *root, FILE *out)
 		      out);
 }
 
-int render_queues(struct jsonr_node *root, FILE *out)
+void render_queues(struct jsonr_node *root, FILE *out)
 {
 	print_bottleneck(jsonr_object(root, "bottleneck"), out);
 	print_rates(root, out);
 	show_answer("show queues", root, out);
-	return 0;
 }
 
 /* --- trace, ping and reload --- */
@@ -204,13 +196,12 @@ int verdict_ping(struct jsonr_node *root)
 	return value_u64(root, "received") > 0 ? 0 : 1;
 }
 
-int render_trace(struct jsonr_node *root, FILE *out)
+void render_trace(struct jsonr_node *root, FILE *out)
 {
 	show_table("trace", "hops", root, out);
-	return verdict_trace(root);
 }
 
-int render_ping(struct jsonr_node *root, FILE *out)
+void render_ping(struct jsonr_node *root, FILE *out)
 {
 	struct jsonr_node *list = jsonr_array(root, "replies");
 
@@ -223,7 +214,6 @@ int render_ping(struct jsonr_node *root, FILE *out)
 	show_text("{number sent} sent, {number received} received, {permille loss_permille} loss, "
 		  "minimum/average/maximum {us min_us} / {us avg_us} / {us max_us}\n",
 		  root, out);
-	return verdict_ping(root);
 }
 
 /* The daemon applied nothing, so `systemctl reload` must fail. */
@@ -232,7 +222,7 @@ int verdict_reload(struct jsonr_node *root)
 	return jsonr_len(jsonr_array(root, "restart_keys")) > 0 ? 1 : 0;
 }
 
-int render_reload(struct jsonr_node *root, FILE *out)
+void render_reload(struct jsonr_node *root, FILE *out)
 {
 	struct jsonr_node *warnings = jsonr_array(root, "warnings");
 	const char *text;
@@ -240,5 +230,4 @@ int render_reload(struct jsonr_node *root, FILE *out)
 	fprintf(out, "%s: %s\n", text_str(root, "interface"), text_str(root, "verdict"));
 	for (size_t i = 0; i < jsonr_len(warnings) && jsonr_str_at(warnings, i, &text); i++)
 		fprintf(out, "warning: %s\n", text);
-	return verdict_reload(root);
 }

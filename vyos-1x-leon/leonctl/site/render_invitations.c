@@ -36,7 +36,7 @@ static void print_with_secret(void)
 }
 
 /* The explanation goes to stderr, so that `leonctl invite >token` writes only the token. */
-int render_invite(struct jsonr_node *root, FILE *out)
+void render_invite(struct jsonr_node *root, FILE *out)
 {
 	if (jsonr_is_str(root, "invitation"))
 		print_one_time(root);
@@ -55,12 +55,10 @@ int render_invite(struct jsonr_node *root, FILE *out)
 		      "(leonctl show identity) to trusted-identity on every node.\n",
 		      stderr);
 	show_text("{token}\n", root, out);
-	return 0;
 }
 
-int render_reset_invitation(struct jsonr_node *root, FILE *out)
+void render_reset_invitation(struct jsonr_node *root, FILE *out)
 {
 	fprintf(out, "%s: invitation %s has ended, with %s left\n", text_str(root, "interface"),
 		text_str(root, "invitation"), text_count(value_u64(root, "uses_left"), "use"));
-	return 0;
 }

@@ -240,48 +240,41 @@ static char *compose(const struct target *t, const struct token *overlay, struct
 	return text;
 }
 
-static void discard(char *text)
-{
-	x_wipe(text, strlen(text));
-	free(text);
-}
-
-int site_check(const struct target *t, const struct token *overlay)
-{
-	struct token whole = *overlay;
-	struct site s;
-	char *text;
-	int code = 0;
-
-	/* Any valid secret; the value has too much entropy to be refused as a weak one. */
-	hex_format(overlay->value, TOKEN_VALUE_LEN, whole.secret);
-	text = compose(t, &whole, &s);
-	x_wipe(&whole, sizeof(whole));
-	if (!text)
-		return EXIT_REFUSED;
-	if (!target_option(t, "print", NULL)) {
-		code = check_place(t, &s);
-		if (code == 0)
-			code = try_save(t, s.path, text);
-	}
-	discard(text);
-	return code;
-}
-
-int site_write(const struct target *t, const struct token *overlay, struct site *out)
+/* --print prints the file, and a trial prints nothing. */
+static int write_with(const struct target *t, const struct token *overlay,
+		      int (*write)(const struct target *t, const char *path, const char *text),
+		      struct site *out)
 {
 	char *text = compose(t, overlay, out);
 	int code = 0;
 
 	if (!text)
 		return EXIT_REFUSED;
-	if (target_option(t, "print", NULL)) {
-		fputs(text, stdout);
-	} else {
+	if (!target_option(t, "print", NULL))
 		code = check_place(t, out);
-		if (code == 0)
-			code = save(t, out->path, text);
-	}
-	discard(text);
+	else if (write == save)
+		fputs(text, stdout);
+	if (code == 0 && !target_option(t, "print", NULL))
+		code = write(t, out->path, text);
+	x_wipe(text, strlen(text));
+	free(text);
 	return code;
+}
+
+int site_check(const struct target *t, const struct token *overlay)
+{
+	struct token whole = *overlay;
+	struct site s;
+	int code;
+
+	/* Any valid secret; the value has too much entropy to be refused as a weak one. */
+	hex_format(overlay->value, TOKEN_VALUE_LEN, whole.secret);
+	code = write_with(t, &whole, try_save, &s);
+	x_wipe(&whole, sizeof(whole));
+	return code;
+}
+
+int site_write(const struct target *t, const struct token *overlay, struct site *out)
+{
+	return write_with(t, overlay, save, out);
 }
