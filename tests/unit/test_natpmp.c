@@ -133,11 +133,11 @@ static struct attempt attempt(enum kind k, bool remove)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	socklen_t len = sizeof(at);
-	struct mapping_request q = { .gateway = { 4, { 127, 0, 0, 1 } },
-				     .source = { 4, { 127, 0, 0, 1 } },
-				     .port = 5366,
-				     .external_port = 5366,
-				     .lifetime_s = 3600,
+	struct mapping_request q = { .c = { .gateway = { 4, { 127, 0, 0, 1 } },
+					    .source = { 4, { 127, 0, 0, 1 } },
+					    .port = 5366,
+					    .external_port = 5366,
+					    .lifetime_s = 3600 },
 				     .renew = true };
 	struct attempt out = { MAPPING_SILENT, { .lifetime_s = 0 } };
 	pthread_t thread;

@@ -54,11 +54,11 @@ static void unmap(const struct mapping_request *q)
 static const struct mapping_method first = { "first", PORTMAP_NATPMP, map_first, unmap },
 				   second = { "second", PORTMAP_UPNP, map_second, unmap };
 static const struct mapping_method *const methods[] = { &first, &second, NULL };
-static const struct mapping_request question = { .gateway = { 4, { 10, 0, 0, 1 } },
-						 .source = { 4, { 10, 0, 0, 2 } },
-						 .port = 5366,
-						 .external_port = 5366,
-						 .lifetime_s = 3600 };
+static const struct mapping_request question = { .c = { .gateway = { 4, { 10, 0, 0, 1 } },
+							.source = { 4, { 10, 0, 0, 2 } },
+							.port = 5366,
+							.external_port = 5366,
+							.lifetime_s = 3600 } };
 
 static struct mapper ready(enum mapping_result a, enum mapping_result b, uint32_t lifetime_s)
 {
@@ -187,11 +187,11 @@ static void test_another_port_is_requested_again(void **state)
 	mapper_run(&m, T0, &p);
 	assert_int_equal(p.external.port, 7000);
 	mapper_run(&m, AFTER(60000), &p);
-	assert_int_equal(gw.asked.external_port, 7000);
-	assert_int_equal(gw.asked.port, 5366);
+	assert_int_equal(gw.asked.c.external_port, 7000);
+	assert_int_equal(gw.asked.c.port, 5366);
 	mapper_remove(&m);
 	assert_int_equal(gw.n_removed, 1);
-	assert_int_equal(gw.asked.external_port, 7000);
+	assert_int_equal(gw.asked.c.external_port, 7000);
 	assert_false(mapper_run(&m, AFTER(900000), &p));
 }
 
@@ -203,12 +203,12 @@ static void test_another_gateway_begins_anew(void **state)
 
 	(void)state;
 	mapper_run(&m, T0, &p);
-	other.gateway.b[3] = 9;
+	other.c.gateway.b[3] = 9;
 	gw.first = MAPPING_OK;
 	mapper_request(&m, &other, AFTER(1000));
 	assert_true(mapper_run(&m, AFTER(1000), &p));
 	assert_int_equal(p.method, PORTMAP_NATPMP);
-	assert_int_equal(gw.asked.gateway.b[3], 9);
+	assert_int_equal(gw.asked.c.gateway.b[3], 9);
 }
 
 /* --- reports --- */

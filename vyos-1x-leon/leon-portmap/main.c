@@ -41,23 +41,16 @@ static void limit_memory(void)
 
 struct program {
 	struct mapper mapper;
-	uint32_t number; /* of the request */
-	int natpmp;	 /* or -1 */
+	int natpmp; /* or -1 */
 };
 
 static void setup(struct program *g, const struct portmap_command *c, int fd)
 {
-	const struct mapping_request q = { .natpmp = fd,
-					   .gateway = c->gateway,
-					   .source = c->source,
-					   .port = c->port,
-					   .external_port = c->external_port,
-					   .lifetime_s = c->lifetime_s };
+	const struct mapping_request q = { .natpmp = fd, .c = *c };
 
 	if (g->natpmp >= 0)
 		close(g->natpmp);
 	g->natpmp = fd;
-	g->number = c->number;
 	mapper_request(&g->mapper, &q, mono_now());
 }
 
@@ -108,7 +101,7 @@ static int run(struct program *g)
 	while (read_control(g, &code)) {
 		alarm(ATTEMPT_S);
 		if (mapper_run(&g->mapper, mono_now(), &p)) {
-			p.number = g->number;
+			p.number = g->mapper.request.c.number;
 			stream_send(CONFINE_CONTROL_FD, &p, sizeof(p), -1);
 		}
 		alarm(0);

@@ -24,8 +24,8 @@ static void forget(struct mapper *m)
 /* Another gateway knows nothing of the mapping, which ends after the lifetime. */
 static bool is_other(const struct mapping_request *a, const struct mapping_request *b)
 {
-	return !ip_equal(&a->gateway, &b->gateway) || !ip_equal(&a->source, &b->source) ||
-	       a->port != b->port;
+	return !ip_equal(&a->c.gateway, &b->c.gateway) || !ip_equal(&a->c.source, &b->c.source) ||
+	       a->c.port != b->c.port;
 }
 
 void mapper_request(struct mapper *m, const struct mapping_request *q, mono_t now)
@@ -51,7 +51,7 @@ static void granted(struct mapper *m, const struct mapping_method *by,
 	m->next_at = mono_add_ms(now, max_of(min_of(half_ms, (int64_t)CHECK_MAX_MS),
 					     (int64_t)CHECK_MIN_MS));
 	/* The next request is for the port that others know. */
-	m->request.external_port = a->external.port;
+	m->request.c.external_port = a->external.port;
 }
 
 static void report_granted(const struct mapper *m, const struct mapping_answer *a, mono_t now,
@@ -61,11 +61,6 @@ static void report_granted(const struct mapper *m, const struct mapping_answer *
 	out->method = m->method->number;
 	out->external = a->external;
 	out->lifetime_s = (uint32_t)max_of(mono_sub_ms(m->expires_at, now) / 1000, (int64_t)1);
-}
-
-static bool is_expired(const struct mapper *m, mono_t now)
-{
-	return m->method && !mono_before(now, m->expires_at);
 }
 
 static void add_reason(struct portmap_report *out, const struct mapping_method *by,
@@ -106,7 +101,7 @@ bool mapper_run(struct mapper *m, mono_t now, struct portmap_report *out)
 	if (mono_is_never(m->next_at) || mono_before(now, m->next_at))
 		return false;
 	*out = (struct portmap_report){ .protocol = PORTMAP_PROTOCOL };
-	if (is_expired(m, now))
+	if (m->method && !mono_before(now, m->expires_at))
 		forget(m);
 	m->request.renew = !m->method || !mono_before(now, m->renew_at);
 	result = try_all(m, &by, &a, out);

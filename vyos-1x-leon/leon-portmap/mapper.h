@@ -19,10 +19,7 @@
 
 struct mapping_request {
 	int natpmp; /* UDP socket, connected to NAT-PMP of the gateway */
-	struct ip_addr gateway, source;
-	uint16_t port;
-	uint16_t external_port; /* requested */
-	uint32_t lifetime_s;
+	struct portmap_command c;
 	bool renew; /* false: an existing mapping with the external port suffices */
 };
 

@@ -23,7 +23,7 @@ static natpmp_t state_of(const struct mapping_request *q)
 {
 	natpmp_t p = { .s = q->natpmp };
 
-	memcpy(&p.gateway, q->gateway.b, sizeof(p.gateway));
+	memcpy(&p.gateway, q->c.gateway.b, sizeof(p.gateway));
 	return p;
 }
 
@@ -104,10 +104,10 @@ static enum mapping_result natpmp_map(const struct mapping_request *q, struct ma
 		return failed(rc, a);
 	a->external.ip = (struct ip_addr){ .family = 4 };
 	memcpy(a->external.ip.b, &r.pnu.publicaddress.addr, 4);
-	rc = sendnewportmappingrequest(&p, NATPMP_PROTOCOL_UDP, q->port, q->external_port,
-				       q->lifetime_s);
+	rc = sendnewportmappingrequest(&p, NATPMP_PROTOCOL_UDP, q->c.port, q->c.external_port,
+				       q->c.lifetime_s);
 	if (rc >= 0)
-		rc = answer(&p, &r, NATPMP_RESPTYPE_UDPPORTMAPPING, q->port);
+		rc = answer(&p, &r, NATPMP_RESPTYPE_UDPPORTMAPPING, q->c.port);
 	if (rc < 0)
 		return failed(rc, a);
 	a->external.port = r.pnu.newportmapping.mappedpublicport;
@@ -123,8 +123,8 @@ static void natpmp_unmap(const struct mapping_request *q)
 	natpmp_t p = state_of(q);
 	natpmpresp_t r;
 
-	if (sendnewportmappingrequest(&p, NATPMP_PROTOCOL_UDP, q->port, 0, 0) >= 0)
-		answer(&p, &r, NATPMP_RESPTYPE_UDPPORTMAPPING, q->port);
+	if (sendnewportmappingrequest(&p, NATPMP_PROTOCOL_UDP, q->c.port, 0, 0) >= 0)
+		answer(&p, &r, NATPMP_RESPTYPE_UDPPORTMAPPING, q->c.port);
 }
 
 const struct mapping_method natpmp_method = {

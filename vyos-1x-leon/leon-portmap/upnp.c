@@ -77,15 +77,15 @@ static bool discover(const struct mapping_request *q, struct mapping_answer *a)
 	const char *why = "no device answers";
 	int error = 0;
 
-	list = upnpDiscoverDevices(devices, DISCOVERY_MS, IP_TEXT(&q->source), NULL,
+	list = upnpDiscoverDevices(devices, DISCOVERY_MS, IP_TEXT(&q->c.source), NULL,
 				   UPNP_LOCAL_PORT_ANY, 0, 2, &error, 1);
 	for (struct UPNPDev *d = list; d && !igd.known; d = d->pNext) {
-		if (!is_at(d->descURL, &q->gateway)) {
+		if (!is_at(d->descURL, &q->c.gateway)) {
 			why = "the default gateway does not answer, another device does";
 			continue;
 		}
 		why = "the description of the gateway is invalid";
-		read_description(d->descURL, &q->gateway);
+		read_description(d->descURL, &q->c.gateway);
 	}
 	freeUPNPDevlist(list);
 	if (!igd.known)
@@ -118,8 +118,8 @@ static enum entry entry_at(const struct mapping_request *q, uint16_t port)
 	char client[64] = "", inside[64] = "", text[128] = "", enabled[64] = "", lease[64] = "";
 
 	number(external, port);
-	number(want, q->port);
-	ip_format(&q->source, own, sizeof(own));
+	number(want, q->c.port);
+	ip_format(&q->c.source, own, sizeof(own));
 	if (UPNP_GetSpecificPortMappingEntry(igd.url.controlURL, igd.data.first.servicetype,
 					     external, "UDP", NULL, client, inside, text, enabled,
 					     lease) != UPNPCOMMAND_SUCCESS)
@@ -132,9 +132,9 @@ static int add_entry(const struct mapping_request *q, uint16_t port, uint32_t li
 	char external[12], inside[12], own[IP_STRLEN], lease[12];
 
 	number(external, port);
-	number(inside, q->port);
+	number(inside, q->c.port);
 	number(lease, lifetime_s);
-	ip_format(&q->source, own, sizeof(own));
+	ip_format(&q->c.source, own, sizeof(own));
 	return UPNP_AddPortMapping(igd.url.controlURL, igd.data.first.servicetype, external, inside,
 				   own, "leon", "UDP", NULL, lease);
 }
@@ -148,7 +148,7 @@ static int try_port(const struct mapping_request *q, uint16_t port)
 		return ERROR_CONFLICT;
 	if (now == ENTRY_OWN && !q->renew)
 		return 0;
-	rc = add_entry(q, port, q->lifetime_s);
+	rc = add_entry(q, port, q->c.lifetime_s);
 	/* The mapping is permanent; the program renews the mapping all the same. */
 	return rc == ERROR_ONLY_PERMANENT ? add_entry(q, port, 0) : rc;
 }
@@ -169,14 +169,14 @@ static enum mapping_result failed(int rc, struct mapping_answer *a)
 
 static enum mapping_result request(const struct mapping_request *q, struct mapping_answer *a)
 {
-	uint16_t port = q->external_port;
+	uint16_t port = q->c.external_port;
 	int rc = ERROR_CONFLICT;
 
 	if (!external_ip(a)) {
 		snprintf(a->reason, sizeof(a->reason), "the gateway states no public address");
 		return MAPPING_SILENT;
 	}
-	a->lifetime_s = q->lifetime_s;
+	a->lifetime_s = q->c.lifetime_s;
 	for (int i = 0; i < PORT_TRIES; i++, port = next_port(port)) {
 		a->external.port = port;
 		rc = try_port(q, port);
@@ -189,7 +189,7 @@ static enum mapping_result request(const struct mapping_request *q, struct mappi
 static enum mapping_result upnp_map(const struct mapping_request *q, struct mapping_answer *a)
 {
 	enum mapping_result result = MAPPING_SILENT;
-	bool was_known = igd.known && is_at(igd.url.controlURL, &q->gateway);
+	bool was_known = igd.known && is_at(igd.url.controlURL, &q->c.gateway);
 
 	if (was_known)
 		result = request(q, a);
@@ -208,7 +208,7 @@ static void upnp_unmap(const struct mapping_request *q)
 {
 	char external[12];
 
-	number(external, q->external_port);
+	number(external, q->c.external_port);
 	if (igd.known)
 		UPNP_DeletePortMapping(igd.url.controlURL, igd.data.first.servicetype, external,
 				       "UDP", NULL);
