@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -98,7 +99,7 @@ static void test_order_over_the_end_of_the_ring(void **state)
 		assert_int_equal(pull_one(q, 777), (uint8_t)(i + 1));
 	}
 	assert_int_equal(pull_one(q, 1000), -1);
-	send_queue_free(q);
+	free(q);
 }
 
 static void test_only_whole_frames_leave(void **state)
@@ -115,7 +116,7 @@ static void test_only_whole_frames_leave(void **state)
 	assert_int_equal(pull_one(q, 1400), 11);
 	/* A frame above the limit leaves alone. */
 	assert_int_equal(send_queue_pull(q, out, 100, &n), 1400 + FRAME_HDR_LEN);
-	send_queue_free(q);
+	free(q);
 }
 
 static void test_a_full_queue_drops_the_oldest(void **state)
@@ -132,7 +133,7 @@ static void test_a_full_queue_drops_the_oldest(void **state)
 	}
 	assert_true(n > QUEUE_BYTES / sizeof(data) * 9 / 10);
 	assert_int_equal(dropped, 1);
-	send_queue_free(q);
+	free(q);
 }
 
 static void test_a_late_queue_drops_the_oldest(void **state)
@@ -149,7 +150,7 @@ static void test_a_late_queue_drops_the_oldest(void **state)
 	assert_int_equal(send_queue_expire(q, at_ms(1000)), 1);
 	assert_int_equal(pull_one(q, 100), 3);
 	assert_int_equal(send_queue_expire(q, at_ms(2000)), 0);
-	send_queue_free(q);
+	free(q);
 }
 
 static void test_datagrams_without_a_frame(void **state)
@@ -161,7 +162,7 @@ static void test_datagrams_without_a_frame(void **state)
 	assert_int_equal(send_queue_push(q, data, 0, 0, at_ms(0)), 1);
 	assert_int_equal(send_queue_push(q, data, sizeof(data), 0, at_ms(0)), 1);
 	assert_int_equal(pull_one(q, 100), -1);
-	send_queue_free(q);
+	free(q);
 }
 
 /* --- proxy --- */

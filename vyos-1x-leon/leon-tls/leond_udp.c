@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/defs.h"
+#include "io/tcp_socket.h"
 #include "stream.h"
 
 /* Binds to an address without another stream for a long time, so that leond confuses no streams.
@@ -30,7 +31,6 @@ static bool bind_own(struct hub *r, int fd, bool accepted)
 
 int leond_udp_open(struct hub *r, bool accepted, struct endpoint *local)
 {
-	const int on = 1, buffer = QUEUE_BYTES;
 	struct sockaddr_storage ss;
 	socklen_t len = endpoint_to_sockaddr(&r->sockets, &ss);
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -38,14 +38,13 @@ int leond_udp_open(struct hub *r, bool accepted, struct endpoint *local)
 	if (fd < 0)
 		return -errno;
 	if (!bind_own(r, fd, accepted) || connect(fd, (struct sockaddr *)&ss, len) < 0 ||
-	    (len = sizeof(ss), getsockname(fd, (struct sockaddr *)&ss, &len) < 0)) {
+	    socket_local(fd, local) < 0) {
 		close(fd);
 		return -EADDRNOTAVAIL;
 	}
-	endpoint_from_sockaddr(&ss, local);
-	setsockopt(fd, IPPROTO_IP, IP_RECVTOS, &on, sizeof(on));
-	setsockopt(fd, IPPROTO_UDP, UDP_GRO, &on, sizeof(on));
-	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof(buffer));
+	socket_set_int(fd, IPPROTO_IP, IP_RECVTOS, 1);
+	socket_set_int(fd, IPPROTO_UDP, UDP_GRO, 1);
+	socket_set_int(fd, SOL_SOCKET, SO_RCVBUF, QUEUE_BYTES);
 	return fd;
 }
 

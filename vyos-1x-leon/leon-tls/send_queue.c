@@ -23,11 +23,6 @@ struct send_queue *send_queue_new(void)
 	return x_new(struct send_queue);
 }
 
-void send_queue_free(struct send_queue *q)
-{
-	free(q);
-}
-
 static void put(struct send_queue *q, const void *data, size_t len)
 {
 	size_t at = (q->head + q->used) % QUEUE_BYTES, first = min_of(len, QUEUE_BYTES - at);

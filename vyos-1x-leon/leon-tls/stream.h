@@ -43,8 +43,7 @@ long frame_next(const uint8_t *data, size_t len, struct framed *out);
 
 struct send_queue;
 
-struct send_queue *send_queue_new(void);
-void send_queue_free(struct send_queue *q); /* NULL ok */
+struct send_queue *send_queue_new(void); /* to be freed */
 /* Adds a datagram. Returns the number of displaced older frames. */
 unsigned send_queue_push(struct send_queue *q, const uint8_t *data, size_t len, uint8_t class,
 			 mono_t now);

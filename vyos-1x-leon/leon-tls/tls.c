@@ -50,17 +50,23 @@ static SSL_CTX *new_context(const SSL_METHOD *method)
 	return c;
 }
 
+/* Returns the context, or NULL and the reason. */
+static struct tls_context *checked(SSL_CTX *c, bool ok, char *err, size_t err_len)
+{
+	if (ok)
+		return (struct tls_context *)c;
+	tls_reason(err, err_len);
+	SSL_CTX_free(c);
+	return NULL;
+}
+
 struct tls_context *tls_client(char *err, size_t err_len)
 {
 	SSL_CTX *c = new_context(TLS_client_method());
 
-	if (!c || SSL_CTX_set_alpn_protos(c, alpn, ALPN_LEN) != 0) {
-		tls_reason(err, err_len);
-		SSL_CTX_free(c);
-		return NULL;
-	}
-	SSL_CTX_set_verify(c, SSL_VERIFY_NONE, NULL);
-	return (struct tls_context *)c;
+	if (c)
+		SSL_CTX_set_verify(c, SSL_VERIFY_NONE, NULL);
+	return checked(c, c && SSL_CTX_set_alpn_protos(c, alpn, ALPN_LEN) == 0, err, err_len);
 }
 
 static bool describe(X509 *x, EVP_PKEY *key)
@@ -125,13 +131,9 @@ struct tls_context *tls_server(const char *certificate, const char *key, char *e
 	SSL_CTX *c = new_context(TLS_server_method());
 	bool ok = c && (*certificate ? use_files(c, certificate, key) : use_new_certificate(c));
 
-	if (!ok) {
-		tls_reason(err, err_len);
-		SSL_CTX_free(c);
-		return NULL;
-	}
-	SSL_CTX_set_alpn_select_cb(c, choose_alpn, NULL);
-	return (struct tls_context *)c;
+	if (ok)
+		SSL_CTX_set_alpn_select_cb(c, choose_alpn, NULL);
+	return checked(c, ok, err, err_len);
 }
 
 void tls_context_free(struct tls_context *c)

@@ -16,6 +16,7 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
+#include "io/tcp_socket.h"
 #include "stream.h"
 
 /* Unsent bytes in the kernel, as time at the delivery rate. The rest waits in the queue, which
@@ -31,20 +32,15 @@
 /* Batches of a callback; other connections take turns. */
 #define TURNS 8
 
-static int set_int(int fd, int level, int name, int value)
-{
-	return setsockopt(fd, level, name, &value, sizeof(value));
-}
-
 static void tune(int fd)
 {
-	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-	set_int(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, TLS_RECORD_MAX);
-	set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, DEAD_MS);
-	set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, IDLE_S);
-	set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, PROBE_S);
-	set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, PROBES);
-	set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+	socket_set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	socket_set_int(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, TLS_RECORD_MAX);
+	socket_set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, DEAD_MS);
+	socket_set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, IDLE_S);
+	socket_set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, PROBE_S);
+	socket_set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, PROBES);
+	socket_set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
 }
 
 static void listen_for(struct tls_link *s, uint32_t events)
@@ -79,7 +75,7 @@ void tls_link_end(struct tls_link *s, const char *reason)
 void tls_link_free(struct tls_link *s)
 {
 	tls_free(s->tls);
-	send_queue_free(s->queue);
+	free(s->queue);
 	free(s->record);
 	free(s->text);
 	free(s);
@@ -124,7 +120,7 @@ static void limit_unsent(struct tls_link *s)
 		return;
 	bytes = info.tcpi_delivery_rate * UNSENT_MS / 1000;
 	s->unsent = (size_t)max_of(min_of(bytes, (uint64_t)UNSENT_MAX), (uint64_t)UNSENT_MIN);
-	set_int(s->tcp, IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)s->unsent);
+	socket_set_int(s->tcp, IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)s->unsent);
 }
 
 /* The kernel alone exceeds TCP_NOTSENT_LOWAT by a segment of 64 KiB before segmentation. */
