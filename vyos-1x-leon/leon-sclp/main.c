@@ -137,12 +137,12 @@ static int parse_options(int argc, char **argv, struct options *o)
 
 static int open_signals(void)
 {
-	static const int wanted[] = { SIGINT, SIGTERM, SIGUSR1 };
 	sigset_t set;
 
 	sigemptyset(&set);
-	for (unsigned i = 0; i < array_size(wanted); i++)
-		sigaddset(&set, wanted[i]);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -173,11 +173,11 @@ static bool follow_tap(struct nl *nl, const struct tap *tap, struct tunnel *t)
 	return true;
 }
 
-static int run(struct nl *nl, const struct tap *tap, struct tunnel *t, int signals)
+static int run(struct nl *nl, const struct tap *tap, struct tunnel *t, int net, int signals)
 {
 	struct pollfd p[] = { { .fd = signals, .events = POLLIN },
 			      { .fd = tap->fd[0], .events = POLLIN },
-			      { .fd = tunnel_socket(t), .events = POLLIN } };
+			      { .fd = net, .events = POLLIN } };
 	mono_t ticked = MONO_NEVER;
 
 	for (;;) {
@@ -202,7 +202,7 @@ static int run(struct nl *nl, const struct tap *tap, struct tunnel *t, int signa
 
 static int start(struct nl *nl, const struct options *o)
 {
-	int signals = open_signals(), rc, status = EXIT_FAILED;
+	int signals = open_signals(), net, rc, status = EXIT_FAILED;
 	struct tunnel *t = NULL;
 	struct tap tap;
 
@@ -211,15 +211,15 @@ static int start(struct nl *nl, const struct options *o)
 	/* USO stays off: the kernel would leave UDP segmentation to leon-sclp, and VXLAN has no
 	 * field for it. */
 	tap_use_offload(&tap, (struct tap_offload){ .checksum = true, .tso = true });
-	rc = tunnel_open(&t, &o->conf, tap.fd[0]);
-	if (rc < 0)
+	net = tunnel_open(&t, &o->conf, tap.fd[0]);
+	if (net < 0)
 		log_error("sclp",
 			  "cannot open a socket of IP protocol 234 between these addresses: %s%s",
-			  strerror(-rc), rc == -EPERM ? "; it takes CAP_NET_RAW" : "");
+			  strerror(-net), net == -EPERM ? "; it takes CAP_NET_RAW" : "");
 	else if ((rc = nl_link_set_up(nl, tap.ifindex, true)) < 0)
 		log_error("sclp", "cannot set up: %s interface=%s", strerror(-rc), tap.name);
 	else
-		status = run(nl, &tap, t, signals);
+		status = run(nl, &tap, t, net, signals);
 	tunnel_close(t);
 	tap_close(&tap);
 	close(signals);

@@ -16,6 +16,7 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
+#include "io/tcp_socket.h"
 
 #define BUFFER_BYTES (4 << 20)
 #define MTU_DEFAULT  1500
@@ -30,12 +31,6 @@ struct raw {
 	uint8_t buffer[RAW_BATCH][RAW_PACKET_MAX];
 };
 
-static void set_int(int fd, int level, int name, int value)
-{
-	/* Each option is optional: without it the socket works with less performance. */
-	(void)setsockopt(fd, level, name, &value, sizeof(value));
-}
-
 static int connect_to(int fd, const struct ip_addr *peer)
 {
 	struct endpoint p = { .ip = *peer };
@@ -44,17 +39,6 @@ static int connect_to(int fd, const struct ip_addr *peer)
 
 	/* A connected socket receives packets of its peer only. */
 	return connect(fd, (const struct sockaddr *)&ss, len) < 0 ? -errno : 0;
-}
-
-static int bind_and_connect(int fd, const struct ip_addr *local, const struct ip_addr *peer)
-{
-	struct endpoint l = { .ip = *local };
-	struct sockaddr_storage ss;
-	socklen_t len = endpoint_to_sockaddr(&l, &ss);
-
-	if (bind(fd, (const struct sockaddr *)&ss, len) < 0)
-		return -errno;
-	return connect_to(fd, peer);
 }
 
 /* Returns 0 if the socket has no route. */
@@ -90,17 +74,20 @@ int raw_open(struct raw **out, const struct ip_addr *local, const struct ip_addr
 
 	if (fd < 0)
 		return -errno;
-	rc = bind_and_connect(fd, local, peer);
+	rc = socket_bind(fd, local, local->family, 0);
+	if (rc == 0)
+		rc = connect_to(fd, peer);
 	if (rc < 0) {
 		close(fd);
 		return rc;
 	}
+	/* Each option is optional: without it the socket works with less performance. */
 	if (v4)
-		set_int(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
+		socket_set_int(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
 	else
-		set_int(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO);
-	set_int(fd, SOL_SOCKET, SO_SNDBUF, BUFFER_BYTES);
-	set_int(fd, SOL_SOCKET, SO_RCVBUF, BUFFER_BYTES);
+		socket_set_int(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO);
+	socket_set_int(fd, SOL_SOCKET, SO_SNDBUF, BUFFER_BYTES);
+	socket_set_int(fd, SOL_SOCKET, SO_RCVBUF, BUFFER_BYTES);
 	r = x_buffer(1, sizeof(*r));
 	r->fd = fd;
 	r->v4 = v4;
@@ -108,7 +95,7 @@ int raw_open(struct raw **out, const struct ip_addr *local, const struct ip_addr
 	r->mtu = mtu;
 	raw_ask_mtu(r);
 	*out = r;
-	return 0;
+	return fd;
 }
 
 void raw_close(struct raw *r)
@@ -117,11 +104,6 @@ void raw_close(struct raw *r)
 		return;
 	close(r->fd);
 	free(r);
-}
-
-int raw_fd(const struct raw *r)
-{
-	return r->fd;
 }
 
 size_t raw_mss(struct raw *r)

@@ -110,20 +110,20 @@ int tunnel_open(struct tunnel **out, const struct tunnel_conf *conf, int tap_fd)
 {
 	struct hash_key key;
 	struct raw *raw;
-	int rc;
+	int fd;
 
 	if (getrandom(&key, sizeof(key), 0) != sizeof(key))
 		return -errno;
-	rc = raw_open(&raw, &conf->local, &conf->peer, conf->mtu);
-	if (rc < 0)
-		return rc;
+	fd = raw_open(&raw, &conf->local, &conf->peer, conf->mtu);
+	if (fd < 0)
+		return fd;
 	*out = x_new(struct tunnel);
 	(*out)->conf = *conf;
 	(*out)->raw = raw;
 	(*out)->join = sclp_join_new(key);
 	(*out)->tap = tap_fd;
 	(*out)->tap_mtu = 1500;
-	return 0;
+	return fd;
 }
 
 void tunnel_close(struct tunnel *t)
@@ -133,11 +133,6 @@ void tunnel_close(struct tunnel *t)
 	raw_close(t->raw);
 	sclp_join_free(t->join);
 	free(t);
-}
-
-int tunnel_socket(const struct tunnel *t)
-{
-	return raw_fd(t->raw);
 }
 
 void tunnel_set_tap_mtu(struct tunnel *t, uint32_t mtu)
@@ -288,7 +283,6 @@ void tunnel_print(const struct tunnel *t)
 {
 	const struct sclp_join_counts *c = sclp_join_counts(t->join);
 	struct jsonw *w = jsonw_new();
-	size_t len;
 
 	jsonw_object(w, NULL);
 #define COUNT(id, text) jsonw_u64(w, #id, t->n.id);
@@ -301,7 +295,7 @@ void tunnel_print(const struct tunnel *t)
 	jsonw_u64(w, "contradictory", c->contradictory);
 	jsonw_u64(w, "out_of_order", c->out_of_order);
 	jsonw_end(w);
-	puts(jsonw_text(w, &len));
+	puts(jsonw_text(w, NULL));
 	fflush(stdout);
 	jsonw_free(w);
 }

@@ -33,10 +33,9 @@ struct tunnel_counts {
 
 struct tunnel;
 /* Opens the raw socket. tap_fd is a queue with vnet headers and stays property of the caller.
- * Returns 0 or -errno. */
+ * Returns the descriptor of the socket, to be polled, or -errno. */
 int tunnel_open(struct tunnel **out, const struct tunnel_conf *conf, int tap_fd);
 void tunnel_close(struct tunnel *t); /* NULL ok */
-int tunnel_socket(const struct tunnel *t);
 /* Sets the MTU of the TAP. Longer frames are delivered as super-frames. */
 void tunnel_set_tap_mtu(struct tunnel *t, uint32_t mtu);
 
@@ -72,11 +71,11 @@ uint16_t offload_flow_port(const uint8_t *frame, size_t len);
 #define RAW_PACKET_MAX 9216 /* a jumbo frame */
 
 struct raw;
-/* Opens the socket. Returns 0 or -errno. With mtu 0 the path MTU of the kernel applies. */
+/* Opens the socket. Returns the descriptor or -errno. With mtu 0 the path MTU of the kernel
+ * applies. */
 int raw_open(struct raw **out, const struct ip_addr *local, const struct ip_addr *peer,
 	     uint32_t mtu);
 void raw_close(struct raw *r); /* NULL ok */
-int raw_fd(const struct raw *r);
 /* Reads the path MTU of the kernel again, which may have increased. */
 void raw_ask_mtu(struct raw *r);
 /* Returns the largest payload of a segment that fits into the path MTU. */

@@ -92,6 +92,13 @@ static bool continues(const struct sclp_segment *seg, const struct sclp_run *run
 	       s->h.remaining + s->len == run->remaining && sclp_key(&s->h) == sclp_key(&head->h);
 }
 
+static struct sclp_run run_of(const struct sclp_segment *seg, unsigned i)
+{
+	return (struct sclp_run){
+		i, i, 1, (uint32_t)seg[i].len, seg[i].h.first, seg[i].h.remaining
+	};
+}
+
 unsigned sclp_merge(struct sclp_segment *seg, unsigned n, struct sclp_run *run)
 {
 	unsigned n_runs = 0, k;
@@ -104,9 +111,7 @@ unsigned sclp_merge(struct sclp_segment *seg, unsigned n, struct sclp_run *run)
 		for (k = 0; k < n_runs && !continues(seg, &run[k], s); k++)
 			;
 		if (k == n_runs) {
-			run[n_runs++] = (struct sclp_run){ i,	       i,
-							   1,	       (uint32_t)s->len,
-							   s->h.first, s->h.remaining };
+			run[n_runs++] = run_of(seg, i);
 			continue;
 		}
 		seg[run[k].tail].next = i;
@@ -314,10 +319,7 @@ static enum fit add_one_by_one(struct sclp_join *j, struct payload *p,
 	unsigned s = run->head;
 
 	for (unsigned i = 0; i < run->n && fit != CONTRADICTS; i++, s = seg[s].next) {
-		const struct sclp_segment *one = &seg[s];
-		struct sclp_run alone = {
-			s, s, 1, (uint32_t)one->len, one->h.first, one->h.remaining
-		};
+		struct sclp_run alone = run_of(seg, s);
 
 		fit = add(j, p, seg, &alone);
 		j->count.duplicate += fit == IS_DUPLICATE;
