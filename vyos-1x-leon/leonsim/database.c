@@ -80,7 +80,7 @@ static bool read_id(struct jsonr_node *n, const char *key, node_id_t *id)
 
 static bool read_members(struct live *l, struct jsonr_node *root)
 {
-	struct jsonr_node *nodes = jsonr_array(root, "nodes");
+	struct jsonr_node *nodes = jsonr_array(root, "nodes"), *n;
 	node_id_t self = NODE_ID_NONE;
 
 	if (!read_id(root, "source", &self))
@@ -90,8 +90,7 @@ static bool read_members(struct live *l, struct jsonr_node *root)
 			    "");
 	l->member[0].id = self;
 	l->n = 1;
-	for (size_t i = 0; i < jsonr_len(nodes); i++) {
-		struct jsonr_node *n = jsonr_at(nodes, i);
+	for (size_t i = 0; (n = jsonr_at(nodes, i)); i++) {
 		const char *name = NULL;
 		node_id_t id = NODE_ID_NONE;
 		unsigned slot;
@@ -161,10 +160,9 @@ static void read_hops(const struct live *l, struct jsonr_node *hops, struct path
 
 static void read_paths(struct live *l, struct jsonr_node *root)
 {
-	struct jsonr_node *paths = jsonr_array(root, "paths");
+	struct jsonr_node *paths = jsonr_array(root, "paths"), *p;
 
-	for (size_t i = 0; i < jsonr_len(paths); i++) {
-		struct jsonr_node *p = jsonr_at(paths, i);
+	for (size_t i = 0; (p = jsonr_at(paths, i)); i++) {
 		struct choice *c;
 		node_id_t id = NODE_ID_NONE;
 
@@ -250,13 +248,6 @@ static void set_row(struct live *l, unsigned from)
 		m.part++;
 		m.n = 0;
 	}
-}
-
-static void build(struct live *l)
-{
-	l->lat = latdb_new();
-	for (unsigned from = 0; from < l->n; from++)
-		set_row(l, from);
 }
 
 /* --- changes --- */
@@ -356,7 +347,9 @@ static void run_choices(struct live *l, const struct conf *conf, mono_t at)
 	struct path *best = x_calloc(l->n, sizeof(*best)),
 		    *long_term = x_calloc(l->n, sizeof(*best));
 
-	build(l);
+	l->lat = latdb_new();
+	for (unsigned from = 0; from < l->n; from++)
+		set_row(l, from);
 	path_compute(l->lat, &pp, SLOT_SELF, (uint16_t)l->n, best);
 	pp.by_long_term = true;
 	path_compute(l->lat, &pp, SLOT_SELF, (uint16_t)l->n, long_term);

@@ -104,8 +104,9 @@ static void free_idle(struct net *n)
 	}
 }
 
-static void travel(struct net_node *from, const struct endpoint *to, const void *data, size_t len)
+static void travel(void *arg, const struct endpoint *to, const void *data, size_t len)
 {
+	struct net_node *from = arg;
 	struct net *n = from->net;
 	struct packet *p;
 	unsigned index;
@@ -123,11 +124,6 @@ static void travel(struct net_node *from, const struct endpoint *to, const void 
 	p->len = len;
 	memcpy(p->data, data, len);
 	timer_set(p->timer, mono_add_us(loop_now(n->loop), (int64_t)(us / 2)));
-}
-
-static void op_send(void *arg, const struct endpoint *to, const void *data, size_t len)
-{
-	travel(arg, to, data, len);
 }
 
 static bool link_of(struct net_node *n, node_id_t id, uint16_t *slot, struct overlay_link *l)
@@ -177,7 +173,6 @@ static void op_event(void *arg, const struct overlay_event *e)
 	n->link_downs += e->kind == EV_LINK_DOWN;
 	if (e->kind != EV_PATH)
 		return;
-	n->path_events++;
 	n->failovers += strcmp(e->detail, choice_texts[CHOICE_FAILOVER].name) == 0;
 }
 
@@ -205,7 +200,7 @@ static void op_master_key(void *arg attr_unused, enum stretch_kind kind attr_unu
 }
 
 static const struct overlay_ops ops = {
-	.send = op_send,
+	.send = travel,
 	.snapshot_changed = op_nothing,
 	.purge = op_purge,
 	.event = op_event,
@@ -276,13 +271,6 @@ struct net *net_new(struct trace *t, const char *conf_text, uint64_t seed, char 
 	return n;
 }
 
-static void drop_packets(struct net *n)
-{
-	/* Datagrams in flight to a dead host are dropped. */
-	loop_sim_run_until(n->loop, mono_add_ms(loop_now(n->loop), 2 * 60000));
-	free_idle(n);
-}
-
 void net_free(struct net *n)
 {
 	if (!n)
@@ -292,7 +280,9 @@ void net_free(struct net *n)
 		overlay_free(n->node[i].o);
 		n->node[i].o = NULL;
 	}
-	drop_packets(n);
+	/* Datagrams in flight to a dead host are dropped. */
+	net_run(n, 2 * 60000000LL);
+	free_idle(n);
 	for (unsigned i = 0; i < n->n; i++)
 		conf_free(n->node[i].conf);
 	timer_free(n->traffic);
@@ -370,11 +360,6 @@ int64_t net_now_us(const struct net *n)
 void net_run(struct net *n, int64_t us)
 {
 	loop_sim_run_until(n->loop, mono_add_us(loop_now(n->loop), us));
-}
-
-void net_kill(struct net *n, unsigned node, bool dead)
-{
-	n->node[node].dead = dead;
 }
 
 void net_cut(struct net *n, unsigned a, unsigned b, bool dead)

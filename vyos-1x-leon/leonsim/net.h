@@ -25,7 +25,7 @@ struct net_node {
 	struct conf *conf;
 	struct overlay *o;
 	bool dead;
-	uint64_t link_downs, failovers, path_events;
+	uint64_t link_downs, failovers;
 	uint64_t tx_bytes; /* including IP and UDP headers */
 };
 
@@ -54,7 +54,6 @@ void net_settle(struct net *n, int64_t warm_up_ms);
 void net_run(struct net *n, int64_t us);
 int64_t net_now_us(const struct net *n); /* since the start of the trace */
 
-void net_kill(struct net *n, unsigned node, bool dead);
 void net_cut(struct net *n, unsigned a, unsigned b, bool dead);
 
 /* Returns the path choice of node a for b, NULL if there is none yet. */

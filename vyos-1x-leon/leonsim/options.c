@@ -127,20 +127,20 @@ static bool read_change(struct options *o, const char *text)
 }
 
 static const struct option longs[] = {
-	{ "trace", required_argument, NULL, 't' },
+	{ "trace", required_argument, NULL, 0 },
 	{ "slice", required_argument, NULL, 's' },
 	{ "reading", required_argument, NULL, 'r' },
 	{ "window", required_argument, NULL, 'w' },
 	{ "traffic", required_argument, NULL, 'a' },
-	{ "nodes", required_argument, NULL, 'n' },
+	{ "nodes", required_argument, NULL, 1 },
 	{ "fail", required_argument, NULL, 'f' },
-	{ "database", required_argument, NULL, 'd' },
-	{ "config", required_argument, NULL, 'c' },
+	{ "database", required_argument, NULL, 2 },
+	{ "config", required_argument, NULL, 3 },
 	{ "set", required_argument, NULL, 'e' },
 	{ "what-if", required_argument, NULL, 'i' },
 	{ "warm-up", required_argument, NULL, 'u' },
 	{ "seed", required_argument, NULL, 'x' },
-	{ "svg", required_argument, NULL, 'g' },
+	{ "svg", required_argument, NULL, 4 },
 	{ "pairs", no_argument, NULL, 'p' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "version", no_argument, NULL, 'v' },
@@ -204,21 +204,6 @@ static bool read_words(struct options *o, int c, const char *arg)
 			return wrong("--set", arg, "64 of them at most");
 		o->set[o->n_sets++] = arg;
 		return true;
-	case 't':
-		o->trace = arg;
-		return true;
-	case 'd':
-		o->database = arg;
-		return true;
-	case 'n':
-		o->nodes = arg;
-		return true;
-	case 'c':
-		o->config = arg;
-		return true;
-	case 'g':
-		o->svg = arg;
-		return true;
 	default:
 		return false;
 	}
@@ -242,10 +227,11 @@ static bool is_complete(const struct options *o)
 
 bool options_read(struct options *o, int argc, char **argv)
 {
+	const char **const text[] = { &o->trace, &o->nodes, &o->database, &o->config, &o->svg };
 	int c;
 
 	*o = (struct options){ .window = 20, .warm_up_s = 60, .seed = 1 };
-	while ((c = getopt_long(argc, argv, "", longs, NULL)) > 0) {
+	while ((c = getopt_long(argc, argv, "", longs, NULL)) >= 0) {
 		bool ok = true;
 
 		if (c == '?')
@@ -254,7 +240,9 @@ bool options_read(struct options *o, int argc, char **argv)
 		o->json |= c == 'j';
 		o->help |= c == 'h';
 		o->version |= c == 'v';
-		if (c == 's' || c == 'u' || c == 'w' || c == 'x')
+		if (c < (int)array_size(text))
+			*text[c] = optarg;
+		else if (c == 's' || c == 'u' || c == 'w' || c == 'x')
 			ok = read_numbers(o, c, optarg);
 		else if (optarg)
 			ok = read_words(o, c, optarg);

@@ -299,7 +299,6 @@ static void take_counters(struct run *run, bool at_start)
 		r->link_downs += (uint64_t)sign * node->link_downs;
 		r->failovers += (uint64_t)sign * node->failovers;
 		r->bytes_s += (double)sign * (double)node->tx_bytes;
-		r->path_runs += (uint64_t)sign * overlay_counters(node->o)->path_runs;
 		for (unsigned b = 0; b < net->n; b++)
 			r->pair[a * net->n + b].copies_changes +=
 				(uint64_t)sign * run->second[a * net->n + b].n_changes;
@@ -327,7 +326,7 @@ static void set_failure(struct net *n, const struct failure *f, bool dead)
 	if (f->is_link)
 		net_cut(n, f->a, f->b, dead);
 	else
-		net_kill(n, f->a, dead);
+		n->node[f->a].dead = dead;
 }
 
 static void apply_failures(struct run *run, const struct replay_options *o, int64_t at)

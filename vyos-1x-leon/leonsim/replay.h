@@ -74,7 +74,6 @@ struct result {
 	uint64_t changes, failovers, copies_changes, link_downs, silences;
 	uint64_t samples, without; /* samples of pairs; samples without a working path */
 	double bytes_s;		   /* control traffic of a node */
-	uint64_t path_runs;
 };
 
 /* Returns NULL with a sentence in err. */

@@ -15,9 +15,9 @@ static double per_hour(uint64_t n, double hours, double of)
 	return hours > 0 && of > 0 ? (double)n / hours / of : NAN;
 }
 
-static double n_pairs(const struct result *r)
+static double per_pair(const struct result *r, uint64_t n)
 {
-	return (double)r->n * (r->n - 1);
+	return per_hour(n, r->hours, (double)r->n * (r->n - 1));
 }
 
 static double rel_mean(const struct result *r, enum way way)
@@ -62,17 +62,17 @@ void report_json(struct jsonw *w, const struct result *r, bool pairs)
 {
 	jsonw_u64(w, "nodes", r->n);
 	jsonw_double(w, "hours", r->hours);
-	jsonw_double(w, "changes_per_hour", per_hour(r->changes, r->hours, n_pairs(r)));
-	jsonw_double(w, "failovers_per_hour", per_hour(r->failovers, r->hours, n_pairs(r)));
+	jsonw_double(w, "changes_per_hour", per_pair(r, r->changes));
+	jsonw_double(w, "failovers_per_hour", per_pair(r, r->failovers));
 	quality(w, r, WAY_LEON);
 	/* Each end of a link detects a failure independently. */
-	jsonw_double(w, "link_downs_per_hour", per_hour(r->link_downs, r->hours, n_pairs(r)));
-	jsonw_double(w, "silences_per_hour", per_hour(r->silences, r->hours, n_pairs(r)));
+	jsonw_double(w, "link_downs_per_hour", per_pair(r, r->link_downs));
+	jsonw_double(w, "silences_per_hour", per_pair(r, r->silences));
 	jsonw_object(w, "oracle");
 	quality(w, r, WAY_ORACLE);
 	jsonw_end(w);
 	jsonw_object(w, "two_copies");
-	jsonw_double(w, "changes_per_hour", per_hour(r->copies_changes, r->hours, n_pairs(r)));
+	jsonw_double(w, "changes_per_hour", per_pair(r, r->copies_changes));
 	quality(w, r, WAY_COPIES);
 	jsonw_end(w);
 	jsonw_object(w, "direct");
@@ -120,14 +120,11 @@ void report_text(FILE *out, const char *title, const struct result *r, bool pair
 		fprintf(out, "%-12s%.3f    %.3f\n", labels[way], rel_mean(r, way), rel_p99(r, way));
 	fprintf(out,
 		"changes of a path: %.2f an hour, %.2f of them failovers; with two copies %.2f\n",
-		per_hour(r->changes, r->hours, n_pairs(r)),
-		per_hour(r->failovers, r->hours, n_pairs(r)),
-		per_hour(r->copies_changes, r->hours, n_pairs(r)));
+		per_pair(r, r->changes), per_pair(r, r->failovers), per_pair(r, r->copies_changes));
 	fprintf(out,
 		"link downs: %.3f an hour and link; silences: %.2f; without a path: %.4f %% of "
 		"the time; control: %.1f kB/s a node\n",
-		per_hour(r->link_downs, r->hours, n_pairs(r)),
-		per_hour(r->silences, r->hours, n_pairs(r)),
+		per_pair(r, r->link_downs), per_pair(r, r->silences),
 		r->samples ? 100 * (double)r->without / (double)r->samples : 0, r->bytes_s / 1000);
 	if (!pairs)
 		return;
@@ -235,7 +232,7 @@ int report_svg(const char *file, const struct options *o, const struct result *r
 		"<text class='title' x='%d' y='24'>%u nodes, %s, traffic %s: %.1f changes an "
 		"hour</text>\n",
 		LEFT, r->n, o->reading == READING_HOLD ? "hold" : "noise",
-		o->all_traffic ? "all" : "idle", per_hour(r->changes, r->hours, n_pairs(r)));
+		o->all_traffic ? "all" : "idle", per_pair(r, r->changes));
 	svg_axes(f, &a);
 	svg_curve(f, &a, r->of[WAY_DIRECT], "direct", "direct", 1);
 	svg_curve(f, &a, r->of[WAY_LEON], "LEON", "leon", 2);

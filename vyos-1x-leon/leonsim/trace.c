@@ -192,40 +192,38 @@ void trace_free(struct trace *t)
 	free(t);
 }
 
-void trace_select(struct trace *t, const unsigned *keep, unsigned n)
+static float value(const struct trace *t, unsigned slice, unsigned from, unsigned to)
 {
-	float *us = x_calloc((size_t)t->n_slices * n * n, sizeof(float));
+	return t->us[((size_t)slice * t->n + from) * t->n + to];
+}
+
+/* Gives the trace the hosts keep[0..n); NULL: all of them, and a host with these round trips. */
+static void rebuild(struct trace *t, const unsigned *keep, unsigned n, const float *rtt_us)
+{
+	float *us = x_calloc((size_t)t->n_slices * n * n, sizeof(float)), *to = us;
 
 	for (unsigned s = 0; s < t->n_slices; s++)
 		for (unsigned a = 0; a < n; a++)
-			for (unsigned b = 0; b < n; b++)
-				us[((size_t)s * n + a) * n + b] =
-					t->us[((size_t)s * t->n + keep[a]) * t->n + keep[b]];
+			for (unsigned b = 0; b < n; b++, to++)
+				if (keep)
+					*to = value(t, s, keep[a], keep[b]);
+				else if (a < t->n && b < t->n)
+					*to = value(t, s, a, b);
+				else if (a != b)
+					*to = rtt_us[min_of(a, b)];
 	free(t->us);
 	t->us = us;
 	t->n = n;
 }
 
-void trace_add(struct trace *t, const float *rtt_us)
+void trace_select(struct trace *t, const unsigned *keep, unsigned n)
 {
-	unsigned n = t->n + 1;
-	float *us = x_calloc((size_t)t->n_slices * n * n, sizeof(float));
+	rebuild(t, keep, n, NULL);
+}
 
-	for (unsigned s = 0; s < t->n_slices; s++) {
-		for (unsigned a = 0; a < n; a++) {
-			for (unsigned b = 0; b < n; b++) {
-				float *to = &us[((size_t)s * n + a) * n + b];
-
-				if (a < t->n && b < t->n)
-					*to = t->us[((size_t)s * t->n + a) * t->n + b];
-				else if (a != b)
-					*to = rtt_us[min_of(a, b)];
-			}
-		}
-	}
-	free(t->us);
-	t->us = us;
-	t->n = n;
+void trace_add(struct trace *t, const float *us)
+{
+	rebuild(t, NULL, t->n + 1, us);
 }
 
 uint64_t trace_random(struct trace *t)
@@ -238,11 +236,6 @@ unsigned trace_slice(const struct trace *t, int64_t at_us)
 	int64_t s = at_us < 0 ? 0 : at_us / t->slice_us;
 
 	return (unsigned)min_of(s, (int64_t)t->n_slices - 1);
-}
-
-static float value(const struct trace *t, unsigned slice, unsigned from, unsigned to)
-{
-	return t->us[((size_t)slice * t->n + from) * t->n + to];
 }
 
 /* Returns the range of slices from which a datagram draws. */
