@@ -16,6 +16,7 @@
 #include "conn/conn.h"
 #include "peer/peer.h"
 #include "flow/proxy_sock.h"
+#include "io/tcp_socket.h"
 #include "wire/frame/tcp.h"
 
 #define FDS_MAX	   128
@@ -236,10 +237,8 @@ void __wrap_proxy_sock_leave(int fd);
 void __wrap_proxy_sock_reset(int fd);
 uint32_t __wrap_proxy_sock_unacknowledged(int fd);
 bool __wrap_proxy_sock_is_over(int fd);
-int __wrap_socket(int domain, int type, int protocol);
-int __wrap_bind(int fd, const struct sockaddr *a, socklen_t len);
-int __wrap_listen(int fd, int backlog);
-int __wrap_connect(int fd, const struct sockaddr *a, socklen_t len);
+int __wrap_tcp_listen(const struct tcp_config *c, uint8_t family, uint16_t port);
+int __wrap_tcp_connect(const struct tcp_config *c, const struct endpoint *to);
 int __wrap_getpeername(int fd, struct sockaddr *a, socklen_t *len);
 
 static int open_tun(struct tun *t)
@@ -348,44 +347,22 @@ bool __wrap_proxy_sock_is_over(int fd)
 	return false;
 }
 
-/* The listener, or one end of the inter-proxy connection. */
-int __wrap_socket(int domain, int type, int protocol)
-{
-	int other, fd = pair(SOCK_STREAM, &other);
-
-	(void)domain;
-	(void)type;
-	(void)protocol;
-	close_one(&lab->connecting);
-	lab->connecting = other;
-	return fd;
-}
-
-int __wrap_bind(int fd, const struct sockaddr *a, socklen_t len)
-{
-	(void)fd;
-	(void)a;
-	(void)len;
-	return 0;
-}
-
 /* No peer connects to the listener: accel_lab_connect() passes a descriptor. */
-int __wrap_listen(int fd, int backlog)
+int __wrap_tcp_listen(const struct tcp_config *c, uint8_t family, uint16_t port)
 {
-	(void)fd;
-	(void)backlog;
-	return 0;
+	(void)c;
+	(void)family;
+	(void)port;
+	close_one(&lab->beside_listener);
+	return pair(SOCK_STREAM, &lab->beside_listener);
 }
 
-int __wrap_connect(int fd, const struct sockaddr *a, socklen_t len)
+int __wrap_tcp_connect(const struct tcp_config *c, const struct endpoint *to)
 {
-	(void)fd;
-	(void)a;
-	(void)len;
+	(void)c;
+	(void)to;
 	close_one(&lab->interproxy);
-	lab->interproxy = lab->connecting;
-	lab->connecting = -1;
-	return 0;
+	return pair(SOCK_STREAM, &lab->interproxy);
 }
 
 int __wrap_getpeername(int fd, struct sockaddr *a, socklen_t *len)
@@ -448,7 +425,7 @@ void accel_lab_begin(struct accel_lab *l, node_id_t peer, const struct accel_set
 	memset(l, 0, sizeof(*l));
 	l->now = (mono_t){ NS_PER_S };
 	l->peer = peer;
-	l->queue = l->interproxy = l->connecting = -1;
+	l->queue = l->interproxy = l->beside_listener = -1;
 	for (unsigned i = 0; i < ACCEL_LAB_PROXY; i++)
 		l->host[i] = l->proxy[i] = -1;
 	l->loop = new_loop();
@@ -488,5 +465,5 @@ void accel_lab_end(struct accel_lab *l)
 		close_one(&l->host[i]);
 	close_one(&l->queue);
 	close_one(&l->interproxy);
-	close_one(&l->connecting);
+	close_one(&l->beside_listener);
 }

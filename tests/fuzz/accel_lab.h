@@ -24,7 +24,7 @@ struct accel_lab {
 	node_id_t peer;
 	int queue;		    /* leond's end of the queue; -1: closed */
 	int interproxy;		    /* the peer's end of the inter-proxy connection; -1: none */
-	int connecting;		    /* the peer's end before connect(); -1: none */
+	int beside_listener;	    /* the other end of the listener; -1: none */
 	int host[ACCEL_LAB_PROXY];  /* the near host's end of each proxy socket; -1: none */
 	int proxy[ACCEL_LAB_PROXY]; /* the engine's end of each proxy socket */
 	uint32_t unacknowledged;    /* reported by proxy sockets */

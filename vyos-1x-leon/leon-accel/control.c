@@ -20,11 +20,6 @@
 
 #define JSON_VERSION 1
 
-struct control {
-	struct engine *e;
-	struct ctl_server *server;
-};
-
 static void show(const struct engine *e, struct jsonw *w)
 {
 	struct accel_totals t = e->counters;
@@ -101,7 +96,6 @@ static const char *run(struct engine *e, const struct ctl_conn *c, struct jsonr_
 
 static void on_request(void *arg, struct ctl_conn *conn, const char *request, size_t len)
 {
-	struct control *c = arg;
 	struct jsonr *doc = jsonr_parse(request, len, JSONR_USUAL_MAX);
 	struct jsonw *w = jsonw_new();
 	const char *error, *text;
@@ -109,7 +103,7 @@ static void on_request(void *arg, struct ctl_conn *conn, const char *request, si
 
 	jsonw_object(w, NULL);
 	jsonw_u64(w, "version", JSON_VERSION);
-	error = jsonr_root(doc) ? run(c->e, conn, jsonr_root(doc), w) : jsonr_error(doc);
+	error = jsonr_root(doc) ? run(arg, conn, jsonr_root(doc), w) : jsonr_error(doc);
 	if (error)
 		jsonw_str(w, "error", error);
 	jsonw_end(w);
@@ -136,20 +130,9 @@ static int admit_leond(const char *path)
 	return rc < 0 ? -errno : 0;
 }
 
-int control_start(struct control **out, struct engine *e, const char *path)
+int control_start(struct ctl_server **out, struct engine *e, const char *path)
 {
-	struct control *c = x_new(struct control);
-	int rc;
+	int rc = ctl_listen(out, e->loop, path, on_request, e);
 
-	c->e = e;
-	*out = c;
-	rc = ctl_listen(&c->server, e->loop, path, on_request, c);
 	return rc < 0 ? rc : admit_leond(path);
-}
-
-void control_free(struct control *c)
-{
-	if (c)
-		ctl_server_free(c->server);
-	free(c);
 }

@@ -7,9 +7,8 @@
  */
 #pragma once
 
-struct control;
+struct ctl_server;
 struct engine;
 
-/* 0 or -errno, logged. */
-int control_start(struct control **out, struct engine *e, const char *path);
-void control_free(struct control *c); /* NULL ok */
+/* 0 or -errno, logged. The caller frees the server. */
+int control_start(struct ctl_server **out, struct engine *e, const char *path);

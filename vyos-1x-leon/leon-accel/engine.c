@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conn/conn_state.h"
+#include "io/tcp_socket.h"
 #include "peer/peer.h"
 #include "wire/accel.h"
 #include "wire/bytes.h"
@@ -235,20 +236,11 @@ static void on_listener(void *arg, int fd, uint32_t events attr_unused)
 
 static int listen_for_interproxies(struct engine *e)
 {
-	struct endpoint own = { .ip = accel_address(e->self), .port = ACCEL_PORT };
-	struct sockaddr_storage ss;
-	socklen_t len = endpoint_to_sockaddr(&own, &ss);
-	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), one = 1;
+	struct tcp_config own = { .source6 = accel_address(e->self) };
+	int fd = tcp_listen(&own, 6, ACCEL_PORT);
 
 	if (fd < 0)
-		return -errno;
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(fd, (struct sockaddr *)&ss, len) < 0 || listen(fd, 64) < 0) {
-		int rc = -errno;
-
-		close(fd);
-		return rc;
-	}
+		return fd;
 	e->listener = fd;
 	return loop_fd_add(e->loop, fd, EPOLLIN, on_listener, e);
 }

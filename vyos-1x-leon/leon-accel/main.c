@@ -15,12 +15,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/defs.h"
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/version.h"
 #include "conn/conn.h"
 #include "control.h"
 #include "engine.h"
+#include "io/ctlsock.h"
 #include "peer/peer.h"
 
 #define BATCH	 64 /* messages of leond before the next descriptor */
@@ -33,7 +35,7 @@ enum { EXIT_FAILED = 1, EXIT_USAGE = 2, OPT_VERSION = 256 };
 
 struct accel {
 	const char *path, *control_path, *intercepted_path;
-	struct control *control;
+	struct ctl_server *control;
 	struct loop *loop;
 	struct engine engine;
 	struct timer *retry, *idle;
@@ -211,7 +213,7 @@ static int run(struct accel *a, struct nl *nl)
 		loop_notify(a->loop, "READY=1");
 		rc = loop_run(a->loop);
 	}
-	control_free(a->control);
+	ctl_server_free(a->control);
 	if (a->fd >= 0) {
 		loop_fd_del(a->loop, a->fd);
 		close(a->fd);
@@ -235,34 +237,27 @@ static void usage(FILE *f)
 /* -1: continue. Otherwise the exit code. */
 static int parse_options(int argc, char **argv, struct accel *a)
 {
-	static const struct option options[] = { { "socket", required_argument, NULL, 's' },
-						 { "control", required_argument, NULL, 'c' },
-						 { "intercepted", required_argument, NULL, 't' },
+	const char **const value[] = { &a->path, &a->control_path, &a->intercepted_path };
+	static const struct option options[] = { { "socket", required_argument, NULL, 0 },
+						 { "control", required_argument, NULL, 1 },
+						 { "intercepted", required_argument, NULL, 2 },
 						 { "version", no_argument, NULL, OPT_VERSION },
 						 { "help", no_argument, NULL, 'h' },
 						 { NULL, 0, NULL, 0 } };
 	int c;
 
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case 'c':
-			a->control_path = optarg;
-			break;
-		case 's':
-			a->path = optarg;
-			break;
-		case 't':
-			a->intercepted_path = optarg;
-			break;
-		case OPT_VERSION:
-			printf("leon-accel %s\n", leon_version);
-			return 0;
-		case 'h':
-			usage(stdout);
-			return 0;
-		default:
+		if (c == '?')
 			return EXIT_USAGE;
+		if (c < (int)array_size(value)) {
+			*value[c] = optarg;
+			continue;
 		}
+		if (c == 'h')
+			usage(stdout);
+		else
+			printf("leon-accel %s\n", leon_version);
+		return 0;
 	}
 	if (a->path && a->control_path && optind == argc)
 		return -1;

@@ -439,7 +439,7 @@ void conn_interproxy_gone(struct conn *c, mono_t now)
 {
 	/* An ended connection needs no credit. */
 	if (c->ended.lingers) {
-		flow_end_stream(&c->flow);
+		flow_set_stream(&c->flow, 0);
 		return;
 	}
 	flow_interproxy_gone(&c->flow, now);

@@ -102,7 +102,7 @@ static void choose_scales(const struct flow *f, struct proxy_sock *s)
 {
 	const struct accel_options *near = &f->near.syn, *far = &f->far.syn;
 
-	if (near->scale != TCP_SCALE_UNKNOWN && far->scale != TCP_SCALE_UNKNOWN) {
+	if (flow_knows_scales(f)) {
 		s->scaling = near->scaling && far->scaling;
 		s->near_scale = near->scale;
 		s->far_scale = far->scale;

@@ -351,11 +351,9 @@ static void quench_all(struct engine *e, mono_t now)
 
 bool conns_tick(struct engine *e, mono_t now)
 {
-	struct conn_entry *entry, *next;
 	bool any = false;
 
-	HASH_ITER(hh, e->conns, entry, next) {
-		struct conn *c = &entry->conn;
+	for (struct conn *c = NULL; (c = conns_next(e, c));) {
 		if (!flow_is_draining(&c->flow) && c->flow.state != FLOW_RELEASING)
 			continue;
 		if (place_is_here(c))
@@ -446,11 +444,9 @@ void conns_unseen(struct engine *e, mono_t since, mono_t now)
 
 void conns_release_all(struct engine *e, mono_t now)
 {
-	struct conn_entry *entry, *next;
-
-	HASH_ITER(hh, e->conns, entry, next) {
-		flow_cancel(&entry->conn.flow, now);
-		conn_release(&entry->conn, now);
+	for (struct conn *c = NULL; (c = conns_next(e, c));) {
+		flow_cancel(&c->flow, now);
+		conn_release(c, now);
 	}
 }
 
@@ -466,24 +462,20 @@ static void leave_host(struct conn *c, struct mac mac, bool is_here)
 
 void conns_moved(struct engine *e, uint16_t vlan, struct mac mac, node_id_t node, mono_t now)
 {
-	struct conn_entry *entry, *next;
-
 	moved_add(&e->moved, vlan, mac);
 	if (!hosts_may_have(&e->hosts, &e->hash_key, vlan, mac))
 		return;
-	HASH_ITER(hh, e->conns, entry, next)
-		if (entry->conn.flow.key.vlan == vlan && is_intercepted(&entry->conn))
-			migrated_update(&entry->conn, mac, node, now);
-		else if (entry->conn.flow.key.vlan == vlan)
-			leave_host(&entry->conn, mac, node == e->self);
+	for (struct conn *c = NULL; (c = conns_next(e, c));)
+		if (c->flow.key.vlan == vlan && is_intercepted(c))
+			migrated_update(c, mac, node, now);
+		else if (c->flow.key.vlan == vlan)
+			leave_host(c, mac, node == e->self);
 }
 
 void conns_reset_all(struct engine *e, mono_t now)
 {
-	struct conn_entry *entry, *next;
-
-	HASH_ITER(hh, e->conns, entry, next)
-		flow_reset(&entry->conn.flow, false, now);
+	for (struct conn *c = NULL; (c = conns_next(e, c));)
+		flow_reset(&c->flow, false, now);
 }
 
 void conns_free(struct engine *e)

@@ -131,10 +131,7 @@ static enum accel_reason reason_of_wait(const struct conn *c, mono_t now)
 /* Round trips until the rate is known. A rate seen from the first segment on is known at once. */
 static unsigned rounds_of_measurement(struct conn *c, mono_t now)
 {
-	const struct flow *f = &c->flow;
-
-	if (c->times || f->near.syn.scale == TCP_SCALE_UNKNOWN ||
-	    f->far.syn.scale == TCP_SCALE_UNKNOWN)
+	if (c->times || !flow_knows_scales(&c->flow))
 		return MEASURED_ROUNDS;
 	/* Data follows the commit of an offer, so the node beside the sender offers first. The
 	 * handshake and the offer of the other node need two round trips. */

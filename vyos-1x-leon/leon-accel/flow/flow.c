@@ -18,13 +18,23 @@
 #define PROOF_TRIES   2 /* a segment to the kernel may be lost */
 #define RETRIES_MIN   2
 
-/* The proxy socket begins in front of a FIN that both nodes saw. The proxy socket of the other host
- * repeats the FIN, so each socket reaches the correct state. */
-static int make_proxy_sock(struct flow *f)
+/* Makes the proxy socket, which begins in front of a FIN that both nodes saw. The proxy socket of
+ * the other host repeats the FIN, so each socket reaches the correct state. Refuses the connection
+ * and returns false without a socket, or if `reason` is a difference to the view of the other
+ * node. */
+static bool make_proxy_sock(struct flow *f, enum accel_refusal reason,
+			    const struct accel_view *theirs, mono_t now)
 {
-	f->near_start = f->drain.near_point - f->near.fin;
-	f->far_start = f->drain.far_point - f->far.fin;
-	return f->ops->proxy_sock(f);
+	if (reason == ACCEL_NOT_NOW) {
+		agree_learn(&f->near, &f->far, theirs);
+		f->near_start = f->drain.near_point - f->near.fin;
+		f->far_start = f->drain.far_point - f->far.fin;
+		if (f->ops->proxy_sock(f) == 0)
+			return true;
+		reason = ACCEL_NO_SOCKET;
+	}
+	flow_refuse(f, reason, now);
+	return false;
 }
 
 static void begin_intercepted(struct flow *f, mono_t now)
@@ -69,24 +79,12 @@ static bool is_drained(const struct flow *f)
 static void step_draining(struct flow *f, mono_t now)
 {
 	struct accel_view mine = agree_view(&f->near, &f->far);
-	enum accel_refusal reason;
+	bool old = numbers_are_old(f);
+	enum accel_refusal reason =
+		old ? ACCEL_NUMBERS_DIFFER : agree_differ(&mine, &f->drain.theirs, false);
 
-	if (numbers_are_old(f)) {
-		flow_refuse(f, ACCEL_NUMBERS_DIFFER, now);
+	if ((!old && !is_drained(f)) || !make_proxy_sock(f, reason, &f->drain.theirs, now))
 		return;
-	}
-	if (!is_drained(f))
-		return;
-	reason = agree_differ(&mine, &f->drain.theirs, false);
-	if (reason != ACCEL_NOT_NOW) {
-		flow_refuse(f, reason, now);
-		return;
-	}
-	agree_learn(&f->near, &f->far, &f->drain.theirs);
-	if (make_proxy_sock(f) < 0) {
-		flow_refuse(f, ACCEL_NO_SOCKET, now);
-		return;
-	}
 	notify_view(f, ACCEL_ACCEPT);
 	flow_enter(f, FLOW_ACCEPTED, now);
 }
@@ -95,10 +93,10 @@ static void step_releasing(struct flow *f, mono_t now)
 {
 	bool ready = f->drain.far_point_known && f->ops->is_drained(f);
 
-	if (ready && !f->drain.near_ready && !flow_leads(f))
+	if (ready && !f->drain.near_ready && !f->ops->leads(f))
 		flow_notify(f, ACCEL_DRAINED);
 	f->drain.near_ready |= ready;
-	if (flow_leads(f) && f->drain.near_ready && f->drain.far_ready)
+	if (f->ops->leads(f) && f->drain.near_ready && f->drain.far_ready)
 		flow_finish_return(f, now);
 }
 
@@ -136,19 +134,18 @@ void flow_offered(struct flow *f, const struct accel_frame *offer, mono_t now)
 {
 	/* Both nodes sent an offer. The offer of the follower is valid, and the follower ignores
 	 * the offer of the leader. */
-	if (f->state == FLOW_OFFERED && !flow_leads(f))
+	if (f->state == FLOW_OFFERED && !f->ops->leads(f))
 		return;
 	if (f->state == FLOW_OFFERED) {
 		flow_notify_refusal(f, f->stream, ACCEL_NOT_NOW);
-	} else if (!may_intercept(f)) {
+		flow_enter(f, FLOW_DRAINING, now); /* Held frames stay held. */
+		flow_set_stream(f, offer->stream);
+	} else if (may_intercept(f)) {
+		begin_draining(f, FLOW_DRAINING, offer->stream, now);
+	} else {
 		flow_notify_refusal(f, offer->stream, ACCEL_NOT_NOW);
 		return;
 	}
-	if (f->state == FLOW_OFFERED) /* Held frames stay held. */
-		flow_enter(f, FLOW_DRAINING, now);
-	else
-		begin_draining(f, FLOW_DRAINING, offer->stream, now);
-	flow_set_stream(f, offer->stream);
 	f->drain.theirs = offer->offer.view;
 	f->drain.far_point = f->drain.theirs.near.seq;
 	f->drain.far_point_known = true;
@@ -168,15 +165,8 @@ static void on_accept(struct flow *f, const struct accel_frame *m, mono_t now)
 	/* Since the view of the other node, leond may have passed frames around this process. */
 	if (reason == ACCEL_NOT_NOW && numbers_are_old(f))
 		reason = ACCEL_NUMBERS_DIFFER;
-	if (reason != ACCEL_NOT_NOW) {
-		flow_refuse(f, reason, now);
+	if (!make_proxy_sock(f, reason, &m->offer.view, now))
 		return;
-	}
-	agree_learn(&f->near, &f->far, &m->offer.view);
-	if (make_proxy_sock(f) < 0) {
-		flow_refuse(f, ACCEL_NO_SOCKET, now);
-		return;
-	}
 	flow_notify(f, ACCEL_TAKE);
 	begin_intercepted(f, now);
 }
@@ -213,7 +203,7 @@ static void keep_intercepted(struct flow *f, mono_t now)
 
 static void on_kept(struct flow *f, const struct accel_frame *m attr_unused, mono_t now)
 {
-	if (!flow_leads(f))
+	if (!f->ops->leads(f))
 		keep_intercepted(f, now);
 }
 
@@ -230,7 +220,7 @@ void flow_release(struct flow *f, mono_t now)
 /* TAKEN: the follower requests the release, or the leader has started it. */
 static void on_release(struct flow *f, const struct accel_frame *m, mono_t now)
 {
-	if (flow_leads(f)) {
+	if (f->ops->leads(f)) {
 		flow_release(f, now);
 		return;
 	}
@@ -299,9 +289,9 @@ static bool makes_sense(const struct flow *f, uint8_t type)
 		return true;
 	case ACCEL_RELEASED:
 	case ACCEL_DRAINED:
-		return flow_leads(f);
+		return f->ops->leads(f);
 	case ACCEL_RETURN:
-		return !flow_leads(f);
+		return !f->ops->leads(f);
 	default:
 		return false;
 	}
@@ -330,7 +320,7 @@ void flow_tick(struct flow *f, int64_t rtt_ms, mono_t now)
 	if ((f->state == FLOW_DRAINING && age > drain_ms) ||
 	    (f->state == FLOW_OFFERED && age > drain_ms + rtt_ms))
 		flow_refuse(f, ACCEL_NOT_DRAINED, now);
-	if (f->state != FLOW_RELEASING || !flow_leads(f) || age <= RETURN_MAX_MS)
+	if (f->state != FLOW_RELEASING || !f->ops->leads(f) || age <= RETURN_MAX_MS)
 		return;
 	flow_notify(f, ACCEL_TAKE);
 	keep_intercepted(f, now);
@@ -386,7 +376,7 @@ bool flow_returns(struct flow *f, mono_t now)
 	if (!f->foreign || f->state != FLOW_INTERCEPTED)
 		return f->foreign && f->state == FLOW_RELEASING;
 	f->drain.near_point = f->near.next;
-	if (flow_leads(f))
+	if (f->ops->leads(f))
 		flow_release(f, now);
 	else
 		flow_notify_point(f, ACCEL_RELEASE);

@@ -195,6 +195,12 @@ struct flow {
 	mono_t last;	      /* Time of the last frame. */
 };
 
+/* Reports whether the window scales of both hosts are known. */
+static inline bool flow_knows_scales(const struct flow *f)
+{
+	return f->near.syn.scale != TCP_SCALE_UNKNOWN && f->far.syn.scale != TCP_SCALE_UNKNOWN;
+}
+
 /* The largest stated window of a host in bytes. With an unknown scale: the larger of 64 KiB and the
  * verified size. 0: no window is known. */
 uint32_t flow_widest(const struct flow *f, const struct flow_end *e);
@@ -208,8 +214,8 @@ void flow_init(struct flow *f, const struct flow_ops *ops, const struct accel_ke
 uint32_t flow_held(const struct flow *f);
 /* Number of held frames. */
 unsigned flow_n_held(const struct flow *f);
-/* Ends the stream without a message. */
-void flow_end_stream(struct flow *f);
+/* Changes or ends the stream without a message. 0: none. */
+void flow_set_stream(struct flow *f, uint32_t stream);
 /* Ends the stream, and frees the held frames. */
 void flow_fini(struct flow *f);
 

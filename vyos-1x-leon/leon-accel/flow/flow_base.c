@@ -21,7 +21,7 @@ uint32_t flow_widest(const struct flow *f, const struct flow_end *e)
 {
 	const struct accel_options *near = &f->near.syn, *far = &f->far.syn;
 
-	if (near->scale == TCP_SCALE_UNKNOWN || far->scale == TCP_SCALE_UNKNOWN)
+	if (!flow_knows_scales(f))
 		return e->widest
 			       ? max_of((uint32_t)e->widest << e->scale_seen, (uint32_t)UINT16_MAX)
 			       : 0;
@@ -30,17 +30,9 @@ uint32_t flow_widest(const struct flow *f, const struct flow_end *e)
 
 uint32_t flow_window(const struct flow *f, const struct flow_end *e)
 {
-	bool known =
-		f->near.syn.scale != TCP_SCALE_UNKNOWN && f->far.syn.scale != TCP_SCALE_UNKNOWN;
-
-	if (known)
+	if (flow_knows_scales(f))
 		return flow_widest(f, e);
 	return e->scale_seen ? 0 : e->widest;
-}
-
-bool flow_leads(const struct flow *f)
-{
-	return f->ops->leads(f);
 }
 
 void flow_set_stream(struct flow *f, uint32_t stream)
@@ -50,11 +42,6 @@ void flow_set_stream(struct flow *f, uint32_t stream)
 	f->stream = stream;
 	if (ended && ended != stream)
 		f->ops->stream_ended(f, ended);
-}
-
-void flow_end_stream(struct flow *f)
-{
-	flow_set_stream(f, 0);
 }
 
 void flow_enter(struct flow *f, enum flow_state state, mono_t now)
@@ -89,7 +76,7 @@ static void learn_anew(struct flow *f)
 static void go_plain(struct flow *f, mono_t now)
 {
 	flow_enter(f, FLOW_PLAIN, now);
-	flow_end_stream(f);
+	flow_set_stream(f, 0);
 	f->drain.far_point_known = false;
 	flow_pass_held(f, f->ops->to_far);
 	if (f->blind)
@@ -155,6 +142,13 @@ void flow_refuse(struct flow *f, enum accel_refusal reason, mono_t now)
 	flow_give_up(f, reason, now);
 }
 
+static void close_after_reset(struct flow *f, mono_t now)
+{
+	flow_enter(f, FLOW_CLOSED, now);
+	f->was_reset = true;
+	flow_set_stream(f, 0);
+}
+
 void flow_reset(struct flow *f, bool notified, mono_t now)
 {
 	if (f->state == FLOW_PLAIN || f->state == FLOW_CLOSED)
@@ -163,14 +157,12 @@ void flow_reset(struct flow *f, bool notified, mono_t now)
 		flow_notify(f, ACCEL_RESET);
 	flow_pass_held(f, NULL);
 	f->ops->give_up(f, FLOW_RESET);
-	flow_enter(f, FLOW_CLOSED, now);
-	f->was_reset = true;
-	flow_end_stream(f);
+	close_after_reset(f, now);
 }
 
 void flow_fini(struct flow *f)
 {
-	flow_end_stream(f);
+	flow_set_stream(f, 0);
 	flow_pass_held(f, NULL);
 }
 
@@ -184,7 +176,7 @@ void flow_finish_return(struct flow *f, mono_t now)
 		f->far.ts_raised = true;
 	}
 	f->ops->give_up(f, FLOW_RELEASED);
-	if (flow_leads(f))
+	if (f->ops->leads(f))
 		flow_notify(f, ACCEL_RETURN);
 	f->far.next = f->drain.far_point;
 	f->far.acked = f->drain.near_point;
@@ -218,17 +210,15 @@ void flow_unseen(struct flow *f, mono_t now)
 void flow_quench(struct flow *f, mono_t now)
 {
 	flow_pass_held(f, NULL);
-	flow_enter(f, FLOW_CLOSED, now);
 	f->last = now;
-	f->was_reset = true;
-	flow_end_stream(f);
+	close_after_reset(f, now);
 }
 
 void flow_closed(struct flow *f, mono_t now)
 {
 	flow_pass_held(f, f->ops->to_proxy_sock);
 	flow_enter(f, FLOW_CLOSED, now);
-	flow_end_stream(f);
+	flow_set_stream(f, 0);
 }
 
 /* A proxy socket does not preserve the position of an urgent byte in the stream. */

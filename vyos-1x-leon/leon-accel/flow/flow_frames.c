@@ -46,17 +46,13 @@ static void ends_draining(struct flow *f, const struct flow_end *e, const struct
 	flow_give_up(f, ACCEL_NOT_NOW, now);
 }
 
-static void begin_again(struct flow *f, mono_t now)
-{
-	f->was_reset = f->blind = false;
-	flow_enter(f, FLOW_PLAIN, now);
-}
-
 /* The addresses of a closed connection may be used by a new one. */
 static void reopen(struct flow *f, const struct tcp_view *t, mono_t now)
 {
-	if (f->state == FLOW_CLOSED && (t->flags & (TCP_SYN | TCP_ACK)) == TCP_SYN)
-		begin_again(f, now);
+	if (f->state != FLOW_CLOSED || (t->flags & (TCP_SYN | TCP_ACK)) != TCP_SYN)
+		return;
+	f->was_reset = f->blind = false;
+	flow_enter(f, FLOW_PLAIN, now);
 }
 
 /* Called before the frame is forwarded. */
@@ -114,7 +110,7 @@ void flow_from_near(struct flow *f, const struct flow_frame *frame, mono_t now)
  * the near host, the leader cannot have released, and its full queue has shed the frame. */
 static bool is_returned(struct flow *f, const struct tcp_view *t)
 {
-	return f->state == FLOW_RELEASING && !flow_leads(f) && f->drain.near_ready &&
+	return f->state == FLOW_RELEASING && !f->ops->leads(f) && f->drain.near_ready &&
 	       seq_before(f->drain.far_point, t->end) && f->ops->is_sent(f);
 }
 

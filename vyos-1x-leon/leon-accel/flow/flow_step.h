@@ -33,10 +33,6 @@ void flow_step(struct flow *f, mono_t now);
 /* Starts the release of a connection with an unsupported feature. Returns true if a release is in
  * progress. */
 bool flow_returns(struct flow *f, mono_t now);
-/* Reports whether this node is the leader. */
-bool flow_leads(const struct flow *f);
-/* Changes the stream. 0: none. */
-void flow_set_stream(struct flow *f, uint32_t stream);
 
 /* --- flow_hold.c ---
  * Held frames of the near host, during a drain or a release. Part of struct flow, called by flow.c;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/defs.h"
+#include "io/tcp_socket.h"
 
 #define TCP_OPT_MSS    2
 #define TCP_OPT_SCALE  3
@@ -33,14 +34,9 @@ static int set(int fd, int level, int option, const void *value, size_t len)
 	return setsockopt(fd, level, option, value, (socklen_t)len) < 0 ? -errno : 0;
 }
 
-static int set_int(int fd, int level, int option, int value)
-{
-	return set(fd, level, option, &value, sizeof(value));
-}
-
 static int set_seq(int fd, int queue, uint32_t seq)
 {
-	int rc = set_int(fd, IPPROTO_TCP, TCP_REPAIR_QUEUE, queue);
+	int rc = socket_set_int(fd, IPPROTO_TCP, TCP_REPAIR_QUEUE, queue);
 
 	return rc < 0 ? rc : set(fd, IPPROTO_TCP, TCP_QUEUE_SEQ, &seq, sizeof(seq));
 }
@@ -49,28 +45,29 @@ static int set_buffer(int fd, const struct proxy_sock *s)
 {
 	int buffer = (int)min_of(s->receive_window, (uint32_t)INT32_MAX / 4);
 
-	return set_int(fd, SOL_SOCKET, SO_RCVBUFFORCE, buffer);
+	return socket_set_int(fd, SOL_SOCKET, SO_RCVBUFFORCE, buffer);
 }
 
 static int prepare(int fd, const struct proxy_sock *s)
 {
 	bool v6 = s->far.ip.family == 6;
-	int rc = set_int(fd, v6 ? SOL_IPV6 : SOL_IP, v6 ? TRANSPARENT_V6 : IP_TRANSPARENT, 1);
+	int rc =
+		socket_set_int(fd, v6 ? SOL_IPV6 : SOL_IP, v6 ? TRANSPARENT_V6 : IP_TRANSPARENT, 1);
 
 	if (rc == 0)
-		rc = set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+		rc = socket_set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	if (rc == 0 && s->device)
-		rc = set(fd, SOL_SOCKET, SO_BINDTODEVICE, s->device, strlen(s->device));
+		rc = socket_bind_device(fd, s->device);
 	if (rc == 0)
 		rc = set_buffer(fd, s);
 	/* The kernel doubles the value. */
 	if (rc == 0 && s->send_buffer)
-		rc = set_int(fd, SOL_SOCKET, SO_SNDBUFFORCE, (int)(s->send_buffer / 2));
+		rc = socket_set_int(fd, SOL_SOCKET, SO_SNDBUFFORCE, (int)(s->send_buffer / 2));
 	/* connect() derives values from the buffer sizes, and later options do not change them. */
 	if (rc == 0)
-		rc = set_int(fd, IPPROTO_TCP, TCP_MAXSEG, s->mss);
+		rc = socket_set_int(fd, IPPROTO_TCP, TCP_MAXSEG, s->mss);
 	if (rc == 0)
-		rc = set_int(fd, IPPROTO_TCP, TCP_REPAIR, REPAIR_ON);
+		rc = socket_set_int(fd, IPPROTO_TCP, TCP_REPAIR, REPAIR_ON);
 	if (rc == 0)
 		rc = set_seq(fd, TCP_SEND_QUEUE, s->send_seq);
 	if (rc == 0)
@@ -82,11 +79,11 @@ static int prepare(int fd, const struct proxy_sock *s)
 static int establish(int fd, const struct proxy_sock *s)
 {
 	struct sockaddr_storage ss;
-	socklen_t len = endpoint_to_sockaddr(&s->far, &ss);
+	socklen_t len = endpoint_to_sockaddr(&s->near, &ss);
+	int rc = socket_bind(fd, &s->far.ip, s->far.ip.family, s->far.port);
 
-	if (bind(fd, (struct sockaddr *)&ss, len) < 0)
-		return -errno;
-	len = endpoint_to_sockaddr(&s->near, &ss);
+	if (rc < 0)
+		return rc;
 	return connect(fd, (struct sockaddr *)&ss, len) < 0 ? -errno : 0;
 }
 
@@ -143,7 +140,7 @@ int proxy_sock_open(const struct proxy_sock *s)
 	if (rc == 0)
 		rc = set_options(fd, s);
 	if (rc == 0)
-		rc = set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+		rc = socket_set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	if (rc == 0)
 		return fd;
 	/* The socket is still in repair mode, so close() sends nothing. */
@@ -160,12 +157,12 @@ int proxy_sock_start(int fd, const struct proxy_sock *s)
 		rc = set_buffer(fd, s);
 	if (rc == 0)
 		rc = set_windows(fd, s);
-	return rc < 0 ? rc : set_int(fd, IPPROTO_TCP, TCP_REPAIR, REPAIR_SILENT);
+	return rc < 0 ? rc : socket_set_int(fd, IPPROTO_TCP, TCP_REPAIR, REPAIR_SILENT);
 }
 
 void proxy_sock_leave(int fd)
 {
-	set_int(fd, IPPROTO_TCP, TCP_REPAIR, REPAIR_ON);
+	socket_set_int(fd, IPPROTO_TCP, TCP_REPAIR, REPAIR_ON);
 	close(fd);
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/defs.h"
 #include "base/log.h"
+#include "io/tcp_socket.h"
 
 /* --- kernel buffers --- */
 
@@ -28,9 +29,9 @@ static void set_buffers(int fd, uint32_t each)
 
 	/* The kernel doubles the first two, for overhead. The window does not follow a larger
 	 * buffer automatically. */
-	setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &half, sizeof(half));
-	setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &half, sizeof(half));
-	setsockopt(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &half, sizeof(half));
+	socket_set_int(fd, SOL_SOCKET, SO_RCVBUFFORCE, half);
+	socket_set_int(fd, SOL_SOCKET, SO_SNDBUFFORCE, half);
+	socket_set_int(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, half);
 }
 
 static bool is_within(int fd, uint32_t each)
@@ -247,12 +248,10 @@ static bool look(int fd, struct interproxy_sample *s)
 
 static void set_unsent(struct interproxy *c, int fd, uint32_t unsent)
 {
-	int value = (int)unsent;
-
 	if (unsent == c->unsent)
 		return;
 	c->unsent = unsent;
-	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &value, sizeof(value));
+	socket_set_int(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)unsent);
 }
 
 static void set_limit(struct interproxy *c, int fd, uint64_t limit)
@@ -265,23 +264,21 @@ static void set_limit(struct interproxy *c, int fd, uint64_t limit)
 	setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &value, sizeof(value));
 }
 
-void interproxy_prepare(struct interproxy *c, int fd, uint64_t start)
+static int set_congestion(int fd, const char *name)
 {
-	int one = 1, unsent = UNSENT_MIN;
-
-	*c = (struct interproxy){ .unsent = UNSENT_MIN, .start = start };
-	/* The initial window is larger than the first flight. */
-	set_limit(c, fd, start);
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof(unsent));
-	/* The default congestion control of the kernel serves if BBR is not available. */
-	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "bbr", 3) < 0)
-		log_info("accel", "no BBR for inter-proxy connections: %s", strerror(errno));
+	return setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name));
 }
 
-static void set_congestion(int fd, const char *name)
+void interproxy_prepare(struct interproxy *c, int fd, uint64_t start)
 {
-	setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name));
+	*c = (struct interproxy){ .start = start };
+	set_unsent(c, fd, UNSENT_MIN);
+	/* The initial window is larger than the first flight. */
+	set_limit(c, fd, start);
+	socket_set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	/* The default congestion control of the kernel serves if BBR is not available. */
+	if (set_congestion(fd, "bbr") < 0)
+		log_info("accel", "no BBR for inter-proxy connections: %s", strerror(errno));
 }
 
 /* A switch to another congestion control and back restarts BBR. The window remains. */

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "peer/interproxy.h"
 #include "engine.h"
+#include "io/tcp_socket.h"
 #include "peer/pack.h"
 #include "peer/peer.h"
 #include "peer/streams.h"
@@ -315,25 +316,14 @@ static void no_interproxy(const struct accel_peer *p, int error, mono_t now)
 void peer_connect(struct accel_peer *p, mono_t now)
 {
 	struct endpoint to = { .ip = accel_address(p->id), .port = ACCEL_PORT };
-	struct endpoint from = { .ip = accel_address(p->e->self) };
-	struct sockaddr_storage ss;
-	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	socklen_t len = endpoint_to_sockaddr(&from, &ss);
+	struct tcp_config own = { .source6 = accel_address(p->e->self) };
+	int fd = peer_fit_route(p) ? tcp_connect(&own, &to) : -ENETUNREACH;
 
 	p->since = now;
-	if (fd < 0) {
-		no_interproxy(p, errno, now);
-		return;
-	}
-	if (peer_fit_route(p) && bind(fd, (struct sockaddr *)&ss, len) == 0) {
-		len = endpoint_to_sockaddr(&to, &ss);
-		if (connect(fd, (struct sockaddr *)&ss, len) == 0 || errno == EINPROGRESS) {
-			peer_begin(p, fd, PEER_CONNECTING, now);
-			return;
-		}
-	}
-	no_interproxy(p, errno, now);
-	close(fd);
+	if (fd >= 0)
+		peer_begin(p, fd, PEER_CONNECTING, now);
+	else
+		no_interproxy(p, -fd, now);
 }
 
 void peer_ping(struct accel_peer *p, mono_t now)
