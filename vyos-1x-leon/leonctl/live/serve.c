@@ -26,6 +26,7 @@
 #include "io/clock.h"
 #include "live/live.h"
 #include "io/ctlsock.h"
+#include "io/tcp_socket.h"
 #include "text/text.h"
 
 #define PORT		   5366 /* TCP; the daemon uses this port with UDP */
@@ -286,38 +287,28 @@ static void work(struct server *s)
 
 static int listen_at(const struct endpoint *ep)
 {
-	struct sockaddr_storage ss;
-	socklen_t len = endpoint_to_sockaddr(ep, &ss);
-	int fd = socket(ss.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1;
+	bool v4 = ep->ip.family == 4;
+	int fd = socket(v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), rc;
 
 	if (fd < 0)
 		return -errno;
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	socket_set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	/* The address may belong to the overlay, which can come up later. */
-	if (ss.ss_family == AF_INET)
-		setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &on, sizeof(on));
-	else
-		setsockopt(fd, IPPROTO_IPV6, IPV6_FREEBIND, &on, sizeof(on));
-	if (bind(fd, (const struct sockaddr *)&ss, len) == 0 && listen(fd, BACKLOG) == 0)
+	socket_set_int(fd, v4 ? IPPROTO_IP : IPPROTO_IPV6, v4 ? IP_FREEBIND : IPV6_FREEBIND, 1);
+	rc = socket_bind(fd, &ep->ip, ep->ip.family, ep->port);
+	if (rc == 0 && listen(fd, BACKLOG) == 0)
 		return fd;
-	on = -errno;
+	rc = rc ? rc : -errno;
 	close(fd);
-	return on;
+	return rc;
 }
 
 /* True if a bind without IP_FREEBIND finds the address on this host. */
 static bool is_here(const struct endpoint *ep)
 {
-	struct endpoint any_port = *ep;
-	struct sockaddr_storage ss;
-	socklen_t len;
-	int fd;
-	bool here;
+	int fd = socket(ep->ip.family == 4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool here = fd < 0 || socket_bind(fd, &ep->ip, ep->ip.family, 0) != -EADDRNOTAVAIL;
 
-	any_port.port = 0;
-	len = endpoint_to_sockaddr(&any_port, &ss);
-	fd = socket(ss.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	here = fd < 0 || bind(fd, (const struct sockaddr *)&ss, len) == 0 || errno != EADDRNOTAVAIL;
 	if (fd >= 0)
 		close(fd);
 	return here;

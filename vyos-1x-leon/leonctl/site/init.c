@@ -6,16 +6,15 @@
  */
 #include "run.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/defs.h"
 #include "base/json/jsonr.h"
 #include "base/mem.h"
+#include "crypto/aead.h"
 #include "render/render.h"
 #include "site/site.h"
 #include "text/text.h"
@@ -25,30 +24,24 @@
 #define VNI  1
 #define USES "8" /* machines that may join by the printed line */
 
-/* Draws a secret. Prints the reason and returns false at an error. */
-static bool secret_draw(const struct target *t, char out[SECRET_DIGITS + 1])
+static void secret_draw(char out[SECRET_DIGITS + 1])
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 	uint8_t random[SECRET_DIGITS];
 
-	if (getrandom(random, sizeof(random), 0) != sizeof(random)) {
-		target_complain(t, "no random numbers: %s", strerror(errno));
-		return false;
-	}
+	random_bytes(random, sizeof(random));
 	for (size_t i = 0; i < sizeof(random); i++)
 		out[i] = digits[random[i] % 64];
 	out[SECRET_DIGITS] = '\0';
 	explicit_bzero(random, sizeof(random));
-	return true;
 }
 
 int secret_print(struct target *t, const char *unused attr_unused)
 {
 	char secret[SECRET_DIGITS + 1];
 
-	if (!secret_draw(t, secret))
-		return EXIT_REFUSED;
+	secret_draw(secret);
 	/* The digits need no escapes in JSON. */
 	printf(t->json ? "{\"version\":1,\"secret\":\"%s\"}\n" : "%s\n", secret);
 	explicit_bzero(secret, sizeof(secret));
@@ -98,8 +91,7 @@ int init_run(struct target *t, const char *unused attr_unused)
 	struct site s;
 	int code;
 
-	if (!secret_draw(t, overlay.secret))
-		return EXIT_REFUSED;
+	secret_draw(overlay.secret);
 	code = site_write(t, &overlay, &s);
 	x_wipe(&overlay, sizeof(overlay));
 	if (code || target_option(t, "print", NULL))

@@ -21,6 +21,7 @@
 #include "crypto/invitation.h"
 #include "crypto/public_key.h"
 #include "io/clock.h"
+#include "io/tcp_socket.h"
 #include "text/text.h"
 
 #define ADDRESSES_MAX 32
@@ -46,20 +47,17 @@ struct redeemer {
 static bool bind_source(const struct redeemer *r, int fd, uint8_t family)
 {
 	const struct target_given *given = NULL;
-	struct sockaddr_storage ss;
-	struct endpoint ep;
+	struct ip_addr ip;
 	const char *device;
 
 	if (target_option(r->t, "source-interface", &device) &&
-	    setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device, (socklen_t)strlen(device)) < 0) {
+	    socket_bind_device(fd, device) < 0) {
 		target_complain(r->t, "source-interface %s: %s", device, strerror(errno));
 		return false;
 	}
 	while ((given = target_next_option(r->t, "source-address", given))) {
-		if (ip_parse(given->value, &ep.ip) < 0 || ep.ip.family != family)
-			continue;
-		ep.port = 0;
-		if (bind(fd, (struct sockaddr *)&ss, endpoint_to_sockaddr(&ep, &ss)) == 0)
+		if (ip_parse(given->value, &ip) < 0 || ip.family != family ||
+		    socket_bind(fd, &ip, family, 0) == 0)
 			continue;
 		target_complain(r->t, "source-address %s: %s", given->value, strerror(errno));
 		return false;

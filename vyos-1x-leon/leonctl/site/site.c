@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "crypto/aead.h"
 #include "io/file.h"
 #include "state/conf/conf.h"
 #include "state/conf/new_node.h"
@@ -90,9 +90,10 @@ static node_id_t draw_node_id(void)
 {
 	uint32_t random = 0;
 
-	while (random == 0 || random == 0x0fffffff)
-		if (getrandom(&random, sizeof(random), 0) == sizeof(random))
-			random &= 0x0fffffff;
+	while (random == 0 || random == 0x0fffffff) {
+		random_bytes(&random, sizeof(random));
+		random &= 0x0fffffff;
+	}
 	return 0xf0000000 | random;
 }
 
