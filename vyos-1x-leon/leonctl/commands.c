@@ -182,29 +182,28 @@ const struct ctl_command *command_find(int argc, const char *const *argv, int *u
 	return NULL;
 }
 
-static const char *argument_text(enum command_argument a)
-{
-	static const char *const texts[] = {
-		[ARG_NONE] = "",
-		[ARG_NODE] = " NODE",
-		[ARG_NODE_COUNT] = " NODE [COUNT]",
-		[ARG_ADDRESSES] = " [ADDRESS ...]",
-		[ARG_LISTEN] = " ADDRESS[:PORT]",
-		[ARG_ENDPOINTS] = " ADDRESS:PORT ADDRESS:PORT",
-		[ARG_COMMAND] = " [COMMAND]",
-		[ARG_INVITATION] = " INVITATION",
-		[ARG_TOKEN] = " TOKEN|FILE|-",
-		[ARG_FILTER] = " FILTER",
-	};
-
-	return texts[a];
-}
+/* key: of the first argument in a request for a node or an invitation. */
+static const struct {
+	const char *text, *key;
+	int most;
+} arguments[] = {
+	[ARG_NONE] = { "", NULL, 0 },
+	[ARG_NODE] = { " NODE", "node", 1 },
+	[ARG_NODE_COUNT] = { " NODE [COUNT]", "node", 2 },
+	[ARG_ADDRESSES] = { " [ADDRESS ...]", NULL, 0 },
+	[ARG_LISTEN] = { " ADDRESS[:PORT]", NULL, 1 },
+	[ARG_ENDPOINTS] = { " ADDRESS:PORT ADDRESS:PORT", NULL, 2 },
+	[ARG_COMMAND] = { " [COMMAND]", NULL, 1 },
+	[ARG_INVITATION] = { " INVITATION", "invitation", 1 },
+	[ARG_TOKEN] = { " TOKEN|FILE|-", NULL, 1 },
+	[ARG_FILTER] = { " FILTER", NULL, 1 },
+};
 
 static void help_line(const struct ctl_command *c, FILE *f)
 {
 	char left[64];
 
-	snprintf(left, sizeof(left), "%s%s", c->words, argument_text(c->argument));
+	snprintf(left, sizeof(left), "%s%s", c->words, arguments[c->argument].text);
 	fprintf(f, "  %-22s%s%s\n", left, strlen(left) > 22 ? "\n                         " : " ",
 		c->help);
 }
@@ -222,7 +221,7 @@ void command_help_one(const struct ctl_command *c, FILE *f)
 		"usage: leonctl [-i INTERFACE] [--json] [--socket PATH] %s%s%s\n"
 		"  %s\n"
 		"leonctl(8) describes the command, the options and the exit status.\n",
-		c->words, argument_text(c->argument), c->options ? c->options : "", c->help);
+		c->words, arguments[c->argument].text, c->options ? c->options : "", c->help);
 }
 
 /* --- suggestions --- */
@@ -303,27 +302,22 @@ void command_unknown(int argc, const char *const *argv, FILE *f)
 /* Accepts digits only, in the range 1..COUNT_MAX. */
 static bool parse_count(const char *s, uint64_t *out)
 {
-	uint64_t v = 0;
+	char *end;
 
-	if (!*s || strlen(s) > 3)
+	if (!isdigit((unsigned char)*s) || strlen(s) > 3)
 		return false;
-	for (; *s; s++) {
-		if (!isdigit((unsigned char)*s))
-			return false;
-		v = v * 10 + (uint64_t)(*s - '0');
-	}
-	*out = v;
-	return v >= 1 && v <= COUNT_MAX;
+	*out = strtoul(s, &end, 10);
+	return !*end && *out >= 1 && *out <= COUNT_MAX;
 }
 
 const char *command_argument(const struct ctl_command *c, int argc, const char *const *argv,
 			     const char **argument)
 {
-	int want = c->argument == ARG_NONE ? 0 : 1;
+	int want = arguments[c->argument].most;
 
 	*argument = want ? argv[0] : NULL;
 	if (argc < want)
-		return text_format("usage: leonctl %s%s", c->words, argument_text(c->argument));
+		return text_format("usage: leonctl %s%s", c->words, arguments[c->argument].text);
 	if (argc > want)
 		return text_format("%s: unexpected argument \"%s\"", c->words, argv[want]);
 	return NULL;
@@ -334,7 +328,7 @@ static const char *write_endpoints(struct jsonw *w, const struct ctl_command *c,
 {
 	if (argc != 2)
 		return text_format("%s: which connection? usage: leonctl %s%s", c->words, c->words,
-				   argument_text(c->argument));
+				   arguments[c->argument].text);
 	jsonw_str(w, "first", argv[0]);
 	jsonw_str(w, "second", argv[1]);
 	return NULL;
@@ -400,8 +394,8 @@ static const char *write_uses(struct jsonw *w, const struct target *t)
 static const char *write_arguments(struct jsonw *w, const struct ctl_command *c, int argc,
 				   const char *const *argv)
 {
-	int most = c->argument == ARG_NONE ? 0 : c->argument == ARG_NODE_COUNT ? 2 : 1;
-	bool node = c->argument != ARG_INVITATION;
+	int most = arguments[c->argument].most;
+	const char *key = arguments[c->argument].key;
 	uint64_t count;
 
 	if (c->argument == ARG_ADDRESSES) {
@@ -418,10 +412,9 @@ static const char *write_arguments(struct jsonw *w, const struct ctl_command *c,
 	if (most == 0)
 		return NULL;
 	if (argc == 0)
-		return text_format("%s: missing %s; usage: leonctl %s%s", c->words,
-				   node ? "node" : "invitation", c->words,
-				   argument_text(c->argument));
-	jsonw_str(w, node ? "node" : "invitation", argv[0]);
+		return text_format("%s: missing %s; usage: leonctl %s%s", c->words, key, c->words,
+				   arguments[c->argument].text);
+	jsonw_str(w, key, argv[0]);
 	if (argc < 2)
 		return NULL;
 	if (!parse_count(argv[1], &count))
@@ -435,7 +428,6 @@ const char *command_request(const struct ctl_command *c, const struct target *t,
 {
 	struct jsonw *w = jsonw_new();
 	const char *wrong;
-	size_t len;
 
 	jsonw_object(w, NULL);
 	jsonw_u64(w, "version", 1);
@@ -448,7 +440,7 @@ const char *command_request(const struct ctl_command *c, const struct target *t,
 		wrong = write_uses(w, t);
 	jsonw_end(w);
 	jsonw_end(w);
-	*request = wrong ? NULL : x_strdup(jsonw_text(w, &len));
+	*request = wrong ? NULL : x_strdup(jsonw_text(w, NULL));
 	jsonw_free(w);
 	return wrong;
 }

@@ -30,11 +30,11 @@ typedef int (*command_run_fn)(struct target *t, const char *argument);
 struct ctl_command {
 	const char *words; /* also the command name in the request */
 	enum command_argument argument;
-	render_fn render; /* NULL: `text`, the tables of show.def, or a command of leonctl itself */
+	render_fn *render; /* NULL: `text`, show.def, or a command of leonctl itself */
 	const char *help;
 	const char *text;    /* of the answer, for show_text(); or NULL */
 	command_run_fn run;  /* of a command of leonctl itself, else NULL */
-	verdict_fn verdict;  /* exit code of an answer; NULL: 0 */
+	verdict_fn *verdict; /* exit code of an answer; NULL: 0 */
 	const char *options; /* as the help prints them; NULL: none */
 };
 

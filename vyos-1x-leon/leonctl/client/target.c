@@ -24,7 +24,6 @@ void target_complain(const struct target *t, const char *fmt, ...)
 	char text[1024];
 	struct jsonw *w;
 	va_list ap;
-	size_t len;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
@@ -38,7 +37,7 @@ void target_complain(const struct target *t, const char *fmt, ...)
 	jsonw_u64(w, "version", 1);
 	jsonw_str(w, "error", text);
 	jsonw_end(w);
-	puts(jsonw_text(w, &len));
+	puts(jsonw_text(w, NULL));
 	jsonw_free(w);
 }
 

@@ -54,7 +54,6 @@ static char *arguments_of(const struct target *t, const char *filter)
 	struct jsonw *w = jsonw_new();
 	char *out = NULL;
 	bool good = true;
-	size_t len;
 
 	jsonw_object(w, NULL);
 	jsonw_str(w, "filter", filter);
@@ -66,7 +65,7 @@ static char *arguments_of(const struct target *t, const char *filter)
 	jsonw_end(w);
 	jsonw_end(w);
 	if (good)
-		out = x_strdup(jsonw_text(w, &len));
+		out = x_strdup(jsonw_text(w, NULL));
 	jsonw_free(w);
 	return out;
 }

@@ -137,22 +137,20 @@ static void put_text(struct top_page *v, char *text, unsigned most)
 
 static const char *name_or_id(struct jsonr_node *n, const char *key)
 {
-	const char *name = text_optional(n, key);
-
-	return *name ? name : text_str(n, "destination");
+	return text_str(n, jsonr_has(n, key) ? key : "destination");
 }
 
 static char *paths_text(const struct top_input *in)
 {
 	static const struct table_column columns[] = {
-		LEFT("TO", "name", name_or_id),
-		HOPS("PATH", "hop_names", text_hops),
-		RIGHT("LATENCY", "latency_us", text_path_latency),
-		RIGHT("DIRECT", "direct_latency_us", text_direct_latency),
-		RIGHT("LOSS", "loss_permille", text_permille),
-		RIGHT("CHANGES", "changes", text_number),
-		RIGHT("SINCE", "since_seconds", text_age),
-		LEFT("REASON", "reason", text_str),
+		{ .title = "TO", .key = "name", .text = name_or_id },
+		{ .title = "PATH", .key = "hop_names", .hops = text_hops },
+		{ "LATENCY", ALIGN_RIGHT, .key = "latency_us", .text = text_path_latency },
+		{ "DIRECT", ALIGN_RIGHT, .key = "direct_latency_us", .text = text_direct_latency },
+		{ "LOSS", ALIGN_RIGHT, .key = "loss_permille", .text = text_permille },
+		{ "CHANGES", ALIGN_RIGHT, .key = "changes", .text = text_number },
+		{ "SINCE", ALIGN_RIGHT, .key = "since_seconds", .text = text_age },
+		{ .title = "REASON", .key = "reason", .text = text_str },
 	};
 	char *text = NULL;
 	size_t len;

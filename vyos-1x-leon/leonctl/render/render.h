@@ -9,33 +9,14 @@
 
 #include "base/json/jsonr.h"
 
-typedef void (*render_fn)(struct jsonr_node *root, FILE *out);
-
+typedef void render_fn(struct jsonr_node *root, FILE *out);
 /* The exit codes of answers that can report a failure, such as no reply to a ping: 0 or 1. */
-typedef int (*verdict_fn)(struct jsonr_node *root);
-int verdict_reload(struct jsonr_node *root);
-int verdict_ping(struct jsonr_node *root);
-int verdict_trace(struct jsonr_node *root);
+typedef int verdict_fn(struct jsonr_node *root);
 
-void render_paths(struct jsonr_node *root, FILE *out);
-void render_policy(struct jsonr_node *root, FILE *out);
-void render_routes(struct jsonr_node *root, FILE *out);
-void render_latency(struct jsonr_node *root, FILE *out);
-void render_ipsec(struct jsonr_node *root, FILE *out);
-void render_queues(struct jsonr_node *root, FILE *out);
-void render_acceleration(struct jsonr_node *root, FILE *out);
-void render_acceleration_connections(struct jsonr_node *root, FILE *out);
-void render_segments(struct jsonr_node *root, FILE *out);
-void render_multicast(struct jsonr_node *root, FILE *out);
-void render_fdb(struct jsonr_node *root, FILE *out);
-void render_statistics(struct jsonr_node *root, FILE *out);
-void render_identity(struct jsonr_node *root, FILE *out);
+verdict_fn verdict_reload, verdict_ping, verdict_trace;
+render_fn render_paths, render_policy, render_routes, render_latency, render_ipsec, render_queues;
+render_fn render_acceleration, render_acceleration_connections, render_segments, render_multicast;
+render_fn render_fdb, render_statistics, render_identity, render_explain, render_explain_connection;
+render_fn render_trace, render_ping, render_invite, render_reload, render_reset_invitation;
 /* Ends a line with the addresses in the answer of `invite`. */
-void render_seeds(struct jsonr_node *root, FILE *out);
-void render_explain(struct jsonr_node *root, FILE *out);
-void render_explain_connection(struct jsonr_node *root, FILE *out);
-void render_trace(struct jsonr_node *root, FILE *out);
-void render_ping(struct jsonr_node *root, FILE *out);
-void render_invite(struct jsonr_node *root, FILE *out);
-void render_reload(struct jsonr_node *root, FILE *out);
-void render_reset_invitation(struct jsonr_node *root, FILE *out);
+render_fn render_seeds;

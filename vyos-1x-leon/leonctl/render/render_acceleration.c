@@ -14,12 +14,11 @@
 
 /* --- all of them --- */
 
-static const char *const counted[] = {
+static const char counted[] =
 	"connections     {number connections} intercepted now, {number tracked} tracked, "
-	"{bytes held_bytes} of frames held\n",
+	"{bytes held_bytes} of frames held\n"
 	"counted         {number counted.intercepted} intercepted, {number counted.released} "
-	"released, {number counted.refused} refused, {number counted.reset} reset\n",
-};
+	"released, {number counted.refused} refused, {number counted.reset} reset\n";
 static const char *const worth[] = {
 	"from hosts      {bytes out.bytes}, carried as {bytes out.carried_bytes}\n",
 	"to hosts        {bytes in.bytes}, carried as {bytes in.carried_bytes}\n",
@@ -57,8 +56,7 @@ static void print_counted(FILE *out, struct jsonr_node *root)
 {
 	struct jsonr_node *n = jsonr_object(root, "counted");
 
-	for (size_t i = 0; i < array_size(counted); i++)
-		show_text(counted[i], root, out);
+	show_text(counted, root, out);
 	if (value_u64(root, "fast_enough"))
 		show_text("fast enough     {number fast_enough} without a benefit\n", root, out);
 	if (value_u64(n, "leond_queue_full") || value_u64(n, "held_dropped"))

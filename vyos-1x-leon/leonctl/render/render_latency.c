@@ -15,34 +15,27 @@
 
 static const char *call(struct jsonr_node *n)
 {
-	const char *name = NULL;
-
-	jsonr_str(n, "name", &name);
-	return name ? name : text_str(n, "node_id");
+	return text_str(n, jsonr_has(n, "name") ? "name" : "node_id");
 }
 
 /* Returns the label of the node with this id. */
 static const char *call_of(struct jsonr_node *nodes, const char *id)
 {
-	for (size_t i = 0; i < jsonr_len(nodes); i++) {
-		struct jsonr_node *n = jsonr_at(nodes, i);
+	struct jsonr_node *n;
 
+	for (size_t i = 0; (n = jsonr_at(nodes, i)); i++)
 		if (strcmp(text_str(n, "node_id"), id) == 0)
 			return call(n);
-	}
 	return id;
 }
 
 static struct jsonr_node *find_entry(struct jsonr_node *row, const char *node)
 {
-	struct jsonr_node *entries = jsonr_array(row, "entries");
+	struct jsonr_node *entries = jsonr_array(row, "entries"), *e;
 
-	for (size_t i = 0; i < jsonr_len(entries); i++) {
-		struct jsonr_node *e = jsonr_at(entries, i);
-
+	for (size_t i = 0; (e = jsonr_at(entries, i)); i++)
 		if (strcmp(text_str(e, "node"), node) == 0)
 			return e;
-	}
 	return NULL;
 }
 
@@ -63,6 +56,7 @@ static void matrix_cell(struct table *t, struct jsonr_node *row, struct jsonr_no
 
 static void matrix(struct jsonr_node *nodes, struct jsonr_node *rows, FILE *out)
 {
+	struct jsonr_node *row;
 	unsigned n_columns = (unsigned)jsonr_len(nodes) + 1;
 	struct table_column *columns = x_calloc(n_columns, sizeof(*columns));
 	struct table *t = table_new(columns, n_columns);
@@ -71,9 +65,7 @@ static void matrix(struct jsonr_node *nodes, struct jsonr_node *rows, FILE *out)
 	for (size_t i = 0; i < jsonr_len(nodes); i++)
 		columns[i + 1] = (struct table_column){ .title = call(jsonr_at(nodes, i)),
 							.align = ALIGN_RIGHT };
-	for (size_t i = 0; i < jsonr_len(rows); i++) {
-		struct jsonr_node *row = jsonr_at(rows, i);
-
+	for (size_t i = 0; (row = jsonr_at(rows, i)); i++) {
 		table_cell(t, call_of(nodes, text_str(row, "origin")));
 		for (size_t k = 0; k < jsonr_len(nodes); k++)
 			matrix_cell(t, row, jsonr_at(nodes, k));
@@ -107,14 +99,18 @@ static void list_row(struct table *t, struct jsonr_node *nodes, const char *from
 static void list(struct jsonr_node *nodes, struct jsonr_node *rows, FILE *out)
 {
 	static const struct table_column columns[] = {
-		LEFT("FROM", NULL, NULL), LEFT("TO", NULL, NULL),	  LEFT("LINK", NULL, NULL),
-		RIGHT("RTT", NULL, NULL), RIGHT("VARIATION", NULL, NULL), RIGHT("LOSS", NULL, NULL),
-		RIGHT("MTU", NULL, NULL),
+		{ .title = "FROM" },
+		{ .title = "TO" },
+		{ .title = "LINK" },
+		{ "RTT", ALIGN_RIGHT, .key = NULL },
+		{ "VARIATION", ALIGN_RIGHT, .key = NULL },
+		{ "LOSS", ALIGN_RIGHT, .key = NULL },
+		{ "MTU", ALIGN_RIGHT, .key = NULL },
 	};
 	struct table *t = table_new(columns, array_size(columns));
+	struct jsonr_node *row;
 
-	for (size_t i = 0; i < jsonr_len(rows); i++) {
-		struct jsonr_node *row = jsonr_at(rows, i);
+	for (size_t i = 0; (row = jsonr_at(rows, i)); i++) {
 		struct jsonr_node *entries = jsonr_array(row, "entries");
 		const char *from = call_of(nodes, text_str(row, "origin"));
 

@@ -27,8 +27,9 @@ static void print_list(FILE *out, const char *what, struct jsonr_node *list, con
 
 static void print_services(FILE *out, struct jsonr_node *list, const char **between)
 {
-	for (size_t i = 0; i < jsonr_len(list); i++) {
-		struct jsonr_node *n = jsonr_at(list, i);
+	struct jsonr_node *n;
+
+	for (size_t i = 0; (n = jsonr_at(list, i)); i++) {
 		const char *port = text_number(n, "port");
 		bool any = strcmp(port, UNKNOWN) == 0;
 
@@ -72,19 +73,17 @@ static void print_terms(FILE *out, struct jsonr_node *root)
 
 /* --- counters --- */
 
-static const char *const copies[] = {
+static const char copies[] =
 	"sent            {number frames} frames ({bytes bytes}): {number duplicated} duplicated, "
 	"{number once_over_budget} single above the budget, {number once_without_second_path} single "
-	"without a second path\n",
-	"second copies   {bytes extra_bytes}, {number extra_kbits_mean} kbit/s on average\n",
-};
-static const char *const parities[] = {
+	"without a second path\n"
+	"second copies   {bytes extra_bytes}, {number extra_kbits_mean} kbit/s on average\n";
+static const char parities[] =
 	"sent            {number frames} frames ({bytes bytes}): {number with_parity} with parity, "
 	"{number once_over_budget} of these above the budget, {number once_without_second_path} "
-	"single\n",
+	"single\n"
 	"parities        {number parities}, {bytes extra_bytes} with headers, "
-	"{number extra_kbits_mean} kbit/s on average\n",
-};
+	"{number extra_kbits_mean} kbit/s on average\n";
 
 static void print_received(FILE *out, struct jsonr_node *root)
 {
@@ -118,9 +117,7 @@ void render_policy(struct jsonr_node *root, FILE *out)
 	}
 	print_class(out, root);
 	print_terms(out, root);
-	for (size_t i = 0; i < array_size(copies); i++)
-		show_text(value_bool(root, "parity") ? parities[i] : copies[i],
-			  jsonr_object(root, "sent"), out);
+	show_text(value_bool(root, "parity") ? parities : copies, jsonr_object(root, "sent"), out);
 	print_received(out, root);
 	fputc('\n', out);
 	show_table("show policy", "pairs", root, out);

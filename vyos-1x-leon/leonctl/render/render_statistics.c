@@ -9,8 +9,8 @@
 #include "show/show.h"
 #include "text/text.h"
 
-static const struct table_column pair[] = { LEFT("COUNTER", "", text_str),
-					    RIGHT("VALUE", "", text_number) };
+static const struct table_column pair[] = { { .title = "COUNTER" },
+					    { .title = "VALUE", .align = ALIGN_RIGHT } };
 
 /* Prints the numbers of an object that are not zero. */
 static void print_numbers(FILE *out, const char *title, struct jsonr_node *obj)
@@ -36,9 +36,9 @@ static void print_numbers(FILE *out, const char *title, struct jsonr_node *obj)
 /* Prints "inagi (10.0.0.2), does not receive this node". */
 static void print_guard_nodes(FILE *out, struct jsonr_node *nodes)
 {
-	for (size_t i = 0; i < jsonr_len(nodes); i++) {
-		struct jsonr_node *n = jsonr_at(nodes, i);
+	struct jsonr_node *n;
 
+	for (size_t i = 0; (n = jsonr_at(nodes, i)); i++) {
 		fprintf(out, "%s%s%s%s", i ? "; " : ": ", text_node(n, "node_id", "name"),
 			value_bool(n, "receives_us") ? "" : ", does not receive this node",
 			value_bool(n, "silent") ? ", silent" : "");
@@ -48,8 +48,9 @@ static void print_guard_nodes(FILE *out, struct jsonr_node *nodes)
 /* Prints the VLANs in which guard frames of other nodes arrive. */
 static void print_guard_vlans(FILE *out, struct jsonr_node *vlans)
 {
-	for (size_t i = 0; i < jsonr_len(vlans); i++) {
-		struct jsonr_node *v = jsonr_at(vlans, i);
+	struct jsonr_node *v;
+
+	for (size_t i = 0; (v = jsonr_at(vlans, i)); i++) {
 		struct jsonr_node *nodes = jsonr_array(v, "nodes");
 
 		if (!jsonr_len(nodes))

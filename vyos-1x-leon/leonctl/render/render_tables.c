@@ -46,29 +46,23 @@ void render_routes(struct jsonr_node *root, FILE *out)
 
 #define REPORT_OLD_S 30 /* life of a report in leond */
 
-static void ipsec_end(struct jsonr_node *root, FILE *out)
+void render_ipsec(struct jsonr_node *root, FILE *out)
 {
 	struct jsonr_node *list = jsonr_array(root, "problems");
 	const char *text;
 
-	fputc('\n', out);
-	for (size_t i = 0; i < jsonr_len(list); i++)
-		if (jsonr_str_at(list, i, &text))
-			fprintf(out, "problem: %s\n", text);
-	fprintf(out, "last report of leon-ipsec: %s%s\n", text_age(root, "reported_seconds"),
-		value_u64(root, "reported_seconds") > REPORT_OLD_S
-			? " ago: leon-ipsec does not run, see its log"
-			: "");
-}
-
-void render_ipsec(struct jsonr_node *root, FILE *out)
-{
 	if (strcmp(text_age(root, "reported_seconds"), UNKNOWN) == 0) {
 		fputs("IPsec is not in use: leon-ipsec has not reported.\n", out);
 		return;
 	}
 	show_table("show ipsec", "endpoints", root, out);
-	ipsec_end(root, out);
+	fputc('\n', out);
+	for (size_t i = 0; jsonr_str_at(list, i, &text); i++)
+		fprintf(out, "problem: %s\n", text);
+	fprintf(out, "last report of leon-ipsec: %s%s\n", text_age(root, "reported_seconds"),
+		value_u64(root, "reported_seconds") > REPORT_OLD_S
+			? " ago: leon-ipsec does not run, see its log"
+			: "");
 }
 
 void render_fdb(struct jsonr_node *root, FILE *out)
@@ -203,11 +197,9 @@ void render_trace(struct jsonr_node *root, FILE *out)
 
 void render_ping(struct jsonr_node *root, FILE *out)
 {
-	struct jsonr_node *list = jsonr_array(root, "replies");
+	struct jsonr_node *list = jsonr_array(root, "replies"), *n;
 
-	for (size_t i = 0; i < jsonr_len(list); i++) {
-		struct jsonr_node *n = jsonr_at(list, i);
-
+	for (size_t i = 0; (n = jsonr_at(list, i)); i++) {
 		fprintf(out, "%s: sequence %s, %s\n", text_node(root, "destination", "name"),
 			text_number(n, "sequence"), cell_rtt_or_error(n, "rtt_us"));
 	}

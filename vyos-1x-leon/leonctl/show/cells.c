@@ -97,13 +97,11 @@ const char *cell_fdb_notes(struct jsonr_node *n, const char *key attr_unused)
 
 const char *cell_listeners(struct jsonr_node *n, const char *key)
 {
-	struct jsonr_node *list = jsonr_array(n, key);
+	struct jsonr_node *list = jsonr_array(n, key), *node;
 	static char text[512];
 
 	snprintf(text, sizeof(text), "%s", value_bool(n, "here") ? "here" : "");
-	for (size_t i = 0; i < jsonr_len(list); i++) {
-		struct jsonr_node *node = jsonr_at(list, i);
-
+	for (size_t i = 0; (node = jsonr_at(list, i)); i++) {
 		text_add(text, sizeof(text), ", ",
 			 text_str(node, jsonr_has(node, "name") ? "name" : "node_id"));
 	}
@@ -157,14 +155,13 @@ const char *cell_forwarder(struct jsonr_node *n, const char *key)
 
 const char *cell_ranges(struct jsonr_node *n, const char *key)
 {
-	struct jsonr_node *list = jsonr_array(n, key);
+	struct jsonr_node *list = jsonr_array(n, key), *r;
 	static char text[2048];
 
 	if (!jsonr_len(list))
 		return jsonr_has(n, key) && list ? "none" : "all";
 	text[0] = '\0';
-	for (size_t i = 0; i < jsonr_len(list); i++) {
-		struct jsonr_node *r = jsonr_at(list, i);
+	for (size_t i = 0; (r = jsonr_at(list, i)); i++) {
 		uint64_t first = value_u64(r, "first"), last = value_u64(r, "last");
 
 		text_add(text, sizeof(text), ", ",

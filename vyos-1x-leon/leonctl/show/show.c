@@ -13,13 +13,11 @@
 #include "base/mem.h"
 #include "text/text.h"
 
-typedef const char *(*cell_fn)(struct jsonr_node *n, const char *key);
-
 struct show_row {
 	enum { ROW_ANSWER, ROW_LIST, ROW_ROWS, ROW_OBJECT, ROW_END, ROW_EMPTY, ROW_COLUMN } kind;
 	const char *key; /* the command of an answer, the sentence of an empty list */
 	const char *type, *title;
-	cell_fn cell; /* NULL: the text of the type */
+	cell_fn *cell; /* NULL: the text of the type */
 };
 
 #define ANSWER(command)	 { ROW_ANSWER, command, NULL, NULL, NULL },
@@ -42,7 +40,7 @@ static const struct show_row *const rows_end = rows + array_size(rows);
 struct type {
 	const char *name;
 	enum table_align align;
-	cell_fn text;
+	cell_fn *text;
 };
 
 /* Text and alignment of the type that `name` begins with. */

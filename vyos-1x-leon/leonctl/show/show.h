@@ -25,35 +25,26 @@ struct table_column *show_columns(const char *command, const char *list, unsigne
  * Cells of show.def that need more than the text of a type. Each returns the text of a column for
  * the object `n` of a list. leonctl only.
  */
+typedef const char *cell_fn(struct jsonr_node *n, const char *key);
 
-const char *cell_node(struct jsonr_node *n, const char *key);	    /* name and node-id */
-const char *cell_node_notes(struct jsonr_node *n, const char *key); /* "no transit, ipsec" */
-const char *cell_node_endpoint(struct jsonr_node *n, const char *key);
-const char *cell_peer_node(struct jsonr_node *n, const char *key);
+cell_fn cell_node;	 /* name and node-id */
+cell_fn cell_node_notes; /* "no transit, ipsec" */
 /* "udp", "tls", "udp, backup tls", or UDP in use with a TLS connection that begins or is idle. */
-const char *cell_transport(struct jsonr_node *n, const char *key);
-const char *cell_why_not(struct jsonr_node *n, const char *key); /* of an address, or of the peer */
-const char *cell_expires(struct jsonr_node *n, const char *key);
-const char *cell_exported(struct jsonr_node *n, const char *key); /* "10.99.0.3/32 +2" */
-const char *cell_fdb_notes(struct jsonr_node *n, const char *key);
-const char *cell_listeners(struct jsonr_node *n, const char *key); /* "here, berlin, 10.0.0.4" */
-const char *cell_receives(struct jsonr_node *n, const char *key);
+cell_fn cell_transport;
+cell_fn cell_why_not;	/* of an address, or of the peer */
+cell_fn cell_exported;	/* "10.99.0.3/32 +2" */
+cell_fn cell_listeners; /* "here, berlin, 10.0.0.4" */
 /* Reason for the election of the forwarder, "" if the state implies the reason. */
-const char *cell_why(struct jsonr_node *n, const char *key);
-const char *cell_segment(struct jsonr_node *n, const char *key); /* "70010 (storage)" */
-const char *cell_forwarder(struct jsonr_node *n, const char *key);
-const char *cell_ranges(struct jsonr_node *n,
-			const char *key); /* "10, 20-29", "none"; null: "all" */
-const char *cell_percent(struct jsonr_node *n, const char *key);
-const char *cell_ratio(struct jsonr_node *n, const char *key);	 /* "3.9:1" of 3900 */
-const char *cell_seconds(struct jsonr_node *n, const char *key); /* of milliseconds */
-const char *cell_joules(struct jsonr_node *n, const char *key);	 /* of millijoules */
-const char *cell_watts(struct jsonr_node *n, const char *key);	 /* of milliwatts */
-const char *cell_reached(struct jsonr_node *n, const char *key);
-const char *cell_tagged(struct jsonr_node *n, const char *key); /* "" without a VLAN */
-const char *cell_cost_or_down(struct jsonr_node *n, const char *key);
-const char *cell_both_ends(struct jsonr_node *n, const char *key); /* "inagi > seoul" */
-const char *cell_figure(struct jsonr_node *n, const char *key);	   /* in "unit" */
-const char *cell_verdict(struct jsonr_node *n, const char *key);
-const char *cell_failure(struct jsonr_node *n, const char *key);
-const char *cell_rtt_or_error(struct jsonr_node *n, const char *key);
+cell_fn cell_why;
+cell_fn cell_segment;	/* "70010 (storage)" */
+cell_fn cell_ranges;	/* "10, 20-29", "none"; null: "all" */
+cell_fn cell_ratio;	/* "3.9:1" of 3900 */
+cell_fn cell_seconds;	/* of milliseconds */
+cell_fn cell_joules;	/* of millijoules */
+cell_fn cell_watts;	/* of milliwatts */
+cell_fn cell_tagged;	/* "" without a VLAN */
+cell_fn cell_both_ends; /* "inagi > seoul" */
+cell_fn cell_figure;	/* in "unit" */
+cell_fn cell_node_endpoint, cell_peer_node, cell_expires, cell_fdb_notes, cell_receives,
+	cell_forwarder, cell_percent, cell_reached, cell_cost_or_down, cell_verdict, cell_failure,
+	cell_rtt_or_error;

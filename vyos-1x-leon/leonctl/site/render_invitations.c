@@ -16,33 +16,23 @@ void render_seeds(struct jsonr_node *root, FILE *out)
 	fputs(".\n", out);
 }
 
-static void print_one_time(struct jsonr_node *root)
-{
-	uint64_t uses = value_u64(root, "uses");
-
-	fprintf(stderr,
-		"This token admits %llu machine%s and does not contain the secret of the overlay.\n",
-		(unsigned long long)uses, uses == 1 ? "" : "s");
-	fputs("This node sends the secret, and the new machine must reach its UDP port.\n"
-	      "On the new machine run\n",
-	      stderr);
-}
-
-static void print_with_secret(void)
-{
-	fputs("This token contains the pre-shared-secret of the overlay. Transfer the token like a\n"
-	      "password. On the new machine run\n",
-	      stderr);
-}
-
 /* The explanation goes to stderr, so that `leonctl invite >token` writes only the token. */
 void render_invite(struct jsonr_node *root, FILE *out)
 {
-	if (jsonr_is_str(root, "invitation"))
-		print_one_time(root);
-	else
-		print_with_secret();
-	fputs("  leonctl join TOKEN --address ADDRESS/LENGTH\n", stderr);
+	if (jsonr_is_str(root, "invitation")) {
+		fprintf(stderr,
+			"This token admits %s and does not contain the secret of the overlay.\n",
+			text_count(value_u64(root, "uses"), "machine"));
+		fputs("This node sends the secret, and the new machine must reach its UDP port.\n",
+		      stderr);
+	} else {
+		fputs("This token contains the pre-shared-secret of the overlay. Transfer the token like a\n"
+		      "password. ",
+		      stderr);
+	}
+	fputs("On the new machine run\n"
+	      "  leonctl join TOKEN --address ADDRESS/LENGTH\n",
+	      stderr);
 	if (jsonr_is_str(root, "expires"))
 		show_text("The token is valid until {expires}.\n", root, stderr);
 	if (jsonr_is_str(root, "invitation"))

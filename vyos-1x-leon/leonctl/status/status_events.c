@@ -94,11 +94,11 @@ static bool ends_node(struct jsonr_node *e, struct jsonr_node *later, const char
 /* A later event of this kind about the same object, or the opposite, replaces the event. */
 static bool is_replaced(struct jsonr_node *list, size_t i, const struct rule *r)
 {
+	struct jsonr_node *later;
 	struct jsonr_node *e = jsonr_at(list, i);
 
-	for (size_t k = i + 1; k < jsonr_len(list); k++) {
-		struct jsonr_node *later = jsonr_at(list, k);
-		const char *word = later ? text_str(later, "event") : UNKNOWN;
+	for (size_t k = i + 1; (later = jsonr_at(list, k)); k++) {
+		const char *word = text_str(later, "event");
 		bool again = strcmp(word, r->event) == 0, over = r->over && !strcmp(word, r->over);
 
 		if (strcmp(word, "started") == 0 || (r->over && ends_node(e, later, word)))
@@ -119,11 +119,10 @@ static void add(struct status *s, struct jsonr_node *e, const struct rule *r)
 
 void status_find_events(const struct status_input *in, struct status *s)
 {
-	struct jsonr_node *list = jsonr_array(in->events, "events");
+	struct jsonr_node *list = jsonr_array(in->events, "events"), *e;
 
-	for (size_t i = 0; i < jsonr_len(list); i++) {
-		struct jsonr_node *e = jsonr_at(list, i);
-		const struct rule *r = e ? rule_of(text_str(e, "event")) : NULL;
+	for (size_t i = 0; (e = jsonr_at(list, i)); i++) {
+		const struct rule *r = rule_of(text_str(e, "event"));
 
 		if (!r || (!r->over && value_u64(e, "age_seconds") > RECENT_SECONDS))
 			continue;

@@ -6,17 +6,14 @@
 
 #include "status/status.h"
 
+#include "show/show.h"
+
 /* A member that this node learned of a moment ago is not reached yet. */
 #define KNOWN_SECONDS 10
 
 static bool is_live(struct jsonr_node *node)
 {
-	return node && !status_is(node, "state", "left") && !status_is(node, "state", "refused");
-}
-
-static const char *label(struct jsonr_node *node)
-{
-	return text_node(node, "node_id", "name");
+	return !status_is(node, "state", "left") && !status_is(node, "state", "refused");
 }
 
 /* --- nodes --- */
@@ -24,15 +21,12 @@ static const char *label(struct jsonr_node *node)
 /* A configured peer that is this node has a finding with a cause already. */
 static bool is_unreached_peer(const struct status_input *in, struct jsonr_node *node)
 {
-	struct jsonr_node *list = jsonr_array(in->peers, "peers");
+	struct jsonr_node *list = jsonr_array(in->peers, "peers"), *p;
 
-	for (size_t i = 0; i < jsonr_len(list); i++) {
-		struct jsonr_node *p = jsonr_at(list, i);
-
-		if (p && status_is(p, "state", "trying") &&
+	for (size_t i = 0; (p = jsonr_at(list, i)); i++)
+		if (status_is(p, "state", "trying") &&
 		    status_is(p, "node_id", text_str(node, "node_id")))
 			return true;
-	}
 	return false;
 }
 
@@ -41,7 +35,7 @@ static void not_reachable(struct status *s, struct jsonr_node *node)
 	bool known = status_is(node, "state", "known");
 
 	status_add(s, known ? "never-reached" : "unreachable", STATUS_PROBLEM,
-		   text_format("node %s %s for %s", label(node),
+		   text_format("node %s %s for %s", cell_node(node, "node_id"),
 			       known ? "has not been reached" : "has been unreachable",
 			       text_age(node, "since_seconds")),
 		   known ? "no path: UDP between the two nodes is dropped, and no relay helps"
@@ -52,7 +46,7 @@ static void not_reachable(struct status *s, struct jsonr_node *node)
 static void no_direct_link(struct status *s, struct jsonr_node *node)
 {
 	status_add(s, "no-direct-link", STATUS_NOTE,
-		   text_format("the direct link to node %s is down", label(node)),
+		   text_format("the direct link to node %s is down", cell_node(node, "node_id")),
 		   value_bool(node, "behind_nat")
 			   ? "relays carry the frames; the NAT of the node may drop UDP of this "
 			     "node"
@@ -64,7 +58,7 @@ static void no_direct_link(struct status *s, struct jsonr_node *node)
 static void other_secret(struct status *s, struct jsonr_node *node)
 {
 	status_add(s, "secret-not-common", STATUS_PROBLEM,
-		   text_format("the session with node %s ends in %s", label(node),
+		   text_format("the session with node %s ends in %s", cell_node(node, "node_id"),
 			       text_age(node, "session_ends_seconds")),
 		   "after a change of the secret the two nodes have no common secret",
 		   "make `authentication pre-shared-secret` equal on both nodes, then run",
@@ -75,7 +69,8 @@ static void duplicate_id(struct status *s, struct jsonr_node *node, struct jsonr
 {
 	status_add(s, "duplicate-id", STATUS_PROBLEM,
 		   text_format("two live nodes use the node-id of %s%s",
-			       status_is(node, "state", "self") ? "this node, " : "", label(node)),
+			       status_is(node, "state", "self") ? "this node, " : "",
+			       cell_node(node, "node_id")),
 		   text_format("a second node was seen at %s %s ago",
 			       text_str(duplicate, "endpoint"),
 			       text_age(duplicate, "seen_seconds")),
@@ -141,17 +136,15 @@ static void compare(struct status *s, struct jsonr_node *a, struct jsonr_node *b
 static void check_nodes(const struct status_input *in, struct status *s)
 {
 	struct jsonr_node *list = jsonr_array(in->nodes, "nodes");
-	size_t n = jsonr_len(list);
+	struct jsonr_node *node, *other;
 
-	for (size_t i = 0; i < n; i++) {
-		struct jsonr_node *node = jsonr_at(list, i);
-
+	for (size_t i = 0; (node = jsonr_at(list, i)); i++) {
 		if (!is_live(node))
 			continue;
 		check_node(in, s, node);
-		for (size_t k = i + 1; k < n; k++)
-			if (is_live(jsonr_at(list, k)))
-				compare(s, node, jsonr_at(list, k));
+		for (size_t k = i + 1; (other = jsonr_at(list, k)); k++)
+			if (is_live(other))
+				compare(s, node, other);
 	}
 }
 
@@ -172,7 +165,7 @@ static void offload_broken(struct status *s, struct jsonr_node *broken)
 {
 	status_add(s, "offload-broken", STATUS_NOTE,
 		   text_format("data to %s%s was lost with UDP segmentation",
-			       label(jsonr_at(broken, 0)),
+			       cell_node(jsonr_at(broken, 0), "node_id"),
 			       jsonr_len(broken) > 1 ? " and others" : ""),
 		   "a network card, driver, kernel or hypervisor is faulty; this node sends the "
 		   "data without",
@@ -234,21 +227,17 @@ static void check_self(const struct status_input *in, struct status *s)
 
 static void count(const struct status_input *in, struct status *s)
 {
-	struct jsonr_node *nodes = jsonr_array(in->nodes, "nodes");
-	struct jsonr_node *peers = jsonr_array(in->peers, "peers");
+	struct jsonr_node *nodes = jsonr_array(in->nodes, "nodes"), *n;
+	struct jsonr_node *peers = jsonr_array(in->peers, "peers"), *p;
 
-	for (size_t i = 0; i < jsonr_len(nodes); i++) {
-		struct jsonr_node *n = jsonr_at(nodes, i);
-
+	for (size_t i = 0; (n = jsonr_at(nodes, i)); i++) {
 		if (!is_live(n) || status_is(n, "state", "self"))
 			continue;
 		s->nodes++;
 		s->nodes_reachable += status_is(n, "state", "reachable");
 	}
-	for (size_t i = 0; i < jsonr_len(peers); i++) {
-		struct jsonr_node *p = jsonr_at(peers, i);
-
-		if (!p || status_is(p, "state", "disabled"))
+	for (size_t i = 0; (p = jsonr_at(peers, i)); i++) {
+		if (status_is(p, "state", "disabled"))
 			continue;
 		s->peers++;
 		s->peers_reached += status_is(p, "state", "reached");

@@ -64,15 +64,12 @@ static const struct advice *advice_of(const char *result)
 /* Returns the address with the diagnosis that became the reason of the peer, or the first one. */
 static struct jsonr_node *telling_address(struct jsonr_node *peer)
 {
-	struct jsonr_node *list = jsonr_array(peer, "addresses");
+	struct jsonr_node *list = jsonr_array(peer, "addresses"), *a;
 	const char *reason = text_str(peer, "reason");
 
-	for (size_t i = 0; i < jsonr_len(list); i++) {
-		struct jsonr_node *a = jsonr_at(list, i);
-
-		if (a && strcmp(text_str(a, "text"), reason) == 0)
+	for (size_t i = 0; (a = jsonr_at(list, i)); i++)
+		if (strcmp(text_str(a, "text"), reason) == 0)
 			return a;
-	}
 	return jsonr_len(list) ? jsonr_at(list, 0) : NULL;
 }
 
@@ -156,13 +153,11 @@ static void unresolved(struct status *s, struct jsonr_node *peer)
 
 void status_find_peers(const struct status_input *in, struct status *s)
 {
-	struct jsonr_node *list = jsonr_array(in->peers, "peers");
+	struct jsonr_node *list = jsonr_array(in->peers, "peers"), *peer;
 	const char *interface = text_str(in->peers, "interface");
 
-	for (size_t i = 0; i < jsonr_len(list); i++) {
-		struct jsonr_node *peer = jsonr_at(list, i);
-
-		if (!peer || status_is(peer, "state", "disabled"))
+	for (size_t i = 0; (peer = jsonr_at(list, i)); i++) {
+		if (status_is(peer, "state", "disabled"))
 			continue;
 		if (status_is(peer, "state", "reached")) {
 			if (strcmp(text_optional(peer, "transport"), "tls") == 0)
@@ -202,12 +197,11 @@ static bool is_silent(struct jsonr_node *pair)
 /* Returns a pair of the line if all pairs of the line are silent, else NULL. */
 static struct jsonr_node *silent_pair(struct jsonr_node *pairs, const char *line)
 {
+	struct jsonr_node *pair;
 	struct jsonr_node *found = NULL;
 
-	for (size_t i = 0; i < jsonr_len(pairs); i++) {
-		struct jsonr_node *pair = jsonr_at(pairs, i);
-
-		if (!pair || !status_is(pair, "line", line))
+	for (size_t i = 0; (pair = jsonr_at(pairs, i)); i++) {
+		if (!status_is(pair, "line", line))
 			continue;
 		if (!is_silent(pair))
 			return NULL;
@@ -233,14 +227,10 @@ static void silent(struct status *s, struct jsonr_node *line, struct jsonr_node 
 
 void status_find_lines(const struct status_input *in, struct status *s)
 {
-	struct jsonr_node *list = jsonr_array(in->lines, "lines"), *pair;
+	struct jsonr_node *list = jsonr_array(in->lines, "lines"), *pair, *line;
 	bool started = value_u64(in->statistics, "uptime_seconds") > SILENT_SECONDS;
 
-	for (size_t i = 0; i < jsonr_len(list); i++) {
-		struct jsonr_node *line = jsonr_at(list, i);
-
-		if (!line)
-			continue;
+	for (size_t i = 0; (line = jsonr_at(list, i)); i++) {
 		pair = silent_pair(jsonr_array(in->lines, "pairs"), text_str(line, "name"));
 		if (status_is(line, "state", "lost"))
 			lost(s, line);

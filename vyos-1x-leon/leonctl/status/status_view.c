@@ -114,7 +114,6 @@ static void list(struct jsonw *w, const struct status *s, enum status_level leve
 int status_json(const struct status_input *in, const struct status *s, FILE *out)
 {
 	struct jsonw *w = jsonw_new();
-	size_t len;
 
 	jsonw_object(w, NULL);
 	jsonw_u64(w, "version", 1);
@@ -134,7 +133,7 @@ int status_json(const struct status_input *in, const struct status *s, FILE *out
 	list(w, s, STATUS_NOTE, "notes");
 	jsonw_u64(w, "not_listed", s->n_more);
 	jsonw_end(w);
-	fprintf(out, "%s\n", jsonw_text(w, &len));
+	fprintf(out, "%s\n", jsonw_text(w, NULL));
 	jsonw_free(w);
 	return s->n_problems ? EXIT_PROBLEMS : 0;
 }

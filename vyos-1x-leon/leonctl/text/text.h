@@ -68,20 +68,6 @@ struct table_column {
 	const char *rows;   /* list with a row for each element, which has the key; or NULL */
 };
 
-/* Initializers of a column with text of value.c, or with a function of the same form. */
-#define LEFT(title, key, text)                                                                     \
-	{                                                                                          \
-		title, ALIGN_LEFT, key, text, NULL, NULL, NULL                                     \
-	}
-#define RIGHT(title, key, text)                                                                    \
-	{                                                                                          \
-		title, ALIGN_RIGHT, key, text, NULL, NULL, NULL                                    \
-	}
-#define HOPS(title, key, hops)                                                                     \
-	{                                                                                          \
-		title, ALIGN_LEFT, key, NULL, hops, NULL, NULL                                     \
-	}
-
 struct table;
 /* `columns` must outlive the table. */
 struct table *table_new(const struct table_column *columns, unsigned n_columns);
