@@ -20,7 +20,7 @@ FUNCTION_MAX = 100
 FILE_MAX = 800
 FOLDER_OBJECTS_MAX, FOLDER_LINES_MAX = 15, 3000
 LEOND_H = f'{tree.DATAPLANE}/daemon/leond.h'
-LEOND_FIELDS_MAX, LEOND_OBJECTS_MAX = 20, 68
+LEOND_FIELDS_MAX, LEOND_OBJECTS_MAX = 20, 63
 # Folder -> the limit of its files and folders, the first that matches.
 FILE_MAX_IN = {'vyos-1x-leon/leon-accel/': 500, 'vyos-1x-leon/': 600}
 

@@ -12,7 +12,6 @@
 
 #include "base/json/jsonr.h"
 #include "base/json/jsonw.h"
-#include "base/mem.h"
 #include "conn/conn.h"
 #include "engine.h"
 #include "io/ctlsock.h"

@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "base/defs.h"
 #include "render/render.h"
 #include "show/show.h"
 #include "text/text.h"
