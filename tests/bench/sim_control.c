@@ -13,9 +13,11 @@
  *
  * --json FILE writes the results as JSON. Latencies are those of PlanetLab, with 2 % of jitter and
  * a loss of 1/1000. Bytes are IP packets. --interval sets `measurement interval`, and a tenth as
- * `fast-interval`. bench_footprint.py compares the settled traffic with real nodes.
+ * `fast-interval`. --settle sets the number of intervals before the settled traffic. Idle links of
+ * a large overlay have one PING in 25 s, so their values settle in minutes. bench_footprint.py
+ * compares the settled traffic with real nodes.
  *
- *   sim_control [--json FILE] [--interval MS] [--settled] [N ...]
+ *   sim_control [--json FILE] [--interval MS] [--settle N] [--settled] [N ...]
  */
 #include <inttypes.h>
 #include <malloc.h>
@@ -32,7 +34,7 @@
 #include "state/latency/choice.h"
 
 #define MEASURE_MS     30000
-#define SETTLE	       30    /* intervals; the MTU of idle links is known then */
+#define SETTLE	       30    /* default of --settle; the MTU of idle links is known then */
 #define INTERVAL_MS    1000  /* default of `measurement interval` */
 #define APART_MS       40000 /* duration of the partition */
 #define HEAL_MS	       30000
@@ -404,7 +406,7 @@ static void measure_changes(struct sim *s, struct result *r)
 	print_news(r);
 }
 
-static struct result run(unsigned n, unsigned interval_ms, bool settled_only)
+static struct result run(unsigned n, unsigned interval_ms, unsigned settle, bool settled_only)
 {
 	struct result r = { .n = n };
 	double memory = allocated();
@@ -412,7 +414,7 @@ static struct result run(unsigned n, unsigned interval_ms, bool settled_only)
 
 	r.join_ms = sim_until(s, sim_converged, NULL, JOIN_MAX_MS);
 	r.join_bytes = (double)sim_tx_bytes(s) / n;
-	sim_run(s, (int64_t)SETTLE * interval_ms);
+	sim_run(s, (int64_t)settle * interval_ms);
 	measure_traffic(s, &r);
 	measure_gain(s, &r);
 	r.memory = (allocated() - memory) / n;
@@ -485,7 +487,7 @@ static void write_json(const char *file, const struct result *r, unsigned n)
 int main(int argc, char **argv)
 {
 	unsigned sizes[16] = { 3, 12, 100 }, n = 3, given = 0;
-	unsigned interval_ms = INTERVAL_MS;
+	unsigned interval_ms = INTERVAL_MS, settle = SETTLE;
 	bool settled_only = false;
 	const char *json = NULL;
 	struct result r[16];
@@ -495,6 +497,8 @@ int main(int argc, char **argv)
 			json = argv[++i];
 		else if (!strcmp(argv[i], "--interval") && i + 1 < argc)
 			interval_ms = (unsigned)strtoul(argv[++i], NULL, 10);
+		else if (!strcmp(argv[i], "--settle") && i + 1 < argc)
+			settle = (unsigned)strtoul(argv[++i], NULL, 10);
 		else if (!strcmp(argv[i], "--settled"))
 			settled_only = true;
 		else if (given < 16)
@@ -505,7 +509,7 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < n; i++) {
 		if (sizes[i] < 2 || sizes[i] >= SIM_NODES_MAX) {
 			fprintf(stderr,
-				"usage: %s [--json FILE] [--interval MS] [--settled] [N ...], N from 2 to %d\n",
+				"usage: %s [--json FILE] [--interval MS] [--settle N] [--settled] [N ...], N from 2 to %d\n",
 				argv[0], SIM_NODES_MAX - 1);
 			return 2;
 		}
@@ -514,7 +518,7 @@ int main(int argc, char **argv)
 	       "|------:|--------:|----------:|----------:|--------:|--------:|\n");
 	fflush(stdout);
 	for (unsigned i = 0; i < n; i++)
-		r[i] = run(sizes[i], interval_ms, settled_only);
+		r[i] = run(sizes[i], interval_ms, settle, settled_only);
 	if (json)
 		write_json(json, r, n);
 	return 0;
