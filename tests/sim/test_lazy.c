@@ -72,6 +72,51 @@ static unsigned count_lazy(struct sim *s)
 	return n;
 }
 
+/* The answers to the next n PINGs of node 0 to node b are lost. */
+static void lose_answers(struct sim *s, unsigned b, unsigned n)
+{
+	struct overlay_link before, l;
+
+	for (unsigned i = 0; i < n; i++) {
+		assert_true(overlay_link(s->node[0].o, sim_slot(s, 0, b), &before));
+		do {
+			sim_run(s, 2);
+			assert_true(overlay_link(s->node[0].o, sim_slot(s, 0, b), &l));
+		} while (l.probes_tx == before.probes_tx);
+		sim_link(s, b, 0)->down = true;
+		sim_run(s, 35); /* less than the least timeout of a PING */
+		sim_link(s, b, 0)->down = false;
+	}
+	sim_run(s, 5000);
+}
+
+/* The loss that the row of node 0 states for the link to b, at another node. */
+static uint16_t stated_loss(struct sim *s, unsigned b)
+{
+	unsigned at = b == 1 ? 2 : 1;
+
+	return latdb_get(overlay_latdb(s->node[at].o), sim_slot(s, at, 0), sim_slot(s, at, b))
+		.loss_pm;
+}
+
+/* One unanswered PING of a link without data is no news, unlike two in a row. */
+static void test_one_lost_answer_is_no_news(void **state)
+{
+	struct sim *s = many;
+	unsigned b = lazy_neighbor(s);
+	struct overlay_link l;
+
+	(void)state;
+	lose_answers(s, b, 1);
+	assert_true(overlay_link(s->node[0].o, sim_slot(s, 0, b), &l));
+	assert_true(l.filter.loss_pm > 0 && l.up && !l.silent);
+	assert_int_equal(stated_loss(s, b), 0);
+	sim_run(s, 60000);
+	lose_answers(s, b, 2);
+	assert_true(stated_loss(s, b) > 0);
+	sim_run(s, 60000);
+}
+
 /* Each node sends a broadcast in each tenth of a second. */
 static void flood(struct sim *s, int64_t ms)
 {
@@ -255,6 +300,7 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_lost_answer_is_no_news),
 		cmocka_unit_test(test_floods_alone_are_no_use),
 		cmocka_unit_test(test_traffic_starts_on_a_dead_lazy_link),
 		cmocka_unit_test(test_a_lazy_link_returns),

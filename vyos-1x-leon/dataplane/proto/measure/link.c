@@ -87,6 +87,18 @@ void link_remember(struct overlay *o, struct peer *p, uint32_t id, uint16_t size
 	link_expect(p);
 }
 
+/* In a large overlay, one unanswered PING of a link without data is no news. Each node would report
+ * such a loss several times a minute. The second unanswered PING and the use of the link are. */
+static uint16_t known_loss_pm(const struct overlay *o, const struct peer *p)
+{
+	uint16_t known_pm = latdb_get(o->lat, SLOT_SELF, p->slot).loss_pm;
+	uint16_t pm = (uint16_t)max_of(p->probe.filter.loss_pm, (uint32_t)p->loss.link_pm);
+
+	if (lazy_permitted(o) && !link_is_used(o, p) && latdb_loss_is_of_one(known_pm, pm))
+		return known_pm < pm ? known_pm : pm;
+	return pm;
+}
+
 void link_store(struct overlay *o, struct peer *p)
 {
 	const struct link_filter *f = &p->probe.filter;
@@ -95,7 +107,7 @@ void link_store(struct overlay *o, struct peer *p)
 		.rtt_us = (uint32_t)min_of(rtt_us, (int64_t)UINT32_MAX),
 		.long_term_us = (uint32_t)min_of(f->long_term_us, (int64_t)UINT32_MAX),
 		.var_us = (uint32_t)min_of(f->variation_us, (int64_t)UINT32_MAX),
-		.loss_pm = (uint16_t)max_of(f->loss_pm, (uint32_t)p->loss.link_pm),
+		.loss_pm = known_loss_pm(o, p),
 		.mtu = p->pmtu.mtu,
 		.up = p->probe.up,
 		.silent = p->probe.silent || p->loss.link_pm,

@@ -161,6 +161,8 @@ enum row_verdict latdb_merge(struct latdb *db, uint16_t from, const struct msg_r
  * (immediately for `up`).
  */
 bool latdb_set(struct latdb *db, uint16_t to, const struct lat_entry *e);
+/* Reports whether one unanswered probe, or none, explains the rise of a loss in thousandths. */
+bool latdb_loss_is_of_one(uint16_t before, uint16_t after);
 /* Returns true if measurements are staged since the last announcement. */
 bool latdb_own_dirty(const struct latdb *db);
 /*

@@ -35,6 +35,11 @@ static bool loss_moved(uint16_t before, uint16_t after)
 	return after > before || before - after > LOSS_OF_ONE_PM || after <= LOSS_LITTLE_PM;
 }
 
+bool latdb_loss_is_of_one(uint16_t before, uint16_t after)
+{
+	return before <= LOSS_LITTLE_PM && after <= LOSS_LITTLE_PM + LOSS_OF_ONE_PM;
+}
+
 static bool is_significant(struct cell before, struct cell after)
 {
 	struct lat_entry was = cell_entry(before), is = cell_entry(after);
