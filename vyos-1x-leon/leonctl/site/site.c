@@ -241,9 +241,8 @@ static char *compose(const struct target *t, const struct token *overlay, struct
 	return text;
 }
 
-/* --print prints the file, and a trial prints nothing. */
-static int write_with(const struct target *t, const struct token *overlay,
-		      int (*write)(const struct target *t, const char *path, const char *text),
+/* --print prints the file instead of writing it. A trial writes and prints nothing. */
+static int write_site(const struct target *t, const struct token *overlay, bool trial,
 		      struct site *out)
 {
 	char *text = compose(t, overlay, out);
@@ -251,12 +250,13 @@ static int write_with(const struct target *t, const struct token *overlay,
 
 	if (!text)
 		return EXIT_REFUSED;
-	if (!target_option(t, "print", NULL))
+	if (!target_option(t, "print", NULL)) {
 		code = check_place(t, out);
-	else if (write == save)
+		if (code == 0)
+			code = trial ? try_save(t, out->path, text) : save(t, out->path, text);
+	} else if (!trial) {
 		fputs(text, stdout);
-	if (code == 0 && !target_option(t, "print", NULL))
-		code = write(t, out->path, text);
+	}
 	x_wipe(text, strlen(text));
 	free(text);
 	return code;
@@ -270,12 +270,12 @@ int site_check(const struct target *t, const struct token *overlay)
 
 	/* Any valid secret; the value has too much entropy to be refused as a weak one. */
 	hex_format(overlay->value, TOKEN_VALUE_LEN, whole.secret);
-	code = write_with(t, &whole, try_save, &s);
+	code = write_site(t, &whole, true, &s);
 	x_wipe(&whole, sizeof(whole));
 	return code;
 }
 
 int site_write(const struct target *t, const struct token *overlay, struct site *out)
 {
-	return write_with(t, overlay, save, out);
+	return write_site(t, overlay, false, out);
 }
