@@ -301,8 +301,11 @@ def test_lost_answers_lose_no_data(lab):
     net.host['inagi'].namespace.ip(f'neigh replace {net.host["seoul"].ip4} dev eth0 '
                                    f'lladdr {net.host["seoul"].mac} nud permanent')
     dropped = net.node['inagi'].drops('no_nodes')
-    wait_for(lambda: net.host['inagi'].ping(net.host['seoul'].ip4, within=0.1) or
-             net.node['inagi'].drops('no_nodes') > dropped, 20, 'the data to seoul ends')
+
+    def ends():
+        net.host['inagi'].ping(net.host['seoul'].ip4, within=0.1)
+        return net.node['inagi'].drops('no_nodes') > dropped
+    wait_for(ends, 20, 'the data to seoul ends')
 
 
 # --- reload ---

@@ -122,7 +122,7 @@ static struct link *link_at(struct wan *w, unsigned from, unsigned to)
 
 /* --- the queue: a binary heap by time of arrival --- */
 
-static bool mono_earlier(const struct due *a, const struct due *b)
+static bool earlier(const struct due *a, const struct due *b)
 {
 	return a->at != b->at ? a->at < b->at : a->order < b->order;
 }
@@ -137,7 +137,7 @@ static void heap_push(struct wan *w, struct due d)
 		if (!w->heap)
 			abort();
 	}
-	while (i && mono_earlier(&d, &w->heap[(i - 1) / 2])) {
+	while (i && earlier(&d, &w->heap[(i - 1) / 2])) {
 		w->heap[i] = w->heap[(i - 1) / 2];
 		i = (i - 1) / 2;
 	}
@@ -154,9 +154,9 @@ static struct due heap_pop(struct wan *w)
 
 		if (child >= w->n_due)
 			break;
-		if (child + 1 < w->n_due && mono_earlier(&w->heap[child + 1], &w->heap[child]))
+		if (child + 1 < w->n_due && earlier(&w->heap[child + 1], &w->heap[child]))
 			child++;
-		if (!mono_earlier(&w->heap[child], &last))
+		if (!earlier(&w->heap[child], &last))
 			break;
 		w->heap[i] = w->heap[child];
 		i = child;

@@ -87,8 +87,8 @@ void link_remember(struct overlay *o, struct peer *p, uint32_t id, uint16_t size
 	link_expect(p);
 }
 
-/* In a large overlay, one unanswered PING of a link without data is no news. Each node would report
- * such a loss several times a minute. The second unanswered PING and the use of the link are. */
+/* In a large overlay, each node would report the loss of one PING several times a minute. On a link
+ * without data, such a loss becomes known by the second unanswered PING, or by the first data. */
 static uint16_t known_loss_pm(const struct overlay *o, const struct peer *p)
 {
 	uint16_t known_pm = latdb_get(o->lat, SLOT_SELF, p->slot).loss_pm;
